@@ -73,7 +73,9 @@ class Mutant:
         """The mutant as a function that sees what the reference sees."""
         made: dict[str, Callable] = {}
         code = compile(self.after, f"<{self.exercise}: {self.change}>", "exec")
-        exec(code, function_of(self.exercise).__globals__, made)
+        space = function_of(self.exercise).__globals__
+        space["same_argument"] = same_argument
+        exec(code, space, made)
         return made.popitem()[1]
 
 
@@ -108,10 +110,31 @@ _NEIGHBOURS = {
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
+_IDENTITY = {ast.Eq: (ast.Is,), ast.NotEq: (ast.IsNot,), ast.Is: (ast.Eq,), ast.IsNot: (ast.NotEq,)}
+_SINGLE = re.compile(r"([A-Z]{3}\w*|NotImplemented|category|float\d+|bool_)$")  # it is equal to nothing else
+_FINAL = {
+    "FunctionType",
+    "MethodType",
+    "BuiltinFunctionType",
+    "GeneratorType",
+    "range",
+    "bool",
+}  # they have no subclasses
 _OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any"}
 _OTHER_METHOD = {"append": "insert(0, {})", "insert": "append({})", "pop": "pop(0)"}
+_OTHER_TEXT = {
+    "partition": "rpartition",
+    "rpartition": "partition",
+    "split": "splitlines",
+    "find": "rfind",
+    "rfind": "find",
+}
+_OTHER_MATCH = {"fullmatch": "match", "search": "match"}
+_COPIES = {"clone", "contiguous", "copy", "detach", "strip", "lstrip", "rstrip"}
+_HAVE_DEFAULTS = {"get", "getattr", "next", "pop"}
 _ORDERLESS = {"max", "min", "zip"}  # zip: exchanging the two names that it fills is the same mistake
-_SAME_WITHOUT = {"tuple", "list"}  # of every kind of sequence the checks see a list
+_MUTABLE = re.compile(r"Tensor|ndarray|list|dict|set\b|Any|object")
+_INSTEAD_OF = {"Sequence": ("list", "tuple"), "Mapping": ("dict",)}
 _ERRORS = ("IndexError", "RuntimeError", "ValueError")
 
 
@@ -120,6 +143,8 @@ def arithmetic(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
         case ast.BinOp(left=left, op=op, right=right):
             yield from (ast.BinOp(left, other(), right) for other in _ARITHMETIC.get(type(op), ()))
             yield from (left, right)
+            if isinstance(op, ast.FloorDiv):
+                yield _expression(f"int({ast.unparse(ast.BinOp(left, ast.Div(), right))})")
             if isinstance(op, _ORDERED) or isinstance(op, ast.Add) and _joins(node):
                 yield ast.BinOp(right, op, left)
         case ast.AugAssign(target=target, op=op, value=value):
@@ -133,8 +158,15 @@ def comparison(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
     if not isinstance(node, ast.Compare):
         return
     for i, op in enumerate(node.ops):
-        for other in _NEIGHBOURS[type(op)]:
+        right = node.comparators[i]
+        is_single = isinstance(right, ast.Constant) or _SINGLE.search(ast.unparse(right))
+        for other in _NEIGHBOURS[type(op)] + (() if is_single else _IDENTITY.get(type(op), ())):
             yield ast.Compare(node.left, [*node.ops[:i], other(), *node.ops[i + 1 :]], node.comparators)
+    match node:
+        case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            yield ast.UnaryOp(ast.Not(), node.left)
+        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            yield _expression(f"bool({ast.unparse(node.left)})")
     if len(node.ops) == 2:
         yield ast.Compare(node.left, node.ops[:1], node.comparators[:1])
         yield ast.Compare(node.comparators[0], node.ops[1:], node.comparators[1:])
@@ -177,7 +209,7 @@ def call(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
         yield from (_with(node, args=swapped) for swapped in _exchanged(arguments))
     if name in _OTHER_FUNCTION:
         yield _with(node, func=ast.Name(_OTHER_FUNCTION[name], ast.Load()))
-    if name and name not in _SAME_WITHOUT:
+    if name and name != "tuple":  # of every kind of sequence the checks see a list
         yield from (argument for argument in arguments if not isinstance(argument, ast.Starred))
     yield from (_with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :]) for i in range(len(node.keywords)))
     if isinstance(node.func, ast.Attribute) and node.func.attr in _OTHER_METHOD:
@@ -185,6 +217,64 @@ def call(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
         yield _expression(f"{ast.unparse(node.func.value)}.{_OTHER_METHOD[node.func.attr].format(last)}")
     if name == "range":
         yield from (_with(node, args=[*arguments[:-1], _plus(arguments[-1], by)]) for by in (1, -1))
+    if getattr(node.func, "attr", name) in _HAVE_DEFAULTS and len(arguments) > 1:
+        yield _with(node, args=arguments[:-1])
+    if name == "isinstance":
+        yield from _other_types(node)
+
+
+def _other_types(node: ast.Call) -> Iterator[ast.AST]:
+    """Not its subclasses, not all of the types, or a type for an abstract one."""
+    value, types = node.args
+    if isinstance(types, ast.Tuple):
+        yield from (
+            _with(node, args=[value, _with(types, elts=[*types.elts[:i], *types.elts[i + 1 :]])])
+            for i in range(len(types.elts))
+        )
+    elif ast.unparse(types) not in _FINAL:
+        yield _expression(f"type({ast.unparse(value)}) is {ast.unparse(types)}")
+    for other in _INSTEAD_OF.get(ast.unparse(types), ()):
+        yield _with(node, args=[value, ast.Name(other, ast.Load())])
+
+
+def text(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """What nearly does the same with a text, and a value that is not copied or stripped."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=arguments):
+            if name in _COPIES:
+                yield value
+            if name in _OTHER_MATCH and arguments:
+                yield _with(node, func=_with(node.func, attr=_OTHER_MATCH[name]))
+            if name in _OTHER_TEXT:
+                yield _with(node, func=_with(node.func, attr=_OTHER_TEXT[name]))
+            if name == "split" and not arguments:
+                yield _with(node, args=[ast.Constant(" ")])
+        case ast.List(elts=[ast.Starred(value=value)]) | ast.Tuple(elts=[ast.Starred(value=value)]):
+            yield value
+
+
+def way_out(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """What has to happen however a block ends happens at its end only; an exception is not caught, or only if it is ordinary."""
+    match node:
+        case ast.Try(body=body, handlers=handlers, orelse=rest, finalbody=last):
+            if last and handlers:
+                yield _in_place([_with(node, finalbody=[]), *last])
+            elif last:
+                yield _in_place([*body, *last])
+            if handlers:
+                yield _in_place([*body, *rest, *last])
+        case ast.With(items=items, body=body):
+            for i in range(len(items)):
+                yield _with(node, items=[*items[:i], *items[i + 1 :]]) if items[1:] else _in_place(body)
+        case ast.ExceptHandler(type=None | ast.Name(id="BaseException")):
+            yield _with(node, type=ast.Name("Exception", ast.Load()))
+        case ast.ExceptHandler(type=ast.Tuple(elts=types)):
+            yield from (_with(node, type=one) for one in types)
+
+
+def _in_place(body: list[ast.stmt]) -> ast.If:
+    """One statement that does what these do."""
+    return ast.If(ast.Constant(True), body, [])
 
 
 def border(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
@@ -228,6 +318,32 @@ def result(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
     if isinstance(node, ast.Return):
         yield from (ast.Return(ast.Name(name, ast.Load())) for name in parameters)
         yield ast.Return(ast.Constant(None))
+        alike = getattr(node, "alike", ())
+        if alike and ast.unparse(node.value) not in alike:
+            yield ast.Return(_expression(f"same_argument({', '.join([ast.unparse(node.value), *alike])})"))
+
+
+def same_argument(result: object, *arguments: object) -> object:
+    """The result, or an argument that is as good: what a function returns that makes nothing new then."""
+    return next((each for each in arguments if _looks_like(each, result)), result)
+
+
+def _looks_like(argument: object, result: object) -> bool:
+    if type(argument) is not type(result) or isinstance(
+        result, (tuple, str, bytes, int, float)
+    ):  # which are as good as new
+        return False
+    try:
+        if hasattr(result, "storage_offset"):
+            return _described(argument) == _described(result)
+        return isinstance(result, (list, dict, set)) and repr(argument) == repr(result)
+    except Exception:  # a fake tensor has no numbers
+        return False
+
+
+def _described(tensor) -> tuple:
+    metadata = tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad
+    return *metadata, repr(tensor.detach().tolist())
 
 
 def error(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
@@ -256,7 +372,7 @@ def cpp(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
 
 RULES: list[Rule] = [
     *(arithmetic, comparison, constant, condition, call, border),
-    *(exchange, parameter, statement, result, error, cpp),
+    *(exchange, parameter, statement, result, error, text, way_out, cpp),
 ]
 
 
@@ -318,8 +434,22 @@ class _Plain(ast.NodeTransformer):
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
     if ast.get_docstring(function) is not None:
         function.body = function.body[1:]
+    if function.returns is not None:
+        same = ast.unparse(function.returns)
+        alike = [each.arg for each in function.args.args if each.annotation and ast.unparse(each.annotation) == same]
+        if _MUTABLE.search(same):
+            for node in _own_nodes(function):
+                node.alike = alike
     function.decorator_list, function.returns = [], None
     return _Plain().visit(function)
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function that belong to no function within it."""
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            yield node
+            yield from _own_nodes(node)
 
 
 def mutants(exercise: str) -> list[Mutant]:

@@ -2,7 +2,8 @@
 
 `tests/guarantees.lock` has a line for each exercise: its name, a hash, and the seconds that its trials took. The hash is over
 the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. It is made of
-syntax trees, so docstrings, comments, line breaks and the file's own path are no part of it. The lock begins with torch's version.
+syntax trees, so docstrings, comments, line breaks and the file's own path are no part of it. The lock begins with torch's version
+and a hash over the rules that mutants are made by.
 A trial is a test marked `guarantee`. `pytest --lock` runs the trials of the exercises whose line is missing or stale.
 """
 
@@ -32,7 +33,6 @@ HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"
 ANSWERS = (HERE / "alternatives", HERE / "alternatives" / "wrong")
 CHECKS = Path(checks.__file__).parent
-TORCH = version("torch").partition("+")[0]
 FUTURE = annotations.compiler_flag
 UNKNOWN_SECONDS = 60  # of an exercise that was never tried, if no other one was
 
@@ -198,6 +198,13 @@ def digest(exercise: str) -> str:
 
 
 @cache
+def basis() -> str:
+    """Torch's version, and a hash over the rules that mutants are made by."""
+    rules = sorted(_text(statement) for _, statement in reached([where(mutants.mutants)]))
+    return f"torch {version('torch').partition('+')[0]} mutants {hashlib.sha256(repr(rules).encode()).hexdigest()[:16]}"
+
+
+@cache
 def _text(statement: ast.stmt) -> str:
     return hashlib.sha256(canonical(statement).encode()).hexdigest()
 
@@ -214,7 +221,7 @@ def _answers(exercise: str, lab: str) -> Iterator[Place]:
 
 @dataclass
 class Lock:
-    torch: str = TORCH
+    basis: str = field(default_factory=lambda: basis())  # what the trials of all exercises depend on
     lines: dict[str, tuple[str, int]] = field(default_factory=dict)  # by exercise: the hash, the seconds of its trials
 
     def missing(self) -> list[str]:
@@ -222,9 +229,9 @@ class Lock:
         return [name for name in every_exercise() if name not in self.lines]
 
     def stale(self) -> list[str]:
-        """The exercises that were tried in another form, or with another torch."""
+        """The exercises that were tried in another form, with another torch, or by mutants of other rules."""
         known = [name for name in every_exercise() if name in self.lines]
-        return [name for name in known if self.torch != TORCH or self.lines[name][0] != digest(name)]
+        return [name for name in known if self.basis != basis() or self.lines[name][0] != digest(name)]
 
     def seconds(self, names: Iterable[str]) -> float:
         """How long the trials of these exercises may take, going by those that were timed."""
@@ -236,15 +243,15 @@ class Lock:
         order = {name: position for position, name in enumerate(every_exercise())}
         lines = [f"{name} {self.lines[name][0]} {self.lines[name][1]}\n" for name in order if name in self.lines]
         new = path.with_suffix(".new")
-        new.write_text(f"torch {self.torch}\n{''.join(lines)}", encoding="utf-8")
+        new.write_text(f"{self.basis}\n{''.join(lines)}", encoding="utf-8")
         os.replace(new, path)
 
 
 def read(path: Path = LOCK) -> Lock:
     if not path.exists():
         return Lock()
-    (_, torch), *lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
-    return Lock(torch, {name: (text, int(seconds)) for name, text, seconds in lines})
+    basis, *lines = path.read_text(encoding="utf-8").splitlines()
+    return Lock(basis, {name: (text, int(seconds)) for name, text, seconds in map(str.split, lines)})
 
 
 @cache
@@ -266,8 +273,8 @@ class Recorder:
         self.plan = [name for name in every_exercise() if name in wanted and (not only or name in only)]
         self.waiting = [*self.plan]
         self.digests = {name: digest(name) for name in self.plan}  # of the text that is about to be imported
-        if self.lock.torch != TORCH:  # no line of it is true any more, but the seconds are a guess
-            self.lock = Lock(lines={name: ("other-torch", seconds) for name, (_, seconds) in self.lock.lines.items()})
+        if self.lock.basis != basis():  # no line of it is true any more, but the seconds are a guess
+            self.lock = Lock(lines={name: ("other-basis", seconds) for name, (_, seconds) in self.lock.lines.items()})
         self.reported: Counter[str] = Counter()  # by exercise: its trials that have ended
         self.failed: set[str] = set()
         self.seconds: Counter[str] = Counter()
