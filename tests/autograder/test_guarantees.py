@@ -4,12 +4,14 @@ All of them take more than an hour of one core. `make guarantees` runs those of 
 `tests/guarantees.lock` of which text they held; `make test` runs those of five exercises, and asks whether the lock is fresh.
 """
 
+from functools import lru_cache
+
 import guarantees
 import pytest
 from answers import RIGHT, WRONG, over_the_wire
 
 from autograder import mutants as m
-from autograder.check import exercises, function_of
+from autograder.check import exercises, find, function_of
 from autograder.course import labs
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
@@ -18,7 +20,6 @@ from autograder.observe import difference
 from autograder.subject import answer
 
 REPRESENTATIVES = [exercises(lab)[0] for lab in labs()[:5]]  # the trials of those of the later labs take longer
-SEEDS = (1, 2, 3)
 EXERCISES = guarantees.every_exercise()
 
 
@@ -51,12 +52,21 @@ def headers(request):
 
 
 @pytest.fixture(scope="module")
-def drawn(drawn_once):
-    """`drawn(check, seed)`: the cases of a class, edges first, with torch's answers."""
-    judges = {seed: Judge(seed) for seed in SEEDS}
-    for judge in judges.values():
-        judge._on_edges = judges[1]._on_edges  # which are the same for all
-    return lambda check, seed: [*zip(*judges[seed].drawn(check))]
+def drawn(drawn_once, pytestconfig):
+    """`drawn(check)`: the edges, then the drawn cases of `--seeds` classes, each once, with torch's answers."""
+    judges = [Judge(seed) for seed in range(1, pytestconfig.option.seeds + 1)]
+
+    @lru_cache(maxsize=4)
+    def drawn(name):
+        found = {}
+        for judge in judges:
+            judge._on_edges = judges[0]._on_edges  # which are the same for all
+            for case, theirs in zip(*judge.drawn(find(name))):
+                found.setdefault(repr(case), (case, theirs))
+            del judge._pending[name]
+        return [*found.values()]
+
+    return lambda check: drawn(check.name)
 
 
 @pytest.fixture
@@ -79,8 +89,7 @@ def test_every_mutant_fails_on_an_edge_or_is_listed_and_agrees_in_everything(exe
 def test_a_correct_answer_is_accepted(exercise, function, drawn, slot):
     fill(slot, function)
     for check in graded_checks(exercise):
-        known = {repr(case): (case, theirs) for seed in SEEDS for case, theirs in drawn(check, seed)}
-        cases, theirs = zip(*known.values())
+        cases, theirs = zip(*drawn(check))
         apart = [*map(difference, over_the_wire(check.name, [*cases]), theirs)]
         assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
 
@@ -88,7 +97,7 @@ def test_a_correct_answer_is_accepted(exercise, function, drawn, slot):
 @pytest.mark.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in WRONG))
 def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has(exercise, function, drawn, slot):
     fill(slot, function)
-    edges = [(check.name, *pair) for check in graded_checks(exercise) for pair in drawn(check, 1)[: len(check.edges)]]
+    edges = [(check.name, *pair) for check in graded_checks(exercise) for pair in drawn(check)[: len(check.edges)]]
     assert any(difference(over_the_wire(name, [edge])[0], theirs) for name, edge, theirs in edges)
 
 

@@ -1,6 +1,6 @@
 """On torch's own sample inputs every operator does what torch's does: the first samples here, all of them in bench/parity.py.
 
-`make test` takes every third operator.
+`make test` takes every fifth operator.
 """
 
 import sys
@@ -15,7 +15,7 @@ import parity  # noqa: E402
 COUNT = 6  # samples of each dtype of each entry
 
 
-@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=3))
+@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=5))
 def test_an_operator_agrees_with_torch_on_the_first_samples(name):
     report = parity.parity(name, COUNT)
     assert not report.disagree, "\n".join(report.disagree)
