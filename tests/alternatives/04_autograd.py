@@ -85,7 +85,7 @@ def gradient_edge__from_the_leaf_on(tensor):
 
 def unpack_saved__in_two_parts(saved, node):
     own = Edge(node, saved.output_nr) if saved.is_output else None
-    if saved.unpack_hook:
+    if saved.unpack_hook is not None:
         tensor = saved.unpack_hook(saved.packed)
         edge = own or saved.edge
         if edge.node is None:
@@ -131,6 +131,8 @@ def check_inplace__by_a_table(self):
 
 
 def sum_to__one_dimension_at_a_time(grad, sizes):
+    if not sizes:
+        return grad.sum()
     if tuple(grad.shape) == tuple(sizes):
         return grad
     while grad.dim() > len(sizes):
@@ -142,7 +144,7 @@ def sum_to__one_dimension_at_a_time(grad, sizes):
 
 
 def sum_to__with_reshape(grad, sizes):
-    if grad.shape == tuple(sizes):
+    if len(sizes) and grad.shape == tuple(sizes):
         return grad
     padded = (1,) * (grad.dim() - len(sizes)) + tuple(sizes)
     dims = [d for d in range(grad.dim()) if padded[d] != grad.shape[d] or d < grad.dim() - len(sizes)]

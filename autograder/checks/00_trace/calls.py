@@ -37,6 +37,7 @@ _STEPS = {
     "einsum": lambda torch, x: torch.einsum("ij,kj->ik", x, x), "backward": _backward, "no grad": _without_grad,
     "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
     "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
+    "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1]),
     "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted,
 }  # fmt: skip
 

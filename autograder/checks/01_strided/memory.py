@@ -78,6 +78,7 @@ def _loans(st):
         (tensor([2, 0, 3], dtype="float32"), True, 1, None), (tensor([2, 0], [5, 7], 2, "int32"), False, 1, None),
         (tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1, "float16"), False, 1, None), (tensor([2]), False, 2, None),
         (tensor([2]), False, 0, None), (tensor([2]), False, 1, 24), (tensor([2], dtype="float32"), True, 1, 24),
+        (tensor([0], None, 2**53 + 1, "float64", slack=-(2**53) - 1), False, 1, None),
     ),
     hint=when(lambda case: case["x"]["tensor"]["offset"], "byte_offset counts bytes, a storage offset elements"),
 )  # fmt: skip

@@ -68,7 +68,7 @@ def _(torch, index, strides, storage_offset):
             tensor([1, 3], [9, 1]), tensor([3, 1], [1, 5]), tensor([2, 0, 3], [1, 1, 5]), tensor([], []),
             tensor([1], [0]), tensor([2], [0]), tensor([2, 2], [1, 1]), tensor([4, 3], [3, 1], 2), tensor([2, 2, 3]),
             tensor([2, 2, 3], [7, 3, 1]), tensor([2, 2, 2], [3, 3, 1]), tensor([2, 1], [2, 1]), tensor([1, 1], [5, 7]),
-            tensor([2, 1, 2, 1, 3, 2], [12, 5, 6, 0, 2, 1]), tensor([2, 3, 2, 2], [12, 2, 6, 1]),
+            tensor([2, 1, 2, 1, 3, 2], [12, 5, 6, 0, 2, 1]), tensor([2, 3, 2, 2], [12, 2, 6, 1]), tensor([2, 300]),
         )
     ],
     hint=when(lambda case: 1 in case["x"]["tensor"]["sizes"], "the stride of a dimension of size 1 does not matter"),
@@ -192,6 +192,7 @@ def _slices(draw, st, sizes):
         (tensor([0, 2]), 0, 0, 3, 2), (tensor([3, 2], [2, 1], 1), 0, 3, 1, 1), (tensor([2, 6]), -3, 0, 1, 1),
         (tensor([], []), -1, None, None, 1), (tensor([3, 4], [1, 5], 2), 1, 1, 4, 2), (tensor([2, 0, 3]), 0, 1, 2, 1),
         (tensor([2, 1, 3, 2, 4], [1, 7, 2, 9, 0], 1), 2, -2, None, 2),
+        (tensor([2**60], [0], dtype="uint8"), 0, None, None, 2**59),
     ),
 )  # fmt: skip
 def slice(xp, x, dim, start, end, step):

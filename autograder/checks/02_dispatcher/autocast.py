@@ -12,10 +12,10 @@ from .operators import example
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
 
 
-def typed(xp, value):
-    """A value in a case: `"float32 cpu"` is a tensor."""
+def typed(xp, value, kind=list):
+    """A value in a case: `"float32 cpu"` is a tensor. Sequences become lists, or tuples."""
     if isinstance(value, (list, tuple)):
-        return [typed(xp, item) for item in value]
+        return kind(typed(xp, item, kind) for item in value)
     return example(xp, *reversed(value.split())) if isinstance(value, str) and " " in value else value
 
 
@@ -56,13 +56,15 @@ def _(torch, to, values):
 
 
 def _casts(xp, cast, values):
-    """The types of the values when they have been cast, and afterwards; and a tensor's number, cast before and after a write."""
-    values, number = typed(xp, values), example(xp, "cpu")
-    found, numbers = [types(xp, cast(value)) for value in values], []
+    """The types of the values when they have been cast, and afterwards; which of them stay the same object; and a tensor's
+    number, cast before and after a write."""
+    tuples, values, number = typed(xp, values, tuple), typed(xp, values), example(xp, "cpu")
+    found, numbers = [types(xp, cast(value)) for value in [*values, *tuples]], []
+    same = [cast(value) is value for value in values]
     for each in (2.0, 3.0):
         number.fill_(each)
         numbers.append(cast([number])[0].item())
-    return {"casts": found, "values afterwards": types(xp, values), "cast anew": numbers}
+    return {"casts": found, "same objects": same, "values afterwards": types(xp, values), "cast anew": numbers}
 
 
 @program(
@@ -72,7 +74,7 @@ def _casts(xp, cast, values):
 )
 def promoted(xp, values):
     with xp.autocast("cpu", dtype=xp.float16):
-        return xp.autocast_mode.promote_type(typed(xp, values))
+        return [xp.autocast_mode.promote_type(typed(xp, values, kind)) for kind in (list, tuple)]
 
 
 @promoted.oracle
@@ -94,7 +96,7 @@ def _(torch, values):
     seen, probe = [], torch.ones(1, dtype=torch.float16)
     with torch.autocast("cpu", dtype=torch.float16), Below():
         torch.cat([probe, *tensors(typed(torch, values))])
-    return seen[0]
+    return [seen[0]] * 2
 
 
 def _operands(st):

@@ -323,10 +323,11 @@ _STACKS = rows(
 
 @program("schema.unbind", cases=_stacks, edges=_STACKS, disposable=True, hint=_about_defaults)
 def arguments_of_a_kernel(xp, schema, stack):
-    given = unpack(xp, stack)
-    args, kwargs = xp.schema.unbind(xp.schema.parse_schema(schema), given)
+    read, given = xp.schema.parse_schema(schema), unpack(xp, stack)
+    of_list, of_tuple = ([pack(xp, part) for part in xp.schema.unbind(read, each)] for each in (given, tuple(given)))
     assert pack(xp, given) == as_lists(stack), "the stack has changed"
-    return [pack(xp, args), pack(xp, kwargs)]
+    assert of_list == of_tuple, "a tuple as the stack gives another result"
+    return of_list
 
 
 @arguments_of_a_kernel.oracle

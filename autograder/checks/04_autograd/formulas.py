@@ -32,7 +32,7 @@ def sums(draw, st):
             ([4, 2, 3], [1, 12, 4], [3]), ([4, 2, 3], [1, 12, 4], [2, 1]), ([4, 2, 3], [0, 0, 1], [2, 3]),
             ([4, 5, 2, 3], None, [2, 3]), ([4, 5, 2, 3], None, [5, 1, 3]), ([0, 3], None, [3]), ([2, 0], None, [2, 1]),
             ([2, 0], None, [0]), ([0], None, [1]), ([2, 3], [1, 2], [2, 3]), ([1], [0], [1]), ([2, 1], [5, 4], [2, 1]),
-            ([4, 1, 3], None, [1, 3]),
+            ([4, 1, 3], None, [1, 3]), ([], None, []),
         )
     ],
     hint=when(
@@ -85,6 +85,10 @@ PRODUCTS = rows(
     (2, 3, 4, "columns", "rows", "one number", 2), (2, 3, 4, "columns apart", "columns apart", "rows", 1),
     (1, 3, 4, "one row", "rows", "rows", 1), (2, 1, 4, "rows", "one row", "rows", 1),
     (2, 3, 4, "one row", "one row", "rows", 1), (8, 64, 600, "rows", "columns", "rows", 1),
+    (300, 2, 2, "columns", "rows", "rows", 1), (2, 300, 2, "rows", "columns", "rows", 1),
+    # the factor's gradient has the numbers of `grad`
+    (1, 1, 1, "rows", "rows", "rows", 2), (1, 1, 1, "rows", "rows", "rows", -1),
+    (2, 1, 1, "rows", "rows", "rows", 2), (1, 1, 2, "rows", "rows", "rows", -1),
 )  # fmt: skip
 
 
@@ -98,14 +102,14 @@ def gradient_of_factor(xp, backward, number, n, k, m, mat1, mat2, grad, alpha):
     *factors, grad = product(xp, n, k, m, mat1, mat2, grad)
     factor = factors[number]
     result = backward(grad.requires_grad_(), factors[1 - number], factor.shape, factor.stride(), alpha)
-    return dense(result), result.requires_grad
+    return dense(result), result.grad_fn is not None
 
 
 def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
     mat1, mat2, grad = product(torch, n, k, m, mat1, mat2, grad)
     result = torch.zeros((n, m), dtype=torch.float64).addmm(mat1.requires_grad_(), mat2.requires_grad_(), alpha=alpha)
     found = result.grad_fn(grad.requires_grad_())[1 + number]
-    return dense(found), found.requires_grad
+    return dense(found), found.grad_fn is not None
 
 
 @program("derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)

@@ -19,8 +19,14 @@ def vector(xp, requires_grad=True):
 ARGUMENTS = {
     "leaf": vector, "computed": lambda xp: vector(xp) * 2, "plain": lambda xp: vector(xp, False),
     "integers": lambda xp: xp.arange(3), "number": lambda xp: 2.0, "none": lambda xp: None,
-    "list": lambda xp: [vector(xp)],
+    "list": lambda xp: [vector(xp)], "parameter": lambda xp: xp.nn.Parameter(vector(xp, False)),
 }  # fmt: skip
+
+
+class Results(tuple):
+    """The results of a forward in a subclass of tuple, such as a named tuple."""
+
+
 OUTPUTS = {
     "new": lambda xp, tensors, dirty: sum(x.to(xp.float64) * (i + 2) for i, x in enumerate(tensors)),
     "short": lambda xp, tensors, dirty: sum(x.to(xp.float64).sum() for x in tensors),
@@ -55,7 +61,7 @@ def forward(xp, ctx, log, tensors, outputs, several, saves, nondifferentiable, m
     if saves:
         ctx.save_for_backward(*(x for x in kept[saves] if x is None or isinstance(x, xp.Tensor)))
     ctx.number = 7
-    return tuple(made) if several else made[0]
+    return Results(made) if several == "subclass" else tuple(made) if several else made[0]
 
 
 def backward(xp, ctx, log, args, tensors, results, grads, answer):
@@ -107,7 +113,7 @@ def _function(**others):
             lambda first, rest: [first, *rest], st.sampled_from(["leaf", "computed", "computed", "plain"]),
             st.lists(st.sampled_from(list(ARGUMENTS)), max_size=2),
         ),
-        outputs=several([*OUTPUTS, "new", "new", "short"], 1, 3), several=bool,
+        outputs=several([*OUTPUTS, "new", "new", "short"], 1, 3), several=[False, True, "subclass"],
         saves=["", "args", "outputs", "between", "none"], nondifferentiable=[[], [], [], [0], [1]],
         materialize=[True, True, False], answer=["right"] * 6 + list(ANSWERS), enabled=[True] * 5 + [False],
         roots=several((0, 2), 1, 2, unique=True), twice=bool, written=[False, False, False, True],
@@ -142,7 +148,8 @@ def _function(**others):
         _function(saves="between", args="computed", written=True), _function(saves="none", twice=True),
         _function(twice=True), *[_function(args="leaf number", answer=answer) for answer in ANSWERS],
         *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
-        _function(answer="list"),
+        _function(answer="list"), _function(args="parameter"), _function(args="plain parameter", saves="args"),
+        _function(several="subclass"), _function(outputs="new short", several="subclass", roots=[0, 1]),
     ],
     hint="each result has its own output_nr, whether it can have a gradient or not",
 )  # fmt: skip
@@ -348,12 +355,19 @@ CHECKPOINTED = {
     "two": lambda xp, x, y, z: (x * 2, x.tanh() * x), "with a number": lambda xp, x, y, z: (x.sum(), 3.0),
     "cut": lambda xp, x, y, z: (x.detach() * 2, x * 3), "all cut": lambda xp, x, y, z: x.detach() * 2,
     "not used": lambda xp, x, y, z: x.exp(), "integers": lambda xp, x, y, z: (x.argmax(), x * x),
-    "outside": lambda xp, x, y, z: x * z, "shared": lambda xp, x, y, z: two_uses(x.exp()),
+    "subclass": lambda xp, x, y, z: Results((x * 2, x.tanh() * x)), "outside": lambda xp, x, y, z: x * z,
+    "shared": lambda xp, x, y, z: two_uses(x.exp()),
 }  # fmt: skip
 
 
 def two_uses(y):
     return y * y, y.tanh() * y
+
+
+def kept_by(xp, results):
+    """The arguments that the node of these results keeps. None stands for a tensor."""
+    node = next((x.grad_fn for x in results if x.grad_fn is not None), None)
+    return node and [*(node.inputs if is_torch(xp) else node.args)]
 
 
 @program(
@@ -372,6 +386,7 @@ def two_uses(y):
         for args, turned in (
             (["leaf", "plain"], []), (["plain", "leaf"], []), (["plain", "plain"], []), (["leaf"], [0]),
             (["leaf", "leaf"], [0]), (["leaf", "leaf"], [1]), (["leaf", "plain"], [1]), (["leaf", "leaf"], [0, 1]),
+            (["parameter"], []), (["plain", "parameter"], []),
         )
     ],
     hint="the recomputation runs on detached tensors, so that it reaches no other graph",
@@ -406,6 +421,6 @@ def again(xp, function, args, number, roots, times, turned):
         found = attempt(xp.autograd.backward, ends, grads) if ends else None
         log.append("back")
         shown = [x if not isinstance(x, xp.Tensor) else [plain(x), x.requires_grad] for x in many]
-        found = {"results": shown, "graph": graph.shown(), "backward": found or "done"}
+        found = {"results": shown, "graph": graph.shown(), "backward": found or "done", "kept": kept_by(xp, many)}
         runs.append(found | {"grad": [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]})
     return {"runs": runs, "calls": log}

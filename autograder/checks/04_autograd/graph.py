@@ -27,6 +27,7 @@ from .programs import (
 RESULTS = {  # operators of one argument; if a floating result has no history, which results have one
     "exp": (lambda xp, x: xp.exp(x), None), "sum": (lambda xp, x: xp.sum(x), None), "t": (lambda xp, x: x.t(), None),
     "split": (lambda xp, x: x.split(1), None), "split of sizes": (lambda xp, x: x.split([1, x.shape[0] - 1]), None),
+    "list": (lambda xp, x: [*x.split(1)], None),
     "unbind": (lambda xp, x: x.unbind(1), None), "max": (lambda xp, x: x.max(1), None),
     "argmax": (lambda xp, x: x.argmax(1), None), "compare": (lambda xp, x: x > 0, None),
     "long": (lambda xp, x: x.long(), None), "half": (lambda xp, x: x.half(), None),
@@ -136,6 +137,11 @@ def statements_with_writes(st):
     return st.lists(some, max_size=4).map(lambda some: sum(some, []))
 
 
+def with_parameter(xp, values):
+    """The values, and a leaf of a subclass of Tensor."""
+    return [*values, xp.nn.Parameter(values[0].detach())]
+
+
 def edges_shown(values, nodes, numbers):
     """Edges by the indices of their nodes, their graph, and which values are leaves that an `AccumulateGrad` holds."""
     graph = Graph(*nodes)
@@ -161,14 +167,14 @@ def edges_shown(values, nodes, numbers):
     ),
 )  # fmt: skip
 def edges_of_values(xp, leaves, statements):
-    values = run_with_writes(xp, leaves, statements)
+    values = with_parameter(xp, run_with_writes(xp, leaves, statements))
     edges = [xp.graph.gradient_edge(x) for x in [*values, *values, None, 2.5, "x"]]
     return edges_shown(values, [edge.node for edge in edges], [edge.input_nr for edge in edges])
 
 
 @edges_of_values.oracle
 def _(torch, leaves, statements):
-    values = run_with_writes(torch, leaves, statements)
+    values = with_parameter(torch, run_with_writes(torch, leaves, statements))
     edge_of = torch.autograd.graph.get_gradient_edge
     edges = [edge_of(x) if x.requires_grad else None for x in [*values, *values]] + [None] * 3
     numbers = [edge.output_nr if edge else 0 for edge in edges]
@@ -240,11 +246,12 @@ def unpacked(xp, take, operator, kinds, written, enabled, hooks):
         log.append({"pack": plain(x), "requires_grad": x.requires_grad, "without grad_fn": x.grad_fn is None})
         return [x.clone() if hooks == "copies" else x]
 
-    def unpack(box):
-        log.append("unpack")
-        return box[0]
+    class Unpack(list):  # empty, and so not true
+        def __call__(self, box):
+            log.append("unpack")
+            return box[0]
 
-    with xp.autograd.graph.saved_tensors_hooks(pack, unpack) if hooks else nullcontext():
+    with xp.autograd.graph.saved_tensors_hooks(pack, Unpack()) if hooks else nullcontext():
         result = operate(xp, x, y)
     node = result.grad_fn
     if node is None:
