@@ -92,7 +92,7 @@ def apply(cls: type[Function], *args: Any) -> Any:
        requires grad (`requires_grad(arg)`, which is False for a value that is not a tensor). A graph is recorded if
        `any_requires_grad` is true of the arguments.
     2. `cls.forward(ctx, *args)` runs, and its operators are not recorded. It returns one result, or a tuple of results, of any
-       type.
+       type. A named tuple is a tuple, too.
     3. `check_dirty(ctx, results)` raises RuntimeError if a tensor that was marked dirty is not among the results. `results` is
        a tuple even if there is one result.
     4. If a graph is recorded, the node's `next_edges` has an edge for each argument that is a tensor: the edge of the argument's

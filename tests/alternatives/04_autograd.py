@@ -458,7 +458,7 @@ def apply__in_another_order(cls, *args):
     edges = [graph.gradient_edge(arg) for arg in args if isinstance(arg, Tensor)] if recorded else []
     with rl.no_grad():
         returned = cls.forward(ctx, *args)
-    several = type(returned) is tuple
+    several = isinstance(returned, tuple)
     check_dirty(ctx, list(returned) if several else [returned])
     ctx.next_edges = edges
     results = []
