@@ -87,7 +87,7 @@ def ring_reduce_scatter(
 
 
 def ring_all_gather(output_list: Sequence[Tensor], input: Tensor, group: ProcessGroup | None = None) -> None:
-    """Gather the `input` of every rank into `output_list`, by rank.
+    """Gather the `input` of every rank into the tensors of `output_list`, by rank.
 
     The inputs of different ranks may differ in size, and may be empty: `output_list[r]` has the shape of rank r's input.
     `input` may share its memory with `output_list[rank]`.

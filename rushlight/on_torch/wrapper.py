@@ -136,7 +136,7 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
         q: (k, m), quantised on either axis.
 
     Returns:
-        (n, m), plain. On the way no operator except casts and views gives a result of the sizes of `q`.
+        (n, m), plain and new. On the way no operator except casts and views gives a result of the sizes of `q`.
 
     Source: torchao, `quantize_/workflows`, the weight-only int8 linear; `torch._weight_int8pack_mm`.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 from collections import OrderedDict, UserDict, UserList, defaultdict, namedtuple
 from types import MappingProxyType
@@ -38,6 +39,10 @@ def _about_order(case, mine, theirs):
         {"count": count, "given": given, "batch_size": size, "drop_last": drop_last, "asked": asked}
         for count in (None, 0, 1, 4, 5, 6)
         for given, asked in (("iterator", 0), ("iterator", 2), ("list", 4), ("words", 4)) for size in (1, 2, 3)
+        for drop_last in (True, False)
+    ]
+    + [
+        {"count": 900, "given": "iterator", "batch_size": 400, "drop_last": drop_last, "asked": 4}
         for drop_last in (True, False)
     ],
     hint=_about_order,
@@ -77,6 +82,26 @@ class Fields(UserList):
         return self
 
 
+class Signal(np.ndarray):
+    """An array of a subclass."""
+
+
+class Level(enum.IntEnum):
+    LOW, HIGH = 1, 2
+
+
+class Metres(float):
+    """A float of a subclass."""
+
+
+class Word(str):
+    """A text of a subclass."""
+
+
+class Packet(bytes):
+    """Bytes of a subclass."""
+
+
 _LEAVES = {
     "int": lambda xp, i: i + 1, "float": lambda xp, i: i + 0.1, "bool": lambda xp, i: i % 2 == 0,
     "text": lambda xp, i: f"text {i}", "bytes": lambda xp, i: b"bytes",
@@ -85,8 +110,17 @@ _LEAVES = {
     "whole number": lambda xp, i: np.int32(i), "truth": lambda xp, i: np.bool_(i % 2 == 0),
 }  # fmt: skip
 _OTHERS = {
-    "none": lambda xp, i: None, "object": lambda xp, i: object(), "set": lambda xp, i: {i},
+    "none": lambda xp, i: None,
+    "object": lambda xp, i: object(),
+    "set": lambda xp, i: {i},
     "words": lambda xp, i: np.array(["a", "b"]),
+}
+_OF_SUBCLASSES = {
+    "parameter": lambda xp, i: xp.nn.Parameter(numbers(xp, [2], i), requires_grad=False),
+    "signal": lambda xp, i: np.array([i, i + 0.5], np.float32).view(Signal), "level": lambda xp, i: Level(i % 2 + 1),
+    "metres": lambda xp, i: Metres(i + 0.1), "double": lambda xp, i: np.float64(i + 0.5),
+    "word": lambda xp, i: Word(f"text {i}"), "packet": lambda xp, i: Packet(b"bytes"),
+    "long": lambda xp, i: [*range(i, i + 300)], "long tuple": lambda xp, i: (*range(i, i + 300),),
 }  # fmt: skip
 _CONTAINERS = {
     "list": list, "tuple": tuple, "own list": UserList, "fields": Fields.noted, "point": lambda made: Point(*made),
@@ -123,7 +157,7 @@ _sample = defaults(what="int", count=2, odd=None)
 def _made(xp, what, i):
     """Sample number i of a batch."""
     if isinstance(what, str):
-        return (_LEAVES | _OTHERS)[what](xp, i)
+        return (_LEAVES | _OTHERS | _OF_SUBCLASSES)[what](xp, i)
     kind, parts = what
     made = [_made(xp, part, i) for part in parts]
     return range(i, i + len(made)) if kind == "range" else _CONTAINERS[kind](made)
@@ -160,7 +194,7 @@ def _about_batches(case, mine, theirs):
     "data.default_collate",
     cases=_samples,
     edges=[
-        *[_sample(what, count) for what in (*_LEAVES, *_OTHERS) for count in (1, 3)],
+        *[_sample(what, count) for what in (*_LEAVES, *_OTHERS, *_OF_SUBCLASSES) for count in (1, 3)],
         *[_sample([kind, parts])
           for kind in ("list", "tuple", "own list", "fields", "range") for parts in (["int"], ["int", "tensor"])],
         *[_sample([kind, ["int", "text"]]) for kind in ("point", "dict", "ordered", "default dict", "own dict", "fixed dict")],

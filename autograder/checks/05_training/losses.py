@@ -135,7 +135,7 @@ def normalised(xp, x, shape, weight, bias, wrong, eps, far):
 
 
 MANY = 1200
-_drop = defaults(p=0.5, train=True, sizes=[MANY], kind="float64", turned=False, seed=7)
+_drop = defaults(p=0.5, train=True, sizes=[MANY], kind="float64", turned=False, seed=7, scale=1)
 
 
 def _about_dropout(case, mine, theirs):
@@ -159,27 +159,27 @@ def _about_dropout(case, mine, theirs):
     cases=drawn(
         p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=bool,
         sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"], turned=bool,
-        seed=(0, 1000),
+        seed=(0, 1000), scale=[1, 1, 1, 0],
     ),
     edges=[
         *[_drop(p, train) for p in (0.0, 0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1, -0.5, 1.5) for train in (True, False)],
         *[_drop(p, train, [0]) for p in (0.5, 0.0, 1.0, 1.5) for train in (True, False)],
         *[_drop(p, True, [40, 30], kind, True) for p in (0.5, 1.0) for kind in ("float64", "float32", "float16")],
         *[_drop(p, train, kind="int64") for p in (0.5, 0.0) for train in (True, False)], _drop(math.nan),
-        _drop(math.nan, False),
+        _drop(math.nan, False), *[_drop(p, scale=0) for p in (0.5, 1.0)],
     ],
     hint=_about_dropout,
 )  # fmt: skip
-def dropped(xp, p, train, sizes, kind, turned, seed):
+def dropped(xp, p, train, sizes, kind, turned, seed, scale):
     """All that does not depend on chance: the factors of the elements, and roughly the share that is kept."""
     xp.manual_seed(seed)
-    data = [1.0 + i % 7 for i in range(math.prod(sizes))]
+    data = [scale * (1.0 + i % 7) for i in range(math.prod(sizes))]
     x = xp.tensor(data, dtype=getattr(xp, kind)).reshape(sizes)
     x = x.t() if turned and len(sizes) == 2 else x
     x = x.requires_grad_() if kind != "int64" else x
     result = xp.dropout(x, p, train)
     before, after = (each.detach().double().flatten() for each in (x, result))
-    ratios = (after / before).tolist()
+    ratios = (after / (before + (before == 0))).tolist()
     kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
     expected, longest = (
         1.0 if not train else 1 - p,
@@ -313,10 +313,14 @@ def _decisions(draw, st):
     narrow = st.sampled_from([None, None, sizes, sizes[1:], [1] * len(sizes), []])
     weight, pos_weight, reduction = draw(narrow), draw(narrow), draw(st.sampled_from(_REDUCTIONS))
     kind, scale = draw(st.sampled_from(["float64", "float64", "float32"])), draw(st.sampled_from([1, 4, 1000]))
-    return _decision(sizes, weight, pos_weight, reduction, kind, scale)
+    return _decision(
+        sizes, weight, pos_weight, reduction, kind, scale, draw(st.sampled_from([False, False, False, True]))
+    )
 
 
-_decision = defaults(sizes=[2, 3], weight=None, pos_weight=None, reduction="mean", kind="float64", scale=1)
+_decision = defaults(
+    sizes=[2, 3], weight=None, pos_weight=None, reduction="mean", kind="float64", scale=1, negative=False
+)
 
 
 def _about_decisions(case, mine, theirs):
@@ -339,19 +343,25 @@ def _about_decisions(case, mine, theirs):
         *[_decision([0], reduction=reduction) for reduction in _REDUCTIONS],
         *[_decision([], reduction=reduction, weight=[]) for reduction in _REDUCTIONS], _decision(kind="int64"),
         _decision(pos_weight=[2]), _decision(weight=[2]),
+        *[_decision(reduction=reduction, scale=scale, negative=True)
+          for reduction in _REDUCTIONS for scale in (1, 1000, -1000)],
     ],
     hint=_about_decisions,
 )  # fmt: skip
-def decisions(xp, sizes, weight, pos_weight, reduction, kind, scale):
-    scores = numbers(xp, sizes, 1, "float64") * scale
-    scores = scores.to(getattr(xp, kind)) if kind == "int64" else scores.to(getattr(xp, kind)).requires_grad_()
+def decisions(xp, sizes, weight, pos_weight, reduction, kind, scale, negative):
+    """With `negative`, all targets are 0 and all scores have the sign of `scale`, so that a large loss is equal to the score.
+    Nothing requires gradients then."""
+    scores = numbers(xp, sizes, 1, "float64")
+    scores = (scores + 2 if negative else scores) * scale
+    scores = scores.to(getattr(xp, kind)).requires_grad_(kind != "int64" and not negative)
     second = "float64" if kind == "int64" else kind
-    target = (numbers(xp, sizes, 6, second) + 1) / 2.5
+    target = xp.zeros_like(scores, dtype=getattr(xp, second)) if negative else (numbers(xp, sizes, 6, second) + 1) / 2.5
     shapes = enumerate([weight, pos_weight], 2)
     weights = [None if shape is None else numbers(xp, shape, i, second) + 1.5 for i, shape in shapes]
-    target = target.requires_grad_() if second == "float64" else target
+    target = target.requires_grad_(second == "float64" and not negative)
     loss = xp.nn.functional.binary_cross_entropy_with_logits(
         scores, target, weights[0], pos_weight=weights[1], reduction=reduction
     )
     shown = {"loss": elements(xp, loss), "grads": gradients_of(xp, loss, scores, target)}
+    loss.detach().add_(1)  # its memory is its own
     return shown | {"scores": plain(scores), "target": plain(target), "weights": weights}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import namedtuple
 
 from ...check import program
 from ..cases import attempt, defaults, drawn, first_apart, numbers, rows, several
@@ -14,7 +15,7 @@ from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_
 _NAMES = ["a", "a", "a", "b", "b", "c"]
 _STRANGE = ["limit", "rate", "training", "forward", "a.b", ""]
 _VALUES = {
-    "parameter": trees.parameter, "module": lambda xp, number: trees.empty_module(xp),
+    "parameter": trees.parameter, "own parameter": trees.own_parameter, "module": lambda xp, number: trees.empty_module(xp),
     "tensor": lambda xp, number: numbers(xp, [2], number),
     "buffer": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number)),
     "scratch": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number), persistent=False),
@@ -218,8 +219,19 @@ def members(xp, entries, of, prefix, recurse, remove_duplicate):
 _HOOKS = ["before", "after", "back before", "back after"]
 _ADD = [f"add {kind}" for kind in _HOOKS]  # a hook, or forward, registers another hook
 _OTHERS_TOO = ["remove", "remove others", "other forward", *_ADD]
-_BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "two", "raise", "false", *_OTHERS_TOO]
-_BEFORE_KWARGS = ["see", "pair", "tuple", "alone", "empty", "triple", "list of two", "false", *_OTHERS_TOO]
+_BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "named", "two", "raise", "false", *_OTHERS_TOO]
+_BEFORE_KWARGS = [
+    "see",
+    "pair",
+    "named pair",
+    "tuple",
+    "alone",
+    "empty",
+    "triple",
+    "list of two",
+    "false",
+    *_OTHERS_TOO,
+]
 _AFTER = ["see", "replace", "tuple", "empty", "zero", "none", "raise", *_OTHERS_TOO]
 _BACK = ["see", "change"]
 
@@ -399,11 +411,14 @@ def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, firs
     return add(hook, prepend=first, with_kwargs=with_kwargs)
 
 
+Pair = namedtuple("Pair", "first second")
 _RETURNED = {
     "tuple": lambda x, args, number: (x, *args[1:]), "single": lambda x, args, number: x,
     "list": lambda x, args, number: [x], "empty": lambda x, args, number: (), "alone": lambda x, args, number: (x,),
     "two": lambda x, args, number: (x, args[-1] if args else 1), "triple": lambda x, args, number: (x, x, x),
     "pair": lambda x, args, number: ((x, *args[1:]), {"scale": 0.5 + number}),
+    "named": lambda x, args, number: Pair(x, x),
+    "named pair": lambda x, args, number: Pair((x, *args[1:]), {"scale": 0.5 + number}),
     "list of two": lambda x, args, number: [(x,), {}], "replace": lambda x, args, number: x,
     "zero": lambda x, args, number: 0, "false": lambda x, args, number: False,
 }  # fmt: skip
@@ -449,6 +464,7 @@ def _about_conversions(case, mine, theirs):
     + [
         _converting([["parameter", "a", None], ["parameter", "b", 0]], [], "twice"),
         *[_converting([["parameter", "a", 2]], grads, kind) for grads in ([], [2]) for kind in ("meta", "long")],
+        *[_converting([["own parameter", "a", 0]], [0], kind) for kind in ("meta", "twice")],
         _converting([["buffer", "n", 1]], [], "twice"),
         _converting([["module", "m", SMALL], ["again", "n", 0]], [0], "twice"),
         *[_converting([["parameter", "a", number]], [number], conversion, differentiable=True)

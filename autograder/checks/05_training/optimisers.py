@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import UserDict
+from collections import OrderedDict, UserDict
 from functools import partial
 
 from ...check import program
@@ -13,9 +13,15 @@ from .trees import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
 
+
+class Names(set):
+    """A set of a subclass."""
+
+
 _PARAMS = {
     "one": lambda some, pool: some[0], "list": lambda some, pool: some, "tuple": lambda some, pool: tuple(some),
     "generator": lambda some, pool: (each for each in some), "set": lambda some, pool: set(some),
+    "own set": lambda some, pool: Names(some),
     "number": lambda some, pool: [*some, 3], "none in it": lambda some, pool: [some[0], None],
     "no leaf": lambda some, pool: [some[0], some[1] * 2],
     "retains": lambda some, pool: [_retaining(some[1] * 2)],
@@ -47,11 +53,11 @@ def _grouping(*groups, kind="SGD", first="list"):
     edges=[
         _grouping(), _grouping(first="generator"), _grouping(first="groups", kind="Adam"),
         *[_grouping((params, 1, {}))
-          for params in (*_PARAMS, "no dict", "no true dict", "no params", "one number", "alike")],
+          for params in (*_PARAMS, "no dict", "no true dict", "ordered", "no params", "one number", "alike")],
         *[_grouping((params, 1, {"lr": 0.5, "note": 1.0}), kind="Adam") for params in _PARAMS],
         _grouping(("list", 1, {"lr": 0.5}), ("list", 2, {}), ("list", 1, {})),
         _grouping(("one", 1, {"momentum": 0.5}), ("one", 3, {"lr": 2.0})),
-        _grouping(("twice", 1, {}), ("twice", 1, {})),
+        _grouping(("one", 2, {})), _grouping(("list", 2, {})), _grouping(("twice", 1, {}), ("twice", 1, {})),
         _grouping(("list", 1, {}), ("half known", 2, {"lr": 0.25}), ("list", 3, {})),
         _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})),
     ],
@@ -63,7 +69,7 @@ def _grouping(*groups, kind="SGD", first="list"):
     ),
 )  # fmt: skip
 def groupings(xp, kind, first, groups):
-    pool = [xp.zeros(2).requires_grad_() for _ in range(10)]
+    pool = [xp.zeros(2).requires_grad_() if i % 4 < 2 else xp.nn.Parameter(xp.zeros(2)) for i in range(10)]
     labels = {id(each): f"parameter {number}" for number, each in enumerate(pool)}
 
     given = {
@@ -94,6 +100,8 @@ def _group(params, start, settings, pool):
             return [pool[5]]
         case "no true dict":
             return UserDict({"params": [pool[5]]} | settings)
+        case "ordered":
+            return OrderedDict({"params": [pool[5]]} | settings)
         case "no params":
             return dict(settings)
     return {"params": (_PARAMS | _MORE_PARAMS)[params](some, pool)} | settings
@@ -367,14 +375,15 @@ def _about_clipping(case, mine, theirs):
     "clip_grad.clip_grad_norm_",
     cases=drawn(
         gradients=several(lambda st: mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), 0, 4),
-        given=["list", "generator", "one", "dict"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
+        given=["list", "generator", "one", "one parameter", "dict"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
         norm_type=[2.0, 2.0, 2, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf", 0.5], error=bool,
         digits=["float64", "float64", "float32"],
     ),
     edges=[
         *[_clipping(norm_type=norm, max_norm=most)
           for norm in (2.0, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf") for most in (0.5, 100.0)],
-        *[_clipping(given=given, max_norm=most) for given in ("generator", "one", "dict") for most in (0.5, 100.0)],
+        *[_clipping(given=given, max_norm=most)
+          for given in ("generator", "one", "one parameter", "dict") for most in (0.5, 100.0)],
         *[_clipping([number, 1], norm_type=norm, error=error)
           for number in (-1, -2, -3) for norm in (2.0, math.inf) for error in (True, False)],
         *[_clipping([None, 1, None], error=error) for error in (True, False)],
@@ -388,6 +397,7 @@ def _about_clipping(case, mine, theirs):
 )  # fmt: skip
 def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
     params = [numbers(xp, _SIZES[i], i, digits).requires_grad_() for i in range(len(gradients))]
+    params = [xp.nn.Parameter(each) for each in params] if given == "one parameter" else params
     for each, number in zip(params, gradients):
         if number is not None:
             each.grad = numbers(xp, list(each.shape), abs(number), digits) + 0.125
@@ -399,6 +409,7 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
         "list": lambda: params,
         "generator": lambda: (each for each in params),
         "one": lambda: params[0] if params else [],
+        "one parameter": lambda: params[0] if params else [],
         "dict": lambda: {f"p{i}": each for i, each in enumerate(params)}.values(),
     }[given]()
     clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import attempt, drawn, first_apart, listed, numbers, several
-from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, plain, tensor_state
+from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, tensor_state
 
 
 @program(
@@ -34,6 +34,7 @@ _CHANGES = {  # another value under the same key
     "number": lambda xp, x: 5, "half": lambda xp, x: x.to(xp.float16),
     "parameter": lambda xp, x: xp.nn.Parameter(x.to(xp.float32)),
     "frozen": lambda xp, x: xp.nn.Parameter(x.to(xp.float32), requires_grad=False),
+    "own": lambda xp, x: own_parameter(xp, 0), "own frozen": lambda xp, x: own_parameter(xp, 0).requires_grad_(False),
     "whole": lambda xp, x: x.to(xp.int64),
 }  # fmt: skip
 _EXTRA = ["x", "w.x", "a.x", "a", "a.b.c", "b.c", "ab.a", "layer", "layer.x.y", "nobody.x", "s", "", ".", "a."]
@@ -85,6 +86,9 @@ def _about_loading(case, mine, theirs):
             for changes in ([(0, "one"), (1, "one")], [(0, "scalar"), (1, "longer")], [(0, "frozen"), (2, "parameter")])
             for assign in (True, False)
         ],
+        *[_loading([["own parameter", "p", number]], *changes, assign=assign)
+          for number in (0, 2) for changes in ([], [(0, "parameter")], [(0, "frozen")], [(0, "half")])
+          for assign in (True, False)],
         _loading(SMALL, (0, "longer"), (1, "drop"), extra=["x"]), _loading(SMALL, (0, "number"), (1, "number")),
         _loading([["parameter", "w", 0], ["parameter", "v", 1]], (0, "whole"), (1, "frozen"), assign=True),
         _loading([["parameter", "w", 2], ["parameter", "v", 4]], (0, "whole"), (1, "half"), assign=True),

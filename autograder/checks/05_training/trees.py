@@ -53,6 +53,16 @@ def parameter(xp, number, kind="float32"):
     return xp.nn.Parameter(data, requires_grad=number % 3 != 2)
 
 
+def own_parameter(xp, number):
+    """The same, of a subclass."""
+
+    class Own(xp.nn.Parameter):
+        """A parameter."""
+
+    first = parameter(xp, number)
+    return Own(first.detach(), first.requires_grad)
+
+
 def buffer(xp, number, kind="float32"):
     """A buffer by its number. Every second holds integers."""
     return numbers(xp, SHAPES[number % len(SHAPES)], number + 1, "int64" if number % 2 else kind)
@@ -70,6 +80,8 @@ class Tree:
         for kind, name, number in entries:
             if kind == "parameter":
                 module.register_parameter(name, self.numbered(self.parameters, parameter, number))
+            elif kind == "own parameter":
+                module.register_parameter(name, self.numbered(self.parameters, own_parameter, number))
             elif kind in ("buffer", "scratch"):
                 module.register_buffer(name, self.numbered(self.buffers, buffer, number), persistent=kind == "buffer")
             elif kind == "module":

@@ -63,6 +63,7 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
         *(_usual(lead, "backwards", features=features, bias=False)  # with a single feature einsum leaves other strides
           for features in (2, 1) for lead in ([3], [2, 3], [2, 3, 2])),
         _usual(activation="gelu", kind="float32"), _usual(features=1, outs=1),
+        *(_usual([lead], outs=2, bias=False) for lead in (0, 2)),  # the result has the sizes of x, or of x and weight
         *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
         *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
     ],
@@ -84,7 +85,7 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     return {
         "result": copied(result),
         "contiguous": result.is_contiguous(),
-        "alone": result.untyped_storage().data_ptr() not in owners,
+        "alone": all(result is not each for each in inputs[:3]) and result.untyped_storage().data_ptr() not in owners,
         "arguments": [each is None or torch.equal(each, old) for each, old in zip(inputs[:3], before)],
         "beyond": beyond,
     }

@@ -18,23 +18,28 @@ _TYPES = [
     *_SIMPLE,
     *[f"{name} | None" for name in _SIMPLE],
     *[f"Optional[{name}]" for name in ("Tensor", "int", "str")],
+    # equal to Number, Number | None, list[Number], Tensor | None
+    *["int | float | bool", "Union[bool, float, int]", "bool | int | float | None", "Optional[bool | int | float]"],
+    *["list[int | float | bool]", "Union[Tensor, None]"],
     *[f"{many}[{name}]" for many in ("list", "Sequence") for name in ("Tensor", "int", "float", "bool", "Number")],
 ]
 _RESULTS = ["Tensor", "list[Tensor]", "int", "float", "bool", "Number", "None", "tuple[Tensor, Tensor]"]
 _RESULTS += ["tuple[Tensor, list[Tensor], int]", "tuple[float, bool]"]
 _TEXTS = ["'Tensor'", "'int'", "'Tensor | None'", "'Count | None'"]  # annotations may be texts
 _NO_RESULTS = ["str", "missing", "dtype", "list[int]", "Tensor | None"]
-_DEFAULTS = ["", "", "", "None", "0", "-2", "0.5", "1e-05", "True", "'relu'", "float32", "cpu", "[1]", "(2, 3)"]
+_DEFAULTS = ["", "", "", "None", "0", "-2", "0.5", "1e-05", "True", "'relu'", "float32", "cpu", "[1]", "(2, 3)", "ANY"]
 _KINDS = ["first", "any", "many", "named", "rest"]
 
 
 def _types(torch):
     """The objects that the names in annotations and defaults mean."""
     from collections.abc import Sequence
-    from typing import Optional
+    from typing import Optional, Union
+    from unittest.mock import ANY
 
     names = {"Tensor": torch.Tensor, "Number": torch.types.Number, "dtype": torch.dtype, "device": torch.device}
-    names |= {"Sequence": Sequence, "Optional": Optional, "float32": torch.float32, "cpu": torch.device("cpu")}
+    names |= {"Sequence": Sequence, "Optional": Optional, "Union": Union, "ANY": ANY}
+    names |= {"float32": torch.float32, "cpu": torch.device("cpu")}
     return names | {"Count": int}  # a name that only the function's module has
 
 
@@ -113,7 +118,7 @@ def torch_types(torch, annotation):
 @drawing
 def _signatures(draw, st):
     kinds, names = ["any", "any", "any", "named"], [*"abcdef"]
-    usual = listed(names, kinds, [*["Tensor"] * 8, *_TYPES, *_TEXTS], _DEFAULTS[:-2])(st)
+    usual = listed(names, kinds, [*["Tensor"] * 8, *_TYPES, *_TEXTS], _DEFAULTS[:-3])(st)
     seldom = listed(names, _KINDS, ["Tensor", "int", "missing", "dict"], _DEFAULTS)(st)
     parameter = st.integers(0, 12).flatmap(lambda chosen: usual if chosen else seldom)
     stars = st.lists(parameter, max_size=5, unique_by=lambda each: each[0]).map(

@@ -146,7 +146,8 @@ def _trees(st):
 def trees(xp, tree):
     module, torch = xp.wrapper, xp.wrapper.torch
     int_data = torch.ones(2, 2, dtype=torch.int8)
-    quantised = [module.QuantisedTensor(int_data.clone(), numbers(torch, [2], i), i % 2) for i in range(3)]
+    kinds = module.QuantisedTensor, module.QuantisedTensor, type("Own", (module.QuantisedTensor,), {})
+    quantised = [kind(int_data.clone(), numbers(torch, [2], i), i % 2) for i, kind in enumerate(kinds)]
     names = words("tree_map tree_map_ tree_map_only tree_map_only_ tree_flatten tree_unflatten tree_leaves")
     return _mapped(torch, tree, quantised, module.map_quantised, [f"torch.utils._pytree.{name}" for name in names])
 
@@ -179,7 +180,8 @@ def _changeable(tree):
 def torch_trees(torch, tree):
     from torch.utils._pytree import tree_map_only
 
-    quantised = [torch.nn.Parameter(torch.ones(2, 2)) for _ in range(3)]
+    kinds = torch.nn.Parameter, torch.nn.Parameter, type("Own", (torch.nn.Parameter,), {})
+    quantised = [kind(torch.ones(2, 2)) for kind in kinds]
     return _mapped(torch, tree, quantised, lambda function, tree: tree_map_only(torch.nn.Parameter, function, tree))
 
 
@@ -203,7 +205,7 @@ def _products(draw, st):
     return {"n": n, "k": k, "m": m, "axis": draw(st.integers(0, 1)), "layout": layout, "kind": kind}
 
 
-_SIZES = ((1, 4, 2), (0, 2, 3), (2, 0, 3), (2, 3, 0), (5, 1, 1))
+_SIZES = ((1, 4, 2), (0, 2, 3), (0, 3, 3), (2, 0, 3), (2, 3, 0), (5, 1, 1))
 
 
 @program(
@@ -228,7 +230,8 @@ def products_with_int8(xp, n, k, m, axis, layout, kind):
         product = module.quantised_mm(x, q)
     names = {name.split(".")[1] for name, sizes in counted.calls if sizes in ((k, m), (m, k))}
     names -= {*PLUMBING, "diagonal"}
-    found = {"class": type(product).__name__, "product": copied(product), "of the sizes of q": sorted(names)}
+    found = {"class": type(product).__name__, "new": product is not x, "product": copied(product)}
+    found["of the sizes of q"] = sorted(names)
     return found | {"parts": [copied(q.int_data), copied(q.scale), copied(x)], "beyond": beyond}
 
 
@@ -236,8 +239,13 @@ def products_with_int8(xp, n, k, m, axis, layout, kind):
 def torch_products_with_int8(torch, n, k, m, axis, layout, kind):
     parts = _quantised_parts(torch, [k, m], axis, "", kind)
     x = numbers(torch, [n, k], 1, kind)
-    found = {"class": "Tensor", "product": x @ _dequantised(*parts, axis), "of the sizes of q": []}
+    found = {"class": "Tensor", "new": True, "product": x @ _dequantised(*parts, axis), "of the sizes of q": []}
     return found | {"parts": [*map(copied, parts), x], "beyond": []}
+
+
+def _of_a_subclass(q):
+    """The same matrix in a subclass of QuantisedTensor, if it is in one."""
+    return type("Own", (type(q),), {})(q.int_data, q.scale, q.axis) if hasattr(q, "int_data") else q
 
 
 def _operation(torch, name, q, x, y, d):
@@ -252,7 +260,8 @@ def _operation(torch, name, q, x, y, d):
         "clone row-major": lambda: q.t().clone(memory_format=torch.contiguous_format),
         "detach of t": lambda: q.t().detach(), "linear": lambda: functional.linear(x, q),
         "linear with bias": lambda: functional.linear(x, q, y[0]), "mm": lambda: y @ q,
-        "mm with t": lambda: torch.mm(x, q.t()), "addmm": lambda: torch.addmm(x, y, q, beta=2, alpha=0.5),
+        "mm with t": lambda: torch.mm(x, q.t()), "mm of a subclass": lambda: y @ _of_a_subclass(q),
+        "addmm": lambda: torch.addmm(x, y, q, beta=2, alpha=0.5),
         "addmm with beta": lambda: torch.addmm(x, y, q, beta=3),
         "addmm with alpha": lambda: torch.addmm(y, x, q.t(), alpha=-2),
         "addmm with a row": lambda: torch.addmm(x[0], y, q),
@@ -277,12 +286,12 @@ def _operation(torch, name, q, x, y, d):
     }[name]()  # fmt: skip
 
 
-_OPERATIONS = """transpose to itself from the end; t; mT; transpose; transpose to itself; transpose from the end; t t; t of clone;
-detach; clone; clone row-major; detach of t; linear; linear with bias; mm; mm with t; addmm; addmm with beta; addmm with alpha;
-addmm with a row; addmm without its first; weights by name; mm from the left; mm of both; addmm to it; addmm to it, of both;
-addmm from the left; add; sub; add with alpha; sum; cat; stack; where; select; double; foreach; foreach of lists;
-into a plain one; copy into a plain one; out of a plain one; into; into with its sum; copy into; out; mm out; foreach into; zero;
-t in place; gradient""".replace("\n", " ").split("; ")
+_OPERATIONS = """transpose to itself from the end; t; mT; transpose; transpose to itself; transpose from the end; t t; t of
+clone; detach; clone; clone row-major; detach of t; linear; linear with bias; mm; mm with t; mm of a subclass; addmm; addmm with
+beta; addmm with alpha; addmm with a row; addmm without its first; weights by name; mm from the left; mm of both; addmm to it;
+addmm to it, of both; addmm from the left; add; sub; add with alpha; sum; cat; stack; where; select; double; foreach; foreach of
+lists; into a plain one; copy into a plain one; out of a plain one; into; into with its sum; copy into; out; mm out; foreach
+into; zero; t in place; gradient""".replace("\n", " ").split("; ")
 
 
 def _done_with(torch, name, q, shape, n, kind, values):

@@ -99,10 +99,11 @@ CALLED = {  # a function that calls something
 CALLABLES = {  # a callable, as a call of it in a function
     "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
+    "abstract": "Abstract(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
     "on": "on(x)",
 }  # fmt: skip
-CALL_HELPERS = f"""import gc, math, sys, time
+CALL_HELPERS = f"""import abc, gc, math, sys, time
 {BREAKS}def helper(v, n):
     return v * n
 
@@ -123,6 +124,9 @@ def on(v):
 on._dynamo_disable = on._torchdynamo_disable = False
 
 class Metres(float):
+    pass
+
+class Abstract(Scaled, abc.ABC):
     pass
 
 """
@@ -174,7 +178,7 @@ CONDITIONS = {
     "flag and tensor": "k > 5 and x.sum() > 0", "flag or tensor": "k > 2 or x.sum() > 0", "not a tensor": "not x.sum()",
     "not a list": "not l", "shape": "x.shape", "dtype": "x.dtype", "method of a tensor": "x.sum",
     "range": "range(0)", "module": "xp", "object first": "o or k > 5", "function first": "helper or k > 5",
-    "not a function": "not helper",
+    "not a function": "not helper", "builtin": "abs", "builtin first": "abs or k > 5", "layer": "layer", "layers": "layers",
     "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
     "grad mode": "xp.no_grad()",
 }  # fmt: skip
@@ -211,6 +215,7 @@ class Plain:
         return self
 
 o, no, empty = Plain(), Answer(), Longer(0)
+layer, layers = xp.nn.ReLU(), xp.nn.ModuleList()
 no.answer = False
 """
 

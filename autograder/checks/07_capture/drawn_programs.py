@@ -64,6 +64,9 @@ METADATA_WRITES = _functions({
     "unsqueeze_": "x if x.requires_grad or x.dim() > 2 else x.unsqueeze_(0)",
 })  # fmt: skip
 OUT = _functions({"neg out": "xp.neg(x, out=x.clone())"})
+TUPLES = _functions(
+    {"cat a tuple": "xp.cat((x, x))", "turned": "x.permute(tuple(reversed(range(x.dim()))))"}
+)  # not drawn
 STEEP = _functions({"exp": "x.exp()"})  # not drawn: after a few in a row the last bit is the fifth digit
 PICKED = _functions({"picked": "x[y.argmax(-1)]"})  # not drawn: the largest index has to be one of x
 
@@ -77,7 +80,8 @@ def _under_no_grad(run):
 
 
 MORE_WRITES = {f"quietly {name}": _under_no_grad(run) for name, run in WRITES.items()} | METADATA_WRITES
-OPERATIONS = STEEP | PICKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
+MORE_WRITES_TO_METADATA = {"quietly turn": _under_no_grad(lambda xp, x, y: x.t_())}  # not drawn
+OPERATIONS = MORE_WRITES_TO_METADATA | TUPLES | STEEP | PICKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
 BINARY = ("add", "sub", "mul", "div", "add twice", "mm")
 
 

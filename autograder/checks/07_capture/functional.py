@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from ...check import program
-from ..cases import drawing, drawn, rows, several
+from ..cases import as_lists, drawing, drawn, rows, several
 from . import drawn_programs as aot
 
 # Recording -----------------------------------------------------------------------------------------------------------
 
 
 def traced(xp, make_fx, inputs, statements, constant):
-    outside = xp.ones(())
+    outside = xp.nn.Parameter(xp.ones(()), False) if constant == "parameter" else xp.ones(())
 
     def function(*values):
         values = aot.run(xp, statements, *values)
@@ -24,10 +24,18 @@ def traced(xp, make_fx, inputs, statements, constant):
     module = make_fx(function)(*aot.inputs_of(xp, inputs))
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     return {
-        "graph": aot.shown(module.graph),
+        "graph": [line.replace("_param_constant", "_tensor_constant") for line in aot.shown(module.graph)],
+        "containers": [[_containers(arg) for arg in node.args] for node in nodes],
         "metadata": [aot.metadata(node.meta.get("val")) for node in nodes],
         "results": [x.clone() for x in module(*values)],
     }
+
+
+def _containers(arg):
+    """The kinds of the containers in an argument: torch's lists in a graph are of a subclass."""
+    if isinstance(arg, (list, tuple)):
+        return ["list" if isinstance(arg, list) else "tuple", *map(_containers, arg)]
+    return None
 
 
 def _to_record(st):
@@ -39,8 +47,9 @@ RECORDED = [
     {"inputs": [[shape, False] for shape in shapes], "statements": statements, "constant": constant}
     for shapes, statements, constant in (
         ([[3]], [["neg out", 0, 0], ["exp", 1, 0]], False),
+        ([[2, 3]], [["turned", 0, 0], ["cat a tuple", 1, 0]], False),
         ([[3, 3]], [["double", 0, 0]], False),
-        ([[3]], [], True),
+        ([[3]], [], True), ([[3]], [["double", 0, 0]], "parameter"),
         ([[3, 3], [3]], [["add twice", 0, 1], ["sum", 2, 0]], True),
         ([[3, 3]], [["split", 0, 0], ["mul", 2, 1], ["max", 0, 0]], False),
         ([[2, 3]], [["cat", 0, 0], ["stack", 1, 0], ["unbind", 2, 0]], False),
@@ -197,12 +206,21 @@ IN_PART = {case["step"][0] for case in PARTS}  # no inverse calls the operator o
 def inverse(xp, shape, step):
     base = aot.numbers(xp, shape)
     new = aot.numbers(xp, view_of(xp, base, step).shape, 100.5)
-    name, *rest = step
-    view = xp.aot.functional.View(overload_of(xp, name), *rest)
-    found, called = operators_called(
-        xp, lambda: xp.aot.functional.view_inverse(base, view, new), xp.aot.proxy_tensor.composite
-    )
-    return {"base": aot.in_order(found), "before": base, "new": new, "operators": called}
+    name, args, index = step
+
+    def invert(args):
+        view = xp.aot.functional.View(overload_of(xp, name), args, index)
+        return xp.aot.functional.view_inverse(base, view, new)
+
+    found, called = operators_called(xp, lambda: invert(args), xp.aot.proxy_tensor.composite)
+    by_lists = invert(tuple(as_lists(args)))
+    return {
+        "base": aot.in_order(found),
+        "by lists": aot.in_order(by_lists),
+        "before": base,
+        "new": new,
+        "operators": called,
+    }
 
 
 def inverse_in_torch(torch, shape, step):
@@ -223,7 +241,8 @@ def inverse_in_torch(torch, shape, step):
     called = [aot.target_name(node.target).partition(".")[0] for node in graph.nodes if node.op == "call_function"]
     called = called[called.index("copy") + 1 :]
     called = ["view" if name == "_reshape_alias" else name for name in called if name != "alias"]
-    return {"base": aot.in_order(written(base, new)), "before": base, "new": new, "operators": called}
+    after = aot.in_order(written(base, new))
+    return {"base": after, "by lists": after, "before": base, "new": new, "operators": called}
 
 
 @program("aot.functional.view_inverse", cases=_inverses(_whole_step), edges=WHOLE, draws=30)

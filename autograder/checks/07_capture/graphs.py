@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import operator
 from collections import OrderedDict, defaultdict  # noqa: F401  (in OBJECTS)
@@ -14,7 +15,15 @@ from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call
 
 # Names ---------------------------------------------------------------------------------------------------------------
 
-NAMED_OBJECTS = {"an object": object(), "another": object(), "sum": sum, "inf": math.inf, "print": print}
+NAMED_OBJECTS = {
+    "an object": object(),
+    "another": object(),
+    "sum": sum,
+    "inf": math.inf,
+    "print": print,
+    "zero": 0,
+    "empty": (),
+}
 CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if", "inf", "print"]
 ODD_CANDIDATES = ["a.b", "a.0", "_1", "_1_2", "x__1", "x_01", "1", "", ".", "NoneType", "getattr", "_"]
 REQUESTS = [[[name, None] for name in names] for names in (
@@ -29,6 +38,7 @@ REQUESTS = [[[name, None] for name in names] for names in (
     [["sum", "sum"], ["sum", None], ["sum", "print"], ["print", "sum"], ["sum", "sum"]],
     [["inf", "inf"], ["inf", "an object"], ["print", "print"], ["x", "print"], ["sum_1", "sum"], ["sum", None]],
     [["", "an object"], ["0.1", "another"], ["", "an object"]],
+    [[name, holder] for holder in ("zero", "empty") for name in ("x", "y", "x")],
 ]  # fmt: skip
 
 
@@ -132,6 +142,23 @@ class Pair(NamedTuple):
     second: object
 
 
+class Status(enum.IntEnum):
+    OK = 1
+
+
+class Items(list):
+    pass
+
+
+class Word(str):
+    pass
+
+
+class OwnItems(list):
+    def __fx_create_arg__(self, tracer):
+        return OwnItems(self)
+
+
 class Own:
     def __fx_create_arg__(self, tracer):
         return "its own", type(tracer).__name__
@@ -142,6 +169,8 @@ OBJECTS = {
     "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
     "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor", "ordered": "OrderedDict(a=3, b=[True])",
     "default": "defaultdict(list, a=3)",
+    "own list": "Items([3, [3]])", "own items": "OwnItems([3])",
+    "own word": "Word('a')", "own key": "{Word('a'): Word('b')}", "status": "Status.OK",
 }  # fmt: skip
 
 
@@ -227,16 +256,30 @@ VALUES = [
 def arguments_recorded(xp, given, doubling):
     class Tracer(xp.fx.proxy.GraphAppendingTracer):
         def create_arg(self, a):
-            return a * 2 if doubling and type(a) in (int, str) else super().create_arg(a)
+            return a * 2 if doubling and type(a) in (int, str, Word) else super().create_arg(a)
 
     graph = fx.graph_of(xp, [X, Y])
     tracer = Tracer(graph)
     proxies = [tracer.proxy(node) for node in graph.nodes]
     try:
-        held = attempt(lambda: typed(tracer.create_arg(recorded_value(xp, given, proxies))))
+        held = attempt(_recorded, tracer, recorded_value(xp, given, proxies))
     except NotImplementedError:  # which the contract names
         held = "raises NotImplementedError"
     return {"held": held, "nodes": fx.shown(graph)}
+
+
+def _recorded(tracer, value):
+    """The argument of a node. The program goes on and changes its lists and dicts."""
+    held = tracer.create_arg(value)
+    _empty(value)
+    return typed(held)
+
+
+def _empty(value):
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+        _empty(each)
+    if isinstance(value, (list, dict)):
+        value.clear()
 
 
 # Code ----------------------------------------------------------------------------------------------------------------

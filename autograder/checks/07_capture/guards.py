@@ -19,24 +19,26 @@ GUARDED = {  # a function that uses a value, by the kind of the value
 VALUES = {  # values by their kind; each has a name and, if it is another text, the text after =
     "tensor": """plain = x | wide = xp.ones(2, 4) | flat = xp.ones(6) | double = x.double()
         | learned = xp.ones(2, 3).requires_grad_() | turned = xp.ones(3, 2).t() | gaps = xp.ones(2, 6)[:, ::2]
-        | parameter = xp.nn.Parameter(x) | long = x.long()
+        | parameter = xp.nn.Parameter(x) | wide parameter = xp.nn.Parameter(xp.ones(2, 4)) | long = x.long()
         | one = xp.ones(1, 3) | one, strange = xp.ones(30).as_strided((1, 3), (7, 1)) | shifted = xp.ones(3, 3)[1:]
         | empty = xp.ones(0, 3) | number = xp.ones(()) | turned, learned = xp.ones(3, 2).requires_grad_().t()""",
     "number": r"""0 | 1 | 2 | True | False | None | 1.0 | 0.5 | nan | inf | -inf | 1e300 | 0.1 | word = 'a' | other word = 'b'
         | quotes = "'\"\\\n" | bytes = b'a' | 1j | nan j = complex(0, nan) | 1+0j | large = 2**70 | ... | red = Colour.RED
         | blue = Colour.BLUE""",
-    "length": """[1] | [2] | [1, 2] | (1,) | (2,) | [] | () | pair = Pair(1, 2) | other pair = OtherPair(1, 2) | (1, 2) | word = 'a'
+    "length": """[1] | [2] | [1, 2] | (1,) | (2,) | [] | () | pair = Pair(1, 2) | other pair = OtherPair(1, 2) | (1, 2)
+        | own = Items([1]) | own 2 = Items([1, 2]) | word = 'a'
         | size = xp.Size([1, 2])""",
     "keys": """{1: 2} | {1: 3} | {2: 2} | {1.0: 2} | {True: 2} | {1, 2} = {1: 0, 2: 0} | {2, 1} = {2: 0, 1: 0} | words = {'a': 1}
         | more words = {'a': 1, 'b': 2} | {} | ordered = OrderedDict(a=1) | range = range(3) | range(4) | range of one = range(1)
         | another of one = range(0, 3, 5) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
         | built again = {int('12345'): 1} | joined = {''.join('ab'): 1} | joined again = {''.join('ab'): 1}
-        | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}""",
+        | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}
+        | ordered built = OrderedDict({int('12345'): 1}) | ordered again = OrderedDict({int('12345'): 1})""",
     "tensor keys": """{x} = {x: 0} | {y} = {y: 0} | {x, y} = {x: 0, y: 0} | {y, x} = {y: 0, x: 0} | {x, a} = {x: 0, 'a': 1}
-        | {y, a} = {y: 0, 'a': 1} | {x, b} = {x: 0, 'b': 1}""",
+        | {y, a} = {y: 0, 'a': 1} | {x, b} = {x: 0, 'b': 1} | ordered x = OrderedDict({x: 0}) | ordered y = OrderedDict({y: 0})""",
     "element": """{1} | {1, 2} | {2, 1} | {1, 3} | frozen = frozenset({1}) | frozen 2 = frozenset({2}) | {1, inf}""",
     "call": """one = plus_one | two = plus_two | method = Sized().plus | of another = Sized().plus | other method = Sized().minus
-        | abs | relu = xp.relu | sin = xp.sin""",
+        | abs | neg = operator.neg | relu = xp.relu | sin = xp.sin""",
     "class": "int | Sized | AlsoSized | both = (int, float)",
     "attribute": "sized = Sized() | another = Sized() | also sized = AlsoSized()",
     "index": "1 | 1: = slice(1, None) | 1:2 = slice(1, 2) | 1:2:1 = slice(1, 2, 1) | again = slice(1, 2)",
@@ -44,16 +46,18 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
     "module": "math | cmath",
 }  # fmt: skip
 PAIRS = {  # the guards of the first value, tried on the second
-    "tensor": "learned > plain | one > one, strange | learned > parameter",
+    "tensor": "learned > plain | one > one, strange | learned > parameter | parameter > wide parameter",
     "number": """1 > True | True > 1 | True > False | ... > None | 1 > 1.0 | 0.5 > nan | nan > 0.5 | word > bytes | None > 0
         | False > 0 | inf > -inf | 1j > 1+0j | red > blue | nan j > 1j""",
-    "length": "[1] > [2] | [1] > [1, 2] | [1] > (1,) | pair > other pair | pair > (1, 2) | (1, 2) > size",
+    "length": """[1] > [2] | [1] > [1, 2] | [1] > (1,) | pair > other pair | pair > (1, 2) | (1, 2) > size | (1,) > (1, 2)
+        | () > (1,) | own > own 2 | own > [1] | [1] > own""",
     "keys": """{1: 2} > {1: 3} | {1: 2} > {2: 2} | {1: 2} > {1.0: 2} | {1, 2} > {2, 1} | words > more words | words > ordered
         | range > range(4) | range of one > another of one | {1: 2} > {True: 2} | mixed > mixed True | built > built again
-        | joined > joined again | {1.0: 2} > {True: 2}""",
-    "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b}",
+        | joined > joined again | {1.0: 2} > {True: 2} | ordered built > ordered again""",
+    "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b} | ordered x > ordered y",
     "element": "{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2 | {1} > grown",
-    "call": """one > two | method > of another | method > other method | method > static | one > method | relu > sin | abs > one""",
+    "call": """one > two | method > of another | method > other method | method > static | one > method | relu > sin | abs > one
+        | abs > neg""",
     "class": "Sized > AlsoSized",
     "attribute": "sized > another | sized > also sized",
     "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again",
@@ -93,16 +97,21 @@ class AlsoSized(Sized):
     pass
 
 
+class Items(list):
+    pass
+
+
 def values_of(xp, kind):
     """Values of a kind, by name: equal in both frameworks."""
     import cmath
     import math
+    import operator
     from collections import OrderedDict, namedtuple
     from enum import Enum
 
     space = globals() | {"xp": xp, "x": xp.ones(2, 3), "y": xp.ones(2), "nan": math.nan, "inf": math.inf}
     space |= {"Pair": namedtuple("Pair", "a b"), "OtherPair": namedtuple("Pair", "a b"), "OrderedDict": OrderedDict}
-    space |= {"Colour": Enum("Colour", "RED BLUE"), "math": math, "cmath": cmath}
+    space |= {"Colour": Enum("Colour", "RED BLUE"), "math": math, "cmath": cmath, "operator": operator}
     return {name: eval(text, space) for name, text in TEXTS[kind].items()}
 
 

@@ -14,21 +14,24 @@ from . import drawn_programs as aot
 
 def _joints(st):
     kinds = aot.PURE.keys() - {"stack", "cat"} | aot.VIEWS.keys() | aot.SEVERAL.keys()
-    cases = aot.drawn_program(kinds, True, needs=several(bool, 3, 3), kind=["list", "tuple", "numbers"])
+    cases = aot.drawn_program(kinds, True, needs=several(bool, 3, 3), kind=["list", "tuple", "numbers", "parameters"])
     return cases(st).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
 
 
 def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
-    """With the kind "numbers" an argument and an output are not tensors, and another output does not depend on a primal."""
+    """With the kind "numbers" an argument and an output are not tensors, and another output does not depend on a primal. With the
+    kind "parameters" primals are Parameters, and the first one is also an output."""
     program, outside, numbers = aot.function_of(xp, statements, outputs), xp.ones(2).requires_grad_(), kind == "numbers"
 
     def function(*inputs):
         outs = program(*inputs[: len(inputs) - numbers])
-        outs = [None, *outs, outside * 2] if numbers else outs
+        outs = [None, *outs, outside * 2] if numbers else [*outs, inputs[0]] if kind == "parameters" else outs
         return tuple(outs) if kind == "tuple" else outs
 
     primals = aot.inputs_of(xp, inputs) + [2] * numbers
-    needs = (True, *needs, True) if numbers else needs
+    if kind == "parameters":
+        primals = [xp.nn.Parameter(primal) if primal.requires_grad else primal for primal in primals]
+    needs = (True, *needs, True) if numbers else (*needs, True) if kind == "parameters" else needs
     likes = [out if hasattr(out, "shape") else outside for out in function(*primals)]
     tangents = [aot.numbers(xp, like.shape, 0.5 + i) for i, (like, needed) in enumerate(zip(likes, needs)) if needed]
     outs, grads = joint(function, primals, tangents, needs)
@@ -58,7 +61,7 @@ JOINTS = rows(
     "aot.joint.joint_forward_backward",
     show=aot.as_code,
     cases=_joints,
-    edges=[case | {"kind": kind} for kind in ("tuple", "numbers") for case in JOINTS],
+    edges=[case | {"kind": kind} for kind in ("tuple", "numbers", "parameters") for case in JOINTS],
     hint=when(
         lambda case: case["kind"] == "numbers",
         "with the kind 'numbers' the last primal is 2, the first output is None and has a tangent, and the last output also has a "
@@ -207,6 +210,7 @@ NETWORKS = [
     _pipes("s-2-a a-5-a a-1-t b-3-t s-0-c c-4-t"), _pipes("s-4-a b-4-t a-0-b c-2-d"),
     _pipes("s-1-a a-inf-b b-inf-a b-1-t s-1-b"), _pipes("s-3-a a-3-b b-3-t s-1-c c-inf-b"), _pipes("s-1-a a-5-b b-5-c c-5-t"),
     _pipes("s-1-a a-5-b b-5-c c-5-t d-1-a e-1-d"), _pipes("s-1-c a-2-b b-1-c d-4-t t-1-b b-1-t c-4-b c-2-d s-3-a t-3-d"),
+    _pipes("s-inf-a a-2-t a-inf-b b-inf-t"),
     _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
     _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"),
 ]  # fmt: skip
@@ -366,7 +370,7 @@ CALLED = [
     _called(True, [["double_", 1, 0], ["exp", 0, 0], ["t", 3, 0], ["first", 3, 0]], [0, 1, 2, 3], [[3], False]),
     _called(True, [["quietly double_", 0, 0], ["exp", 0, 0]], [0, 1], [[2, 3], False]),
     _called(False, [["quietly double_", 1, 0], ["exp", 1, 0]], [0, 1], [[2, 3], True]),
-    _called(False, [["t_", 0, 0], ["exp", 0, 0]], [0]),
+    _called(False, [["t_", 0, 0], ["exp", 0, 0]], [0]), _called(True, [["quietly turn", 0, 0]], [0]),
     _called(False, [["t_", 0, 0], ["double_", 0, 0], ["first", 0, 0]], [0, 1]),
     _called(False, [["double_", 0, 0], ["t", 0, 0], ["double_", 1, 0]], [1, 2, 3], [[3], False]),
     _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),

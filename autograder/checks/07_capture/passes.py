@@ -97,7 +97,15 @@ def _dead_or_alive(st):
     return fx.drawn_statements(st, drawn)
 
 
+class Falsy(list):
+    """A function that is false, because it is a list without items."""
+
+    def __call__(self, node):
+        return node.op == "placeholder"
+
+
 IMPURE = {
+    "a false function": Falsy(),
     "as usual": None,
     "all": lambda node: True,
     "none": lambda node: False,
@@ -249,6 +257,7 @@ def add(i, j):
          [6, 8]),
         ([call("aten.add_", N[0], N[2]), call("aten.add_", N[0], N[2])], [4]),
         ([module("layer", N[2]), method("add", N[4], N[0])], [5]),
+        ([attribute("p"), module("same", N[4]), add(5, 0)], [6]),
         ([call("aten.cat", {"list": [N[2], N[2]]}), method("sum", N[4])], [4, 5, 0]),
         ([call("cat", {"list": [N[2], N[0]]})], [4]),
     ),
@@ -262,7 +271,9 @@ def constants_folded(xp, statements, returned):
 def module_with_constants(xp, statements, returned):
     graph = fx.graph_of(xp, [X, Y, C, D, *statements, fx.output_of(returned)])
     c, d = xp.arange(2, dtype=xp.float64) - 1, xp.ones(2, dtype=xp.float64) * 0.5
-    module = xp.fx.GraphModule({"c": c, "d": d, "layer": xp.nn.ReLU()}, graph)
+    module = xp.fx.GraphModule(
+        {"c": c, "d": d, "p": xp.nn.Parameter(c + 3, False), "layer": xp.nn.ReLU(), "same": xp.nn.Identity()}, graph
+    )
     for i, node in enumerate(graph.nodes):
         node.meta["index"] = i
         if node.args and node.args[1:] == node.args[:1]:  # x + x counts as two users in torch's pass

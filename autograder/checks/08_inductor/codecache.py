@@ -81,6 +81,7 @@ def cache_key(xp, builds, versions):
     for number, each in enumerate(versions_of(builds, versions)):
         texts = {name: Word(text, number) for name, text in each["texts"].items()}
         command = [Word(word, number) for word in each["command"]]
+        command = tuple(command) if number % 2 else command
         keys.append(xp.inductor.codecache.cache_key(texts, command, Word(each["machine"], number)))
     right = all(isinstance(key, str) and len(key) == 24 and set(key) <= set("0123456789abcdef") for key in keys)
     all_used = versions == 0 or all(len({*digits}) == 16 for digits in zip(*keys))  # a good hash uses every digit

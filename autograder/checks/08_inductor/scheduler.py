@@ -64,10 +64,12 @@ def fusable(xp, first, second):
     for nest in (first, second):
         value = ir.constant(1.0, xp.float32)
         for read in nest["reads"]:
-            value = ir.op("add", value, ir.load(read[0], index_of(read), xp.float32))
+            value = ir.op("add", value, ir.load(f"buffer_{read[0]}", index_of(read), xp.float32))
         loops, reduced = (variables[:1], variables[1:]) if nest["kind"] else (variables, [])
         index = index_of(nest["writes"])
-        nests.append(ir.ComputedBuffer(nest["writes"][0], loops, index, value, xp.float32, reduced, nest["kind"]))
+        nests.append(
+            ir.ComputedBuffer(f"buffer_{nest['writes'][0]}", loops, index, value, xp.float32, reduced, nest["kind"])
+        )
     return xp.inductor.scheduler.can_fuse(*nests)
 
 

@@ -149,7 +149,7 @@ def all_gather(xp, torch, group, shapes, kind, shared):
     if shared:
         mine = outputs[rank].copy_(mine)
     with recorded_messages() as seen:
-        xp.distributed.collectives.ring_all_gather(outputs, mine, group)
+        xp.distributed.collectives.ring_all_gather([*outputs], mine, group)
     return {"outputs": outputs, "kept": torch.equal(mine, before)} | seen
 
 
@@ -284,7 +284,7 @@ def coalesced(xp, torch, group, op, tensors):
         xp.distributed.Traffic() as traffic,
         recorded_waits("all_reduce") as waited,
     ):
-        pending = xp.distributed.collectives.all_reduce_coalesced(given, reduction, group)
+        pending = xp.distributed.collectives.all_reduce_coalesced([*given], reduction, group)
         unchanged, sent, waits = all(map(torch.equal, given, before)), traffic.operations[:], [*waited]
         pending.wait()
     works = sum(isinstance(work, torch.distributed.Work | WatchedWork) for work in pending.works)

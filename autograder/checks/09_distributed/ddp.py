@@ -88,7 +88,7 @@ def broadcasts(xp, torch, group, tensors, source):
     mine = _to_broadcast(torch, tensors)
     strides = [each.stride() for each in mine]
     with recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"]) as seen:
-        xp.distributed.ddp.broadcast_coalesced(mine, group, source)
+        xp.distributed.ddp.broadcast_coalesced([*mine], group, source)
     same = [each.stride() for each in mine] == strides
     leaves = [each.is_leaf for each in mine]
     return {"tensors": [copied(each) for each in mine], "strides": same, "leaves": leaves, **seen}

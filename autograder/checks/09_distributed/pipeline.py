@@ -133,8 +133,10 @@ _F0, _F1, _B0, _B1 = ["F", 0], ["F", 1], ["B", 0], ["B", 1]
 )
 def times(xp, orders, forward, backward, transfer):
     orders = [[tuple(action) for action in order] for order in orders]
+    given = [list(order) for order in orders]
     with time_limit("start_times"):
-        found = xp.distributed.pipeline.start_times(orders, forward, backward, transfer)
+        found = xp.distributed.pipeline.start_times(given, forward, backward, transfer)
+    assert given == orders, "the orders have changed"
     return [[float(each) for each in starts] for starts in found]
 
 

@@ -12,7 +12,9 @@ DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.ten
 
 
 def _turned(torch, x, layout):
-    """The same numbers with the strides of `with_layout`, or with the first dimension as the innermost one."""
+    """The same numbers with the strides of `with_layout`, or with the first dimension as the innermost one; or zeros."""
+    if layout == "zeros":
+        return torch.zeros_like(x)
     if layout == "turned" and x.dim():
         return x.movedim(0, -1).contiguous().movedim(-1, 0)
     return with_layout(torch, x, layout)
@@ -42,11 +44,14 @@ def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=())
     before = copied(x), copied(gradient)
     x = x.detach().requires_grad_()
     y, traffic = _recorded(call, x, gradient, ["all_reduce"], watched)
+    result = copied(y)
+    if not way_in:
+        y.detach().add_(1)  # its memory is its own
     unchanged = torch.equal(x, before[0]) and torch.equal(gradient, before[1])
-    return {"result": copied(y), "gradient": copied(x.grad), "unchanged": unchanged, **traffic}
+    return {"result": result, "gradient": copied(x.grad), "unchanged": unchanged, **traffic}
 
 
-_LAYOUTS = ["", "turned", "equal"]
+_LAYOUTS = ["", "turned", "equal", "zeros"]
 _ways = drawn(
     ranks=(2, 3), part=[False], shape=several((1, 3), 0, 3), kind=["float32", "float64"], layout=_LAYOUTS,
     back=_LAYOUTS,
@@ -56,6 +61,7 @@ _WAYS = rows(
     (2, False, [2, 3], "float32", "", ""), (3, False, [2, 3], "float32", "", ""),
     (3, True, [2, 3], "float32", "", ""), (3, False, [2, 3], "float64", "turned", "turned"),
     (2, False, [2, 3], "float32", "equal", "equal"), (4, False, [], "float32", "", ""),
+    (2, False, [2, 3], "float32", "zeros", ""),
 )  # fmt: skip
 
 _ABOUT_WAYS = explained_by_rank(
@@ -139,6 +145,7 @@ _ABOUT_LAYERS = {
     edges=[
         *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], outs=7), _layer(3, gather=True, outs=7)],
         *[_layer(3, part=True, gather=True), _layer(4, outs=5, gather=True), _layer(frozen=True)],
+        _layer(lead=[0], features=3),  # the result has the sizes of x
     ],
     hint=explained_by_rank(
         result="each rank computes its own outputs; with `size` they are put side by side",
@@ -181,7 +188,7 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     cases=_layers,
     edges=[
         *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], features=7), _layer(3, part=True)],
-        _layer(4, features=5, outs=3),
+        *[_layer(4, features=5, outs=3), _layer(lead=[0], features=6, outs=3, bias=False)],
     ],
     hint=explained_by_rank(
         result="the output is the sum over ranks; the bias counts once",
@@ -195,7 +202,7 @@ def row_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     tp = xp.distributed.tensor_parallel
     linear, x, gradient = _whole_layer(torch, lead, features, outs, bias)
     weight = tp.shard(linear.weight, 1, group).requires_grad_()
-    x = tp.shard(x, -1, group).requires_grad_()
+    x = tp.shard(x, -1, group).clone(memory_format=torch.contiguous_format).requires_grad_()
 
     parameters, layer = [weight, linear.bias] if bias else [weight], tp.row_parallel_linear
     return _layer_seen(lambda x: layer(x, weight, linear.bias, group), x, parameters, gradient, ["all_reduce"], DTENSOR)
