@@ -100,7 +100,7 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
-    """A tree of arguments in which `function(q)` replaces each QuantisedTensor q.
+    """A tree of arguments in which `function(q)` replaces each QuantisedTensor q, also one of a subclass.
 
     Args:
         tree: a QuantisedTensor, or a tuple, a list, a dict (its values) of trees, or anything else. Of the subclasses of
@@ -151,8 +151,8 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
     `scale`.
     `aten.t`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, and the scale moves with its dimension.
     (Both return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are views.)
-    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised. If `beta` is 0, the
-    numbers of the first argument do not matter, not even a NaN.
+    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised, also if it is of a
+    subclass. If `beta` is 0, the numbers of the first argument do not matter, not even a NaN.
     An operator that may write into a quantised argument, or into a list that contains one (`is_write` of
     `func._schema.arguments`): NotImplemented, for which torch raises a TypeError. (It would write into a copy.)
     Any other operator: called with plain tensors instead of quantised ones, anywhere in `args` and `kwargs`.

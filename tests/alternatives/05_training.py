@@ -188,11 +188,11 @@ def call_impl__quick_without_hooks(module, args, kwargs):
         if changed is None:
             pass
         elif takes_kwargs:
-            if type(changed) is not tuple or len(changed) != 2:
+            if not isinstance(changed, tuple) or len(changed) != 2:
                 raise RuntimeError(changed)
             args, kwargs = changed
         else:
-            args = changed if type(changed) is tuple else (changed,)
+            args = changed if isinstance(changed, tuple) else (changed,)
     hooks = BackwardHook(module, list(back.values()), list(back_before.values())) if back or back_before else None
     if hooks:
         args = hooks.setup_input_hook(args)

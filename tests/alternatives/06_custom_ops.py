@@ -716,7 +716,7 @@ def map_quantised__by_match(function, tree):
 
 def map_quantised__with_an_inner_function(function, tree):
     def visit(each):
-        if type(each) is wrapper.QuantisedTensor:
+        if isinstance(each, wrapper.QuantisedTensor):
             return function(each)
         if type(each) in (list, tuple):
             return type(each)(map(visit, each))
@@ -740,8 +740,9 @@ def map_quantised__with_a_table_of_types(function, tree):
         list: lambda: list(map(inner, tree)),
         tuple: lambda: tuple(map(inner, tree)),
         dict: lambda: dict((key, inner(value)) for key, value in tree.items()),
-        wrapper.QuantisedTensor: lambda: function(tree),
     }
+    if issubclass(type(tree), wrapper.QuantisedTensor):
+        return function(tree)
     if isinstance(tree, tuple) and type(tree) is not tuple:
         return tree._replace(**{name: inner(getattr(tree, name)) for name in tree._fields})
     return made.get(type(tree), lambda: tree)()
@@ -848,7 +849,7 @@ def quantised_dispatch__by_names(func, types, args, kwargs):
                 wrapper.map_quantised(written.append, value)
         if len(written) > 0:
             return NotImplemented
-    if name in ("mm", "addmm") and type(args[-1]) is wrapper.QuantisedTensor:
+    if name in ("mm", "addmm") and isinstance(args[-1], wrapper.QuantisedTensor):
         args = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, args[:-1]) + args[-1:]
         product = wrapper.quantised_mm(args[-2], args[-1])
         if name == "mm":

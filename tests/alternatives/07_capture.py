@@ -165,7 +165,9 @@ def create_arg__by_kind(tracer, a):
         case list():
             return list(map(lower, a))
         case dict():
-            return dict((key if type(key) is str else dict_key(tracer, key), lower(item)) for key, item in a.items())
+            return dict(
+                (key if isinstance(key, str) else dict_key(tracer, key), lower(item)) for key, item in a.items()
+            )
         case slice():
             return slice(lower(a.start), lower(a.stop), lower(a.step))
         case range():
@@ -187,7 +189,8 @@ def create_arg__values_before_keys(tracer, a):
         return made
     if isinstance(a, (tuple, list)):
         items = [tracer.create_arg(item) for item in a]
-        return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+        kind = list if isinstance(a, list) else type(a)
+        return kind(*items) if hasattr(a, "_fields") else kind(items)
     if isinstance(a, (slice, range)):
         return type(a)(*[tracer.create_arg(end) for end in (a.start, a.stop, a.step)])
     if isinstance(a, BASE_TYPES):
@@ -302,7 +305,7 @@ def run_node__by_a_table(interpreter, node):
 
 def eliminate_dead_code__again_and_again(graph, is_impure_node=None):
     graph.lint()
-    impure = is_impure_node or (lambda node: node.is_impure())
+    impure = Node.is_impure if is_impure_node is None else is_impure_node
     any_erased = False
     while True:
         dead = [node for node in graph.nodes if not node.users and not impure(node)]
@@ -894,8 +897,11 @@ def record_call__with_map_aggregate(mode, func, args, kwargs):
     def shown(value):
         return mode.node_of(value) if isinstance(value, Tensor) else value
 
-    node_args = map_aggregate(tuple(args), shown)
-    node_kwargs = map_aggregate(dict(kwargs), shown)
+    def listed(value):
+        return [listed(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+    node_args = map_aggregate(tuple(map(listed, args)), shown)
+    node_kwargs = map_aggregate({name: listed(value) for name, value in kwargs.items()}, shown)
     node = mode.create_node(func, node_args, node_kwargs, name=func.schema.name)
     results = run_meta(func, args, kwargs)
     if isinstance(results, Tensor):

@@ -170,7 +170,9 @@ def _batch(value):
         return [name, {key: _batch(each) for key, each in value.items()}]
     if isinstance(value, (list, tuple, UserList)):
         return [name, [_batch(each) for each in value], getattr(value, "note", "")]
-    return value if not isinstance(value, bytes) else value.decode()
+    if isinstance(value, bytes):
+        return value.decode()
+    return [name, str(value)] if isinstance(value, str) else value
 
 
 def _about_batches(case, mine, theirs):

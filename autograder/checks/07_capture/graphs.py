@@ -154,9 +154,9 @@ class Word(str):
     pass
 
 
-class OwnItems(list):
+class OwnSet(set):
     def __fx_create_arg__(self, tracer):
-        return OwnItems(self)
+        return OwnSet(self)
 
 
 class Own:
@@ -169,7 +169,7 @@ OBJECTS = {
     "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
     "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor", "ordered": "OrderedDict(a=3, b=[True])",
     "default": "defaultdict(list, a=3)",
-    "own list": "Items([3, [3]])", "own items": "OwnItems([3])",
+    "own list": "Items([3, [3]])", "own set": "OwnSet({3})",
     "own word": "Word('a')", "own key": "{Word('a'): Word('b')}", "status": "Status.OK",
 }  # fmt: skip
 
@@ -278,7 +278,7 @@ def _recorded(tracer, value):
 def _empty(value):
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
         _empty(each)
-    if isinstance(value, (list, dict)):
+    if isinstance(value, (list, dict, set)):
         value.clear()
 
 
