@@ -379,7 +379,7 @@ def _tensor_difference(mine: Tree, theirs: Tree, at: str) -> str | None:
 
 
 def _equal(ours: np.ndarray, real: np.ndarray) -> np.ndarray:
-    """Which elements agree. `np.isclose` is for floats. It rounds 64-bit integers, and one NaN hides the rest of a complex number."""
+    """Which elements agree. `np.isclose` is for floats: it rounds 64-bit integers, and ignores the other part of a complex NaN."""
     if real.dtype.name in TOLERANCES:
         rtol, atol = TOLERANCES[real.dtype.name]
         return np.isclose(ours, real, rtol=rtol, atol=atol, equal_nan=True)
