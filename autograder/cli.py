@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from rushlight.torchgen import gen, gen_autograd
 
@@ -252,10 +253,10 @@ def _print_table(name: str, rows: list[Row]) -> None:
         title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
     )
     for heading in ("student", *map(str, range(1, len(worth) + 1)), "total"):
-        table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=True)
+        table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=heading != "student")
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
-        table.add_row(escape(printable(row.student)), *scores, f"{row.total:g}")
+        table.add_row(_short_name(row), *scores, f"{row.total:g}")
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
@@ -265,9 +266,14 @@ def _print_table(name: str, rows: list[Row]) -> None:
     remarks = Table(box=None, pad_edge=False, show_header=False)
     for row in rows:
         if row.remark():
-            remarks.add_row(escape(printable(row.student)), escape(row.remark()))
+            remarks.add_row(_short_name(row), escape(row.remark()))
     out.print(remarks)
     out.print()
+
+
+def _short_name(row: Row) -> Text:
+    """A student's name, which gives way where a line of the table is too long for the terminal."""
+    return Text(printable(row.student), no_wrap=True, overflow="ellipsis")
 
 
 def release_(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,8 @@ r"""Collecting: what `nbgrader zip_collect` makes of a learning system's downloa
 
 The system writes the beginning of a file's name, the student the rest, and whatever is in an archive that the student handed in.
 So a student is known by the first part of a path that the system wrote. Of an archive only notebooks are unpacked, one for each
-student, and none that is larger than grading accepts. An archive in an archive, or of another kind than zip, stays packed.
+student, and none that is larger than grading accepts. An archive that a student handed in, an archive in an archive, or one of
+another kind than zip stays packed. A file that cannot be collected is named, and costs nobody else anything.
 
 Into the exchange all users of the machine can write what they like. A submission belongs to the user who owns the folder, and
 only files of that user are taken from it.
@@ -16,7 +17,7 @@ import secrets
 import shutil
 import stat
 import zipfile
-import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
@@ -30,10 +31,12 @@ from .restore import MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, Unreadable
 
 # The names of notebooks in downloads from Canvas (doejane_LATE_123_456_01_strided-1.ipynb) and from Moodle
 # (Jane Doe_123_assignsubmission_file_01_strided.ipynb, or a folder of that name). What follows is the student's.
-_STUDENT = r"{}_(?:late_|LATE_)?\d+_(?:\d+_|assignsubmission_file_?/?)"
+# The first mark in a path is the system's. A name in which Moodle's mark follows again can be read in two ways and is refused.
+_MARK = r"_\d+_(?:\d+_|assignsubmission_)"
 DOWNLOADED = (
-    rf"(?:(?!{_STUDENT.format('[^/_]+')})[^/]+/)*"
-    rf"{_STUDENT.format('(?P<student_id>[^/_]+)')}(?P<file_id>\d\d_[a-z]+)[^/]*\.ipynb$"
+    rf"(?:(?![^/]*{_MARK})[^/]+/)*"
+    r"(?>(?P<student_id>[^/]+?)_(?:late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
+    r"(?P<file_id>\d\d_[a-z]+)(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
 )
 
 Read = Callable[[], bytes]
@@ -44,51 +47,75 @@ class Collector(FileNameCollectorPlugin):
 
     def collect(self, submitted_file: str) -> dict | None:
         extracted = self.parent._format_collect_path(self.parent.extracted_directory)
-        info = super().collect(os.path.relpath(submitted_file, extracted))
-        if info and (not info["student_id"].isprintable() or info["student_id"].strip(".") == ""):
-            return None
-        return info
+        name = printable(os.path.relpath(submitted_file, extracted).replace(os.sep, "/"))
+        match = re.match(self.named_regexp, name)
+        info = match.groupdict() if match and name.endswith(tuple(self.valid_ext)) else {}
+        student = info.get("student_id") or ""
+        return (
+            None if "\\" in student or student.strip("._") == "" else info
+        )  # with a `\`, something in it cannot be shown
 
 
 class Extractor(ExtractorPlugin):
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        collector, taken = self.parent.collector_plugin_inst, {}
-        found = [*self._found(Path(archive_path))]
-        for name, read in sorted(found, key=lambda each: _newest_first(each[0])):
-            info = collector.collect(os.path.join(extracted_path, name))
-            if info is None:
-                self._skip(name, "it has no name of a submission")
-            elif first := taken.get(key := (info["student_id"], info["file_id"])):
-                self._skip(name, f"{printable(first)} is the submission")
+        students = defaultdict(list)
+        for name, read in sorted(self._found(Path(archive_path)), key=lambda each: _newest_first(each[0])):
+            target = Path(extracted_path, printable(name))
+            if info := self.parent.collector_plugin_inst.collect(str(target)):
+                students[info["student_id"]].append((name, info, target, read))
             else:
-                taken[key] = name
-                try:
-                    data = read()
-                except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-                    self._skip(name, f"it cannot be unpacked: {error}")
-                    continue
+                archive = name.endswith(".zip")
+                self._skip(name, "a student's archive stays packed" if archive else "it has no name of a submission")
+        for student, files in students.items():
+            numbers = {info.get("number") or "" for _, info, _, _ in files}
+            if len(numbers) == 1:
+                self._take(files)
+                continue
+            for name, *_ in files:
+                self._skip(
+                    name,
+                    f"the students with the numbers {', '.join(sorted(numbers))} have the same name, {student}: give each a"
+                    " name of its own in the names of the files (unpack an archive for that), and collect again with --force",
+                )
+
+    def _take(self, files: list[tuple[str, dict, Path, Read]]) -> None:
+        """Extract the newest notebook of each name that one student handed in."""
+        taken = {}
+        for name, info, target, read in files:
+            if first := taken.get(info["file_id"]):
+                self._skip(name, f"{printable(first)} is the submission")
+                continue
+            try:
+                data = read()
                 if len(data) > MAX_NOTEBOOK:
-                    self._skip(name, f"it has more than {MAX_NOTEBOOK >> 20} MB")
-                    continue
-                path = Path(extracted_path, name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
+                    raise Unreadable(f"more than {MAX_NOTEBOOK >> 20} MB")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.touch()  # which fails if the name is too long
+            except Exception as error:  # zipfile raises many types
+                self._skip(name, f"it cannot be unpacked: {error}")
+                continue
+            target.write_bytes(data)
+            taken[info["file_id"]] = name
 
     def _found(self, folder: Path) -> Iterator[tuple[str, Read]]:
         """The files in a folder and in the archives there: a path below the folder for each, and how to read it."""
         for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
             name = path.relative_to(folder).as_posix()
-            if path.suffix != ".zip" or re.match(_STUDENT.format("[^/_]+"), path.name):
+            if path.suffix != ".zip" or re.search(_MARK, name):
                 yield name, partial(_start, path.open, "rb")
                 continue
-            with zipfile.ZipFile(path) as archive:
-                members = archive.infolist()
+            try:
+                with zipfile.ZipFile(path) as archive:
+                    members = archive.infolist()
+            except Exception as error:  # zipfile raises many types
+                self._skip(name, f"it cannot be unpacked: {error}")
+                continue
             for member in members:
                 if not member.is_dir() and _is_inside(member.filename):
                     yield f"{name.removesuffix('.zip')}/{member.filename}", partial(_unpack, path, member)
 
     def _skip(self, name: str, reason: str) -> None:
-        self.log.warning("Skipped %s: %s", printable(name), printable(reason))
+        self.log.warning("Skipped %s: %s", printable(name)[:300], printable(reason)[:400])
 
 
 def _is_inside(name: str) -> bool:
@@ -98,7 +125,7 @@ def _is_inside(name: str) -> bool:
 def _newest_first(name: str) -> tuple:
     """By the numbers that the system gave, and then the shortest, which has no `(1)` in it."""
     base = name.rpartition("/")[2]
-    return [-int(number) for number in re.findall(r"_(\d+)(?=_)", base)], len(name), name
+    return [-int(number) for number in re.findall(r"_(\d{1,18})(?=_)", base)], len(name), name
 
 
 def _start(open_file: Callable, *arguments: object) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
@@ -83,8 +84,14 @@ def printable(text: str) -> str:
 
 
 def neutral(text: str) -> str:
-    """Text for a cell of a spreadsheet. One that would be a formula begins with an apostrophe."""
-    return f"'{printable(text)}" if text.lstrip()[:1] in [*"=+-@＝＋－＠"] else printable(text)
+    """Text for a cell of a spreadsheet. What would be a formula begins with an apostrophe.
+
+    A program that splits a line at `;`, as in countries with a decimal comma, finds cells inside this one, quotes or not.
+    """
+    return _FORMULA.sub("'", printable(text))
+
+
+_FORMULA = re.compile(r"""(?:^|(?<=;))(?=[\s"']*[=+\-@＝＋－＠])""")
 
 
 # Cells of a lab's notebook -------------------------------------------------------------------------------------------

@@ -93,6 +93,8 @@ def observe(value: Any, side: Side, depth: int = 0) -> Tree:
     if isinstance(value, (list, tuple)):
         return [observe(item, side, depth + 1) for item in value]
     if isinstance(value, dict):
+        if len({*map(str, value)}) < len(value):
+            return {"other": "a dict with keys that read alike"}
         return {"dict": [[str(key), observe(item, side, depth + 1)] for key, item in value.items()]}
     return {"other": type(value).__name__}
 
@@ -260,7 +262,7 @@ def accept(tree: Tree, depth: int = 0) -> None:
             return
         case list() if depth <= MAX_DEPTH:
             items = tree
-        case {"dict": list(pairs), **rest} if not rest and depth <= MAX_DEPTH and all(map(_is_pair, pairs)):
+        case {"dict": list(pairs), **rest} if not rest and depth <= MAX_DEPTH and _are_pairs(pairs):
             items = [item for _, item in pairs]
         case {"tensor": dict(fields), **rest} if not rest and _is_tensor(fields):
             return
@@ -286,13 +288,15 @@ def _accept_raised(raised: Tree) -> None:
 
 def _is_frame(frame: Tree) -> bool:
     match frame:
-        case [str(function), int(), str(line)]:
-            return max(len(function), len(line)) <= MAX_LINE
+        case [str(function), int(number), str(line)]:
+            return type(number) is int and max(len(function), len(line)) <= MAX_LINE
     return False
 
 
-def _is_pair(item: Tree) -> bool:
-    return isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)
+def _are_pairs(items: list[Tree]) -> bool:
+    """Whether these are the items of a dict: no key occurs twice."""
+    pairs = all(isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in items)
+    return pairs and len({key for key, _ in items}) == len(items)
 
 
 def _is_lineage(names: list[Tree]) -> bool:
@@ -305,12 +309,15 @@ def _is_lineage(names: list[Tree]) -> bool:
 
 def _is_tensor(fields: dict) -> bool:
     match fields:
-        case {"dtype": str(dtype), "shape": list(shape), "stride": list(stride), "offset": int(), "data": bytes(data)}:
+        case {"dtype": str(dtype), "shape": list(shape), "stride": list(stride), "offset": offset, "data": bytes(data)}:
             if len(fields) > 5 or dtype not in _DTYPES or len(shape) > MAX_NESTING or len(stride) > MAX_NESTING:
                 return False
-            if not all(type(number) is int for number in [*shape, *stride]) or min(shape, default=0) < 0:
+            if not all(type(number) is int for number in [*shape, *stride, offset]) or min(shape, default=0) < 0:
                 return False
-            return math.prod(shape) * np.dtype(dtype).itemsize == len(data)
+            size = np.dtype(dtype).itemsize
+            if math.prod(max(1, length) for length in shape) * size >= 2**63:  # numpy has no such array, empty or not
+                return False
+            return math.prod(shape) * size == len(data)
     return False
 
 
@@ -364,12 +371,22 @@ def _tensor_difference(mine: Tree, theirs: Tree, at: str) -> str | None:
         if mine["tensor"][field] != theirs["tensor"][field]:
             return f"{at}{field}: yours {_brief(mine, field)}, torch's {_brief(theirs, field)}"
     ours, real = values(mine), values(theirs)
-    rtol, atol = TOLERANCES.get(theirs["tensor"]["dtype"], (0, 0))
-    wrong = np.argwhere(~np.isclose(ours, real, rtol=rtol, atol=atol, equal_nan=True))
+    wrong = np.argwhere(~_equal(ours, real))
     if len(wrong) == 0:
         return None
     index = tuple(int(i) for i in wrong[0])
     return f"{at}element [{', '.join(map(str, index))}]: yours {ours[index]}, torch's {real[index]}"
+
+
+def _equal(ours: np.ndarray, real: np.ndarray) -> np.ndarray:
+    """Which elements agree. `np.isclose` is for floats: it rounds 64-bit integers, and ignores the other part of a complex NaN."""
+    if real.dtype.name in TOLERANCES:
+        rtol, atol = TOLERANCES[real.dtype.name]
+        return np.isclose(ours, real, rtol=rtol, atol=atol, equal_nan=True)
+    if np.iscomplexobj(real):
+        parts = ((ours.real, real.real), (ours.imag, real.imag))
+        return np.logical_and(*((m == t) | np.isnan(m) & np.isnan(t) for m, t in parts))
+    return ours == real
 
 
 def _close(mine: float, theirs: float) -> bool:

@@ -205,3 +205,22 @@ def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, c
     with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell[:1] in [*"=+-@\t\r"]]
+
+
+def test_where_a_spreadsheet_splits_at_semicolons_no_part_is_a_formula(classroom):
+    names = ["a;=1+1", "a; @x", 'a;"=1+1', "a;;-1;＝1", '"=1', "a,b;+1"]
+    write_csv(LAB, [Row(name, problem=name) for name in names])
+    with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
+        cells = [cell for line in file for cell in line.strip().split(";")]
+    assert not [cell for cell in cells if cell.lstrip(" \"'")[:1] in [*"=+-@＝"] and cell.lstrip(' "')[:1] != "'"]
+
+
+def test_a_long_name_leaves_room_for_the_points(classroom, capsys):
+    worth = points(LAB)
+    rows = [Row("x" * 200, scores=worth), Row("漢" * 200, scores=worth, problem="remark"), Row("[b]ada", scores=worth)]
+    cli._print_table(LAB, rows)
+    said = capsys.readouterr().out
+    lines = [line for line in said.splitlines() if line.endswith(f" {sum(worth.values()):g}")]
+    assert [line[:3] for line in lines] == ["xxx", "漢漢漢", "[b]"]
+    assert all(len(line) <= 80 and line.split()[1:-1] == [f"{each:g}" for each in worth.values()] for line in lines)
+    assert "remark" in said and "x" * 200 in write_csv(LAB, rows).read_text(encoding="utf-8")

@@ -97,6 +97,112 @@ def test_a_student_cannot_hand_in_for_another_or_stop_the_collection(nbgrader, r
     assert sum(path.stat().st_size for path in nbgrader.place.rglob("extracted/**/*.ipynb")) < 10 << 20
 
 
+def download(nbgrader, files):
+    """Put files and archives (a dict of their members) into the folder of downloads."""
+    archive = nbgrader.place / "downloaded" / LAB / "archive"
+    for name, content in files.items():
+        (archive / name).parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, dict):
+            with zipfile.ZipFile(archive / name, "w", zipfile.ZIP_DEFLATED) as bundle:
+                for member, text in content.items():
+                    bundle.writestr(member, text)
+        else:
+            (archive / name).write_text(content)
+
+
+def collect(nbgrader):
+    """What each student handed in, and the output."""
+    said = nbgrader("zip_collect", LAB)
+    return {path.parts[-3]: path.read_text() for path in nbgrader.place.rglob(f"submitted/*/{LAB}/*.ipynb")}, said
+
+
+def test_an_archive_or_a_member_that_cannot_be_unpacked_costs_itself_only(nbgrader):
+    digits, cjk, mal = "1" * 5000, "漢" * 200, "Mal Ory_66_assignsubmission_file_"
+    bad = {
+        f"Ben Loe_78_assignsubmission_file_{LAB}{cjk}.ipynb": "its name is too long for a file",
+        f"{'x' * 300}_79_80_{LAB}.ipynb": "the student's name is too long for a file",
+        f"Cat Moe_81_assignsubmission_file_/a_{digits}_.ipynb": "a number of too many digits",
+        f"Dan Noe_{digits}_82_{LAB}.ipynb": "a number of too many digits",
+        f"{mal}/broken.zip": "no archive",
+    }
+    good = {f"Eve Poe_83_assignsubmission_file_{LAB}.ipynb": "good", f"{mal}/{LAB} (1).ipynb": "good"}
+    files = {"submissions.zip": bad | good, "broken.zip": "no archive", "half.zip": good}
+    files |= {f"roejohn_1_2_{LAB}.ipynb": "good", "Joe Doe_1_assignsubmission_file_/broken.zip": "no archive"}
+    download(nbgrader, files)
+    half = nbgrader.place / "downloaded" / LAB / "archive" / "half.zip"
+    half.write_bytes(half.read_bytes()[:-30])
+    collected, said = collect(nbgrader)
+    assert collected == dict.fromkeys(["Eve Poe", "Mal Ory", "roejohn"], "good")
+    for name in ["broken.zip", "half.zip", "Ben Loe", "xxx", "Cat Moe", "Dan Noe", f"{mal}/broken.zip", "Joe Doe"]:
+        assert [line for line in said.splitlines() if "Skipped" in line and name in line]
+    assert "Traceback" not in said and max(map(len, said.splitlines())) < 1000
+
+
+FORGED = [
+    "Ev_il_9_assignsubmission_file_/Ada Poe_999_assignsubmission_file_{}.ipynb",
+    "Ev_il_9_assignsubmission_file/Ada Poe_999_999_{}.ipynb",
+    "_9_assignsubmission_file_/Ada Poe_999_999_{}.ipynb",
+    "Evil_9_assignsubmission_comments_/Ada Poe_999_999_{}.ipynb",
+    "ev_il_9_9_homework/Ada Poe_999_999_{}.ipynb",
+    "Evil_9_assignsubmission_file_Ada Poe_999_assignsubmission_file_{}.ipynb",
+    "evil_9_9_Ada Poe_999_999_{}.ipynb",
+    "ev_il_9_9_Ada Poe_999_999_{}.ipynb",
+    "Ada Poe_77_assignsubmission_file_{}_9_assignsubmission_file_x.ipynb",
+    "Ada Poe_77_9_{}_9_assignsubmission_file_/x.ipynb",
+]
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_no_name_that_a_student_wrote_is_taken_for_the_systems(nbgrader, zipped):
+    files = {f"Ada Poe_77_assignsubmission_file_{LAB}.ipynb": "honest"} | {
+        name.format(LAB): "forged" for name in FORGED
+    }
+    download(nbgrader, {"all.zip": files} if zipped else files)
+    collected, said = collect(nbgrader)
+    assert collected == {"Ada Poe": "honest"} and said.count("Skipped") == len(FORGED)
+
+
+def test_a_name_may_have_an_underscore(nbgrader):
+    names = {
+        "ro_e_john_LATE_1_2_{}.ipynb": "ro_e_john",
+        "Ada_L. Poe_3_assignsubmission_file_/{}.ipynb": "Ada_L. Poe",
+        "B_en_4_assignsubmission_file_{}_2027_11_22.ipynb": "B_en",
+    }
+    download(nbgrader, {"CS_2027/" + name.format(LAB): student for name, student in names.items()})
+    assert collect(nbgrader)[0] == {student: student for student in names.values()}
+
+
+def test_two_students_of_one_name_are_both_refused_and_named(nbgrader):
+    first, second = (f"Ada Poe_{number}_assignsubmission_file_" for number in (77, 999))
+    download(
+        nbgrader,
+        {"all.zip": {f"{first}/{LAB}.ipynb": "one"}, f"{second}{LAB}.ipynb": "two", f"ben_1_2_{LAB}.ipynb": "x"},
+    )
+    collected, said = collect(nbgrader)
+    assert collected == {"ben": "x"}
+    for name in (first, second):
+        assert [line for line in said.splitlines() if "Skipped" in line and name in line and "77, 999" in line]
+
+
+def test_a_students_archive_stays_packed_wherever_it_is(nbgrader):
+    inside = {f"victim_1_2_{LAB}.ipynb": "forged", f"{LAB}.ipynb": "mine"}
+    folder = "Ev_il_9_assignsubmission_file_"
+    download(
+        nbgrader,
+        {f"{folder}/x/a.zip": inside, f"{folder}b.zip": inside, "ev_il_1_2_c.zip": inside, f"ben_1_2_{LAB}.ipynb": "x"},
+    )
+    assert collect(nbgrader)[0] == {"ben": "x"}
+
+
+def test_what_a_student_named_reaches_the_terminal_as_text(nbgrader):
+    escape = "\x1b]0;PWNED\x07\x1b[31m\u202e"
+    names = [f"{escape}.ipynb", f"Joe_1_assignsubmission_file_{LAB}{escape}.ipynb", f"Jo{escape}e_1_2_{LAB}.ipynb"]
+    files = dict.fromkeys(names, "text")
+    download(nbgrader, {"all.zip": files, f"Ben_7_assignsubmission_file_/{escape}.ipynb": "text"})
+    collected, said = collect(nbgrader)
+    assert collected == {"Joe": "text"} and not {*escape[:1], "\x07", "\u202e"} & {*said}
+
+
 @pytest.fixture
 def inbound(nbgrader, tmp_path):
     """`inbound(user, time)`: a submission in the exchange, in the name of a user. All files are those of who runs this."""

@@ -129,6 +129,36 @@ def test_equal_observations_have_no_difference():
 
 
 @pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (2**60, 2**60 + 1),
+        (-(2**63), -(2**63) + 1),
+        (np.uint64(2**64 - 1), np.uint64(2**64 - 2)),
+        (False, True),
+        (complex(math.nan, 1), complex(math.nan, 2)),
+        (complex(1, math.nan), complex(2, math.nan)),
+        (complex(math.nan, 1), complex(1, math.nan)),
+        (np.complex64(1), np.complex64(1 + 1e-6)),
+    ],
+)
+def test_a_dtype_without_tolerance_is_compared_exactly(mine, theirs):
+    assert difference(tensor([mine]), tensor([theirs]))
+    assert difference(tensor([mine]), tensor([mine])) is None
+    assert difference(tensor(mine), tensor(mine)) is None
+
+
+def test_zeros_of_either_sign_and_true_of_any_byte_are_equal():
+    assert difference(tensor([complex(0, -0.0)]), tensor([0j])) is None
+    assert difference(tensor_tree("bool", [1], [1], 0, b"\x02"), tensor([True])) is None
+
+
+def test_a_dict_whose_keys_read_alike_can_be_sent_and_is_no_dict():
+    observed = observe({1: "a", "1": "b"}, NoTensors())
+    accept([observed])
+    assert difference(observed, {"dict": [["1", "b"]]})
+
+
+@pytest.mark.parametrize(
     "forged",
     [
         {"tensor": 3},
@@ -172,6 +202,7 @@ def test_an_exception_beside_a_result_takes_no_part_in_the_comparison(result):
         RAISED | {"frames": [["piece", "2", "line"]]},
         RAISED | {"frames": [["piece", 2, "x" * (MAX_LINE + 1)]]},
         RAISED | {"frames": [["piece", 2]]},
+        RAISED | {"frames": [["piece", True, "line"]]},
     ],
 )
 def test_an_exception_of_another_form_is_malformed(raised):
