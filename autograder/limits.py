@@ -1,8 +1,9 @@
 """How long a student's code may take, the same in a notebook and in grading, on every machine.
 
 What is counted is the code's *own time*: the CPU time of all its processes, and the time in which all of them wait for
-something other than a CPU. So a busy machine takes nothing from it, and a sleep is no way around it. A machine that is slower
-than the one on which the limits were chosen gives more.
+something other than a CPU. So a busy machine takes nothing from it, and a sleep is no way around it. Only a part of the time in
+which they wait for a disk is counted, because the disk may be slow. A machine that is slower than the one on which the limits were
+chosen gives more.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ CHECK_SECONDS = (10.0, 60.0)  # each time that a check asks: the references take
 TOTAL_SECONDS = (300.0, 900.0)  # for a submission: the references take 9 and 35 at most
 BY_THE_CLOCK = 10  # times as long may pass until it is the machine that takes too long
 WATCH_SECONDS = 0.25  # between two measurements
+DISK = 0.25  # of a wait for a disk counts: a disk may be slow, but code can make any wait look so, by a vfork
 LOOP_SECONDS = 0.02  # CPU time of `_loop` where those were measured
 
 
@@ -63,11 +65,11 @@ class OwnTime:
 
     def measure(self) -> None:
         """Measure, once in `WATCH_SECONDS`. If a measurement is late, it is not known what the processes waited for."""
-        (cpu, runnable), now = self._usage(), time.monotonic()
+        (cpu, waiting), now = self._usage(), time.monotonic()
         if self.cpu is None:
             self.measured_seconds = self.seconds()
         else:
-            waited = 0.0 if runnable else min(now - self.measured, 2 * WATCH_SECONDS)
+            waited = waiting * min(now - self.measured, 2 * WATCH_SECONDS)
             self.measured_seconds += max(0.0, cpu - self.cpu, waited)
         self.cpu, self.measured = cpu, now
 
@@ -77,17 +79,17 @@ class OwnTime:
             return min(time.monotonic() - self.measured, WATCH_SECONDS)
         return self.measured_seconds
 
-    def _usage(self) -> tuple[float, bool]:
-        """The CPU time of all processes, and whether one of them runs, or waits for a CPU or a disk."""
-        cpu, runnable = 0.0, False
+    def _usage(self) -> tuple[float, float]:
+        """The CPU time of all processes, and how much of the time counts as waiting: none while one runs or waits for a CPU."""
+        cpu, states = 0.0, set()
         with contextlib.suppress(psutil.NoSuchProcess):
             whole = psutil.Process(self.pid)
             for process in [whole, *whole.children(recursive=True)]:
                 if process.pid not in self.besides:
                     with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
                         cpu += sum(process.cpu_times()[:4])  # its own, and of the children that it has waited for
-                        runnable = runnable or any(state in "RD" for state in self._states(process.pid))
-        return cpu, runnable
+                        states.update(self._states(process.pid))
+        return cpu, 0.0 if "R" in states else DISK if "D" in states else 1.0
 
     def _states(self, pid: int) -> Iterator[str]:
         """The state of each thread, as in `ps`. (Of a system that does not say, none: all time is counted there.)"""

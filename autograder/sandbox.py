@@ -42,6 +42,8 @@ PROCESSES = 64  # and threads
 BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
+INODES = 100_000  # files, folders and links in each of the two: they take memory of the kernel, as sockets do
+SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
 KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
 
@@ -93,6 +95,7 @@ class Sandbox:
     """
 
     def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
+        self.isolated = isolated
         with _filter(bench) as filter:
             self.process = subprocess.Popen(
                 _isolated(edition, bench, filter) if isolated else _bare(edition, bench),
@@ -125,7 +128,7 @@ class Sandbox:
         return self._exchange(encode(message), seconds)
 
     def _exchange(self, data: bytes, seconds: float) -> Tree:
-        pipes = _Pipes(self.process, seconds)
+        pipes = _Pipes(self.process, seconds, self.isolated)
         try:
             pipes.write(data)
             return receive(pipes)
@@ -151,8 +154,8 @@ class _Pipes:
     """The pipes to and from a subject, for one request. While this process waits, the own time and the memory of the subject
     are measured."""
 
-    def __init__(self, process: subprocess.Popen, limit: float):
-        self.process, self.limit, self.begun = process, limit, time.monotonic()
+    def __init__(self, process: subprocess.Popen, limit: float, isolated: bool):
+        self.process, self.limit, self.isolated, self.begun = process, limit, isolated, time.monotonic()
         self.clock = OwnTime(process.pid)
 
     def write(self, data: bytes) -> None:
@@ -181,6 +184,8 @@ class _Pipes:
                 raise NotGraded("this machine is too busy to tell how long it takes")
             if _memory(self.process.pid) > TOTAL_MEMORY:
                 raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
+            if self.isolated:
+                _check_space(self.process.pid)
 
 
 def _memory(pid: int) -> int:
@@ -194,13 +199,28 @@ def _memory(pid: int) -> int:
 
 
 def _in_use(process: psutil.Process) -> int:
-    """Bytes of memory that this process uses, without pages of files, which the kernel can take back: torch has large
-    libraries."""
+    """Bytes of memory that this process uses, without pages of files, which the kernel can take back (torch has large
+    libraries), and with the tables of its pages."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text(errors="replace")
     except FileNotFoundError:  # it has ended, or this is not Linux
         return process.memory_info().rss
-    return sum(int(size) << 10 for size in re.findall(r"^Rss(?:Anon|Shmem):\s*(\d+) kB$", status, re.MULTILINE))
+    return sum(
+        int(size) << 10 for size in re.findall(r"^(?:RssAnon|RssShmem|VmPTE):\s*(\d+) kB$", status, re.MULTILINE)
+    )
+
+
+def _check_space(pid: int) -> None:
+    """Raises SubjectDied if there are too many files or sockets in the sandbox that this process made. (Where the system does not
+    say, there is no limit.)"""
+    with suppress(psutil.NoSuchProcess, IndexError, OSError):
+        inside = Path(f"/proc/{psutil.Process(pid).children()[0].pid}")
+        for folder in ("tmp", "dev/shm"):
+            space = os.statvfs(inside / "root" / folder)
+            if space.f_files - space.f_ffree > INODES:
+                raise SubjectDied(f"it made more than {INODES} files")
+        if int((inside / "net/sockstat").read_text().split()[2]) > SOCKETS:  # "sockets: used 7"
+            raise SubjectDied(f"it opened more than {SOCKETS} sockets")
 
 
 def _ending(process: subprocess.Popen) -> str:
@@ -230,9 +250,9 @@ def _try(user: int) -> subprocess.CompletedProcess:
 
 @contextmanager
 def _filter(bench: bool) -> Iterator[int]:
-    """Within: the number of an open file with the filter of system calls. torch's compiler locks files of its own."""
+    """Within: the number of an open file with the filter of system calls."""
     with tempfile.TemporaryFile(buffering=0) as file:
-        file.write(seccomp.program(locks=bench))
+        file.write(seccomp.program(bench))
         file.seek(0)
         yield file.fileno()
 
@@ -249,7 +269,9 @@ def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> 
     return [
         *("bwrap", *_isolation(user), "--seccomp", str(filter), *_system(), *more),
         *("--tmpfs", "/packages", *binds, "--remount-ro", "/packages"),
-        *("--proc", "/proc", "--dev", "/dev", *writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--ro-bind", "/dev/null", "/dev/zero"),  # a shared mapping of it would be memory that no process has
+        *(*writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
         *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], bench, user, then)),
     ]
 

@@ -10,6 +10,7 @@ from sweep import sweep
 
 from autograder import judge as judging
 from autograder import limits
+from autograder import run as running
 from autograder.check import (
     DIED,
     DISAGREED,
@@ -24,6 +25,7 @@ from autograder.check import (
 from autograder.course import check_name, exercise_name, labs, points
 from autograder.observe import NotGraded
 from autograder.run import SECOND_CHANCE_NOTE, run
+from autograder.sandbox import Sandbox
 
 LAB = "01_strided"
 
@@ -163,6 +165,24 @@ def test_a_busy_machine_takes_no_point(graded, solved, monkeypatch, judge, lab):
     finally:
         for hog in hogs:
             hog.kill()
+
+
+def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, monkeypatch):
+    started = []
+
+    class Noted(Sandbox):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            started.append((self, self.seconds))
+
+    monkeypatch.setattr(running, "Sandbox", Noted)
+    allowance = limits.Allowance(LAB)
+    session = running._Session(LAB, isolated, allowance)
+    for _ in range(3):
+        session.run_cell(nbformat.v4.new_code_cell("import os; os._exit(1)"))
+    first = started[0][1]
+    taken = sum(sandbox.seconds for sandbox, _ in started) - first
+    assert len(started) == 3 and first > 0 and allowance.total - allowance.left == pytest.approx(taken)
 
 
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):

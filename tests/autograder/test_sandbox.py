@@ -1,18 +1,21 @@
 """What a student's code finds around it while it is graded."""
 
+import contextlib
 import errno
+import mmap
 import platform
 import socket
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from autograder import seccomp
 from autograder.check import exercises
 from autograder.edition import edition, without_bodies
 from autograder.observe import SubjectDied, SubjectTimedOut
-from autograder.sandbox import Sandbox
+from autograder.sandbox import Sandbox, _in_use
 
 LAB = "01_strided"
 
@@ -232,7 +235,51 @@ def test_memory_that_no_process_has_cannot_be_made(box):
     assert run(box, "import mmap; mmap.mmap(-1, 4096)") == "PermissionError"
     assert run(box, "import mmap; mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); print(1)") == "1\n"
     assert run(box, "import os; os.memfd_create('x')") == "PermissionError"
+    assert run(box, "open('/dev/zero', 'r+b')") == "PermissionError"
     assert run(box, "import multiprocessing as m; print(m.Value('i', 7).value)") == "7\n"
+
+
+def test_tables_of_pages_are_memory_too():
+    before = _in_use(psutil.Process())
+    pages = mmap.mmap(-1, 2 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+    with contextlib.suppress(OSError):  # a kernel without huge pages
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
+    assert sum(pages[i] for i in range(0, 2 << 30, 4096)) == 0  # all are the kernel's page of zeros
+    assert _in_use(psutil.Process()) - before > 3 << 20
+
+
+FILES = """
+import os, time
+for n in range(150_000):
+    os.symlink("x", f"{}/{n}")
+time.sleep(60)
+"""
+
+SOCKETPAIRS = """
+import os, socket, time
+for _ in range(10):
+    if os.fork() == 0:
+        pairs = [socket.socketpair() for _ in range(100)]
+        time.sleep(60)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "source", [FILES.replace("{}", "/tmp"), FILES.replace("{}", "/dev/shm"), SOCKETPAIRS], ids=["tmp", "shm", "sockets"]
+)
+def test_files_and_sockets_have_a_number(box, source):
+    with pytest.raises(SubjectDied, match="more than"):
+        run(box, source, seconds=120)
+
+
+def test_a_parent_has_to_wait_for_its_children(box):
+    """The kernel forgets the CPU time of a child that nobody waits for."""
+    assert run(box, "import signal; print(signal.getsignal(signal.SIGCHLD))") == "0\n"
+    assert run(box, "signal.signal(signal.SIGCHLD, signal.SIG_IGN)") == "PermissionError"
+    source = "import ctypes; print(ctypes.CDLL(None).sigaction(17, {}, ctypes.create_string_buffer(152)))"
+    assert run(box, source.format("bytes(152)") + "\n" + source.format("None")) == "-1\n0\n"
+    assert run(box, "signal.signal(signal.SIGUSR1, signal.SIG_IGN)") == ""
 
 
 def test_a_subject_stays_in_one_session(box):
