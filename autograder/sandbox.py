@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import random
 import re
 import select
 import shutil
@@ -152,7 +153,7 @@ class Sandbox:
 
 class _Pipes:
     """The pipes to and from a subject, for one request. While this process waits, the own time and the memory of the subject
-    are measured."""
+    are measured, at times that vary, so that no code is in step with them."""
 
     def __init__(self, process: subprocess.Popen, limit: float, isolated: bool):
         self.process, self.limit, self.isolated, self.begun = process, limit, isolated, time.monotonic()
@@ -176,7 +177,7 @@ class _Pipes:
         return bytes(data)
 
     def _wait(self, reading: list[int], writing: list[int]) -> None:
-        while not any(select.select(reading, writing, [], WATCH_SECONDS)):
+        while not any(select.select(reading, writing, [], random.uniform(0.5, 1.0) * WATCH_SECONDS)):
             self.clock.measure()
             if self.clock.seconds() > self.limit:
                 raise SubjectTimedOut(too_long(self.limit))
