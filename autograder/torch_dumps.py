@@ -86,8 +86,25 @@ def _made(number: int) -> dict[str, list[Dump]]:
     """All dumps of a pool."""
     made = Path(__file__).read_text(encoding="utf-8"), torch.__version__, number
     path = cache_folder() / "dumps" / f"{hashlib.sha256(repr(made).encode()).hexdigest()[:16]}.json"
-    if path.exists():
-        return json.loads(path.read_text(encoding="utf-8"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(path.with_suffix(".lock")):
+        if not path.exists():
+            _make(number, path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Within, no other process of this user makes the same dumps. Where files cannot be locked, each makes its own."""
+    with path.open("w") as file:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl  # it does not exist on Windows
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _make(number: int, path: Path) -> None:
     programs = {
         "edges": EDGES if number == 0 else [],
         "edge logs": EDGE_CALLS if number == 0 else [],
@@ -96,11 +113,9 @@ def _made(number: int) -> dict[str, list[Dump]]:
     }
     made = iter(_in_a_child([*itertools.chain(*programs.values())]))
     dumps = {name: sorted(itertools.islice(made, len(some)), key=_length) for name, some in programs.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as temporary:
         json.dump(dumps, temporary)
     os.replace(temporary.name, path)
-    return dumps
 
 
 def _length(dump: Dump) -> int:
