@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 
-PAGES = ("*.[hH][tT][mM]*", "*.[xX][hHmM][tTlL]*", "*.[sS][vV][gG]*")  # files that a browser runs scripts of
+# The kinds of files beside a notebook that nbgrader may copy on. A browser or a system may run others.
+PASSIVE = {".csv", ".gif", ".ipynb", ".jpeg", ".jpg", ".json", ".png", ".tsv", ".txt", ".webp"}
 
 
 def configure(c: Any) -> None:
@@ -58,8 +59,7 @@ def configure(c: Any) -> None:
     c.CourseDirectory.source_directory = "solutions"
     c.CourseDirectory.release_directory = "labs"
     c.CourseDirectory.db_url = gradebook_url()
-    # nbgrader copies the files beside a notebook into the feedback, and releases every page that is there
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", *PAGES]
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md"]
     c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
     c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
@@ -164,6 +164,7 @@ class Restore(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         folder, lab = Path(resources["metadata"]["path"]), resources["nbgrader"]["notebook"]
+        remove_active(classroom() / "autograded" / resources["nbgrader"]["student"] / lab)
         try:
             text = read_submission(folder / f"{lab}.ipynb")
             marked = marked_path(Path(self.marked_folder), text) if self.marked_folder else None
@@ -175,6 +176,16 @@ class Restore(NbGraderPreprocessor):
             raise NbGraderException(str(error)) from None
         nb.metadata["submission"] = digest(text)
         return nb, resources
+
+
+def remove_active(folder: Path) -> None:
+    """Remove the files of a kind that is not passive.
+
+    nbgrader has copied the files beside a notebook here. It copies them from here into the feedback, where it releases pages.
+    """
+    for path in [*folder.rglob("*")]:
+        if not path.is_dir() and path.suffix.lower() not in PASSIVE:
+            path.unlink()
 
 
 class RunInSubject(NbGraderPreprocessor):

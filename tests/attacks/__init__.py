@@ -309,8 +309,8 @@ def _active_markup(classroom: Path, workers: Executor, lab: str) -> dict[str, li
     found = dict(zip([*notebooks, *pages], [*workers.map(_in_formgrader, notebooks), *workers.map(_in_page, pages)]))
     usual = {path.suffix: markup for path, markup in found.items() if HONEST[1] in path.parts}
     active = {str(path): [*(markup - usual[path.suffix]).elements()] for path, markup in found.items()}
-    active_kinds = (".html", ".htm", ".xhtml", ".svg")
-    others = {path for path in (classroom / "feedback").rglob("*.*") if path.suffix.lower() in active_kinds} - {*pages}
+    files = {path for name in ("autograded", "feedback") for path in (classroom / name).rglob("*") if path.is_file()}
+    others = {path for path in files if path.suffix not in (".ipynb", ".txt", ".png", ".csv")} - {*pages}
     active |= {str(path): ["a file that nbgrader did not make"] for path in others}
     return {path: markup for path, markup in active.items() if markup}
 

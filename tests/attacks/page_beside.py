@@ -1,4 +1,4 @@
-"""Pages of the student's own lie beside the notebook, for nbgrader to put among the feedback."""
+"""Pages and programs of the student's own lie beside the notebook, for nbgrader to put among the feedback."""
 
 PAGE = "<script>alert(1)</script>"
 STUDENTS = ["page_beside", "page_in_pattern"]
@@ -9,7 +9,27 @@ def hand_in(folder):
         (folder / "[x]").mkdir()
         (folder / "[x]" / "page.html").write_text(PAGE)
         return
-    for name in ("01_strided.html", "other.html", "other.HTML", "other.htm", "other.xhtml", "other.svg"):
+    (folder / "more").mkdir()
+    for name in ("01_strided.html", ".html", ".hidden.html", "more/page.html", "random.py", "no_kind"):
         (folder / name).write_text(PAGE)
+    for kind in ("HTML", "htm", "html~", "html ", "shtml", "xhtml", "xht", "mht", "mhtml", "xml", "xsl", "svg", "svgz"):
+        (folder / f"other.{kind}").write_text(PAGE)
+    for kind in (
+        "hta",
+        "htc",
+        "js",
+        "vbs",
+        "wsf",
+        "url",
+        "lnk",
+        "desktop",
+        "swf",
+        "pdf",
+        "exe",
+        "bat",
+        "ps1",
+        "txt.html",
+    ):
+        (folder / f"other.{kind}").write_text(PAGE)
     (folder / "gradebook.db").write_text("not a gradebook")
     (folder / "nbgrader_config.py").write_text("raise SystemExit")

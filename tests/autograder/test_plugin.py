@@ -131,6 +131,16 @@ def test_points_that_have_changed_reach_a_gradebook_with_submissions(released, l
             assert gradebook.find_grade_cell(cell.metadata.nbgrader.grade_id, lab, lab).max_score == points
 
 
+def test_beside_a_graded_notebook_nothing_stays_that_a_browser_or_a_system_runs(tmp_path):
+    kept = ["a.txt", "b.PNG", "more/c.csv", "lab.ipynb"]
+    others = ["a.shtml", ".html", "b.png.hta", "c.mht", "more/d.xsl", "e.txt ", "random.py", "Makefile"]
+    (tmp_path / "more").mkdir()
+    for name in kept + others:
+        (tmp_path / name).touch()
+    plugin.remove_active(tmp_path)
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / name for name in kept}
+
+
 def test_an_export_has_one_cell_for_each_name_and_no_formula(tmp_path):
     names = {"ada": ("Lovelace, Countess", '=HYPERLINK("http://x")'), "-1+1": ("@SUM(1+1)", "\x1b[2J")}
     with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "rushlight") as gradebook:
