@@ -51,9 +51,8 @@ class Collector(FileNameCollectorPlugin):
         match = re.match(self.named_regexp, name)
         info = match.groupdict() if match and name.endswith(tuple(self.valid_ext)) else {}
         student = info.get("student_id") or ""
-        return (
-            None if "\\" in student or student.strip("._") == "" else info
-        )  # with a `\`, something in it cannot be shown
+        can_be_shown = "\\" not in student  # `printable` writes what cannot be with a backslash
+        return info if can_be_shown and student.strip("._") else None
 
 
 class Extractor(ExtractorPlugin):

@@ -86,10 +86,11 @@ def _made(number: int) -> dict[str, list[Dump]]:
     """All dumps of a pool."""
     made = Path(__file__).read_text(encoding="utf-8"), torch.__version__, number
     path = cache_folder() / "dumps" / f"{hashlib.sha256(repr(made).encode()).hexdigest()[:16]}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(path.with_suffix(".lock")):
-        if not path.exists():
-            _make(number, path)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.with_suffix(".lock")):
+            if not path.exists():
+                _make(number, path)
     return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -1,8 +1,8 @@
 """The longest time that a class can take: every submission does all it can to take long.
 
-Four kinds of submission take turns: cells that loop, cells that sleep, 64 processes that loop, and a loop in every exercise. What a
-submission may take in all is set to `--seconds`, less than in a real run, so that this ends. Printed are the time of the
-class and, for comparison, `--seconds` for each submission, divided by the number of jobs: what the manual promises.
+Four kinds of submission take turns: cells that loop, cells that sleep, 64 processes that loop, and a loop in every exercise. All
+limits are multiplied by `--scale`, so that this ends. Printed are the time of the class and, for comparison, what the manual
+promises: the limit for a whole submission, times their number, divided by the number of jobs.
 """
 
 from __future__ import annotations
@@ -51,15 +51,16 @@ def hand_in(classroom: Path, size: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=int, default=30, help="submissions in the class")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of own time, for a submission")
+    parser.add_argument("--scale", type=float, default=0.05, help="of the limits of a real run")
     arguments = parser.parse_args()
-    limits.TOTAL_SECONDS = (arguments.seconds, arguments.seconds)
+    for limit in ("CELL_SECONDS", "CHECK_SECONDS", "TOTAL_SECONDS"):
+        setattr(limits, limit, tuple(arguments.scale * seconds for seconds in getattr(limits, limit)))
     jobs = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as place:
         os.environ["RUSHLIGHT_CLASSROOM"] = place
         hand_in(Path(place), arguments.size)
         start = time.perf_counter()
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as executor:  # which keeps the limit
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as executor:  # which keeps the limits
             rows = grading.grade(LAB, executor=executor)
         taken = time.perf_counter() - start
     print(f"Python {platform.python_version()}; {jobs} jobs; a class of {arguments.size}")
@@ -67,10 +68,9 @@ def main() -> None:
         print(f"  {row.student}: {row.problem or row.total}")
     graded = sum(not row.problem for row in rows)
     print(f"graded {graded}, not graded {len(rows) - graded}")
-    promised = arguments.size * arguments.seconds / jobs
-    print(
-        f"{taken:.0f} s; {arguments.seconds:g} s each over {jobs} jobs are {promised:.0f} s; ratio {taken / promised:.2f}"
-    )
+    each = limits.seconds(limits.TOTAL_SECONDS, LAB)
+    promised = arguments.size * each / jobs
+    print(f"{taken:.0f} s; {each:.0f} s each over {jobs} jobs are {promised:.0f} s; ratio {taken / promised:.2f}")
 
 
 if __name__ == "__main__":

@@ -221,7 +221,7 @@ def _answers(exercise: str, lab: str) -> Iterator[Place]:
 
 @dataclass
 class Lock:
-    basis: str = field(default_factory=lambda: basis())  # what the trials of all exercises depend on
+    basis: str = field(default_factory=basis)  # what the trials of all exercises depend on
     lines: dict[str, tuple[str, int]] = field(default_factory=dict)  # by exercise: the hash, the seconds of its trials
 
     def missing(self) -> list[str]:
