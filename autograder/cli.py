@@ -166,8 +166,6 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def _run(name: str, path: Path, isolated: bool) -> dict:
-    from .judge import Judge  # imports torch, which most commands do not need
-
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
     released = released_notebook(name)
@@ -178,6 +176,8 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
     for line in remarks:
         out.print(printable(f"{_short(path)}: {line}"), markup=False)
+    from .judge import Judge  # imports torch, which most commands do not need
+
     return run(notebook, name, Judge(), isolated)
 
 

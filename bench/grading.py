@@ -69,7 +69,7 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             start = time.perf_counter()
             marked = grading.mark(sample.LAB, text, 0, True)
             middle = time.perf_counter()
-            path = marked_path(Path(config.Restore.marked_folder), text.encode())
+            path = marked_path(Path(config.Restore.marked_folder), text)
             grading._record(writer, sample.LAB, student, marked, path)
             end = time.perf_counter()
             grading.write_feedback(sample.LAB, student)

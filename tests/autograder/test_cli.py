@@ -63,6 +63,7 @@ def test_check_gives_the_solved_lab_all_its_points(rushlight, isolated):
     assert "40 of 40 points" in said
 
 
+@pytest.mark.sweep
 def test_check_gives_the_untouched_lab_none(rushlight, isolated):
     assert "0 of 40 points" in rushlight("check", "01", "--notebook", "labs/01_strided/01_strided.ipynb", code=1)
 
