@@ -38,7 +38,8 @@ class Check:
 
     `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
     among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
-    `hint(case, mine, theirs)` may name the mistake. A text is the hint for every mistake but an exception. A `disposable`
+    `hint(case, mine, theirs)` may name the mistake. A text is the hint for every mistake but an exception. The entry `beyond` of a
+    result lists calls that the contract does not allow, and these are named without a hint of the check's own. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
     `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.

@@ -52,6 +52,7 @@ from .check import (
     is_bench,
     source,
 )
+from .checks.cases import field, first_apart
 from .course import cache_folder
 from .observe import (
     Malformed,
@@ -410,9 +411,11 @@ def _has(observed: Tree, key: str, value: Tree) -> bool:
 
 
 def _hint(check: Check, found: Disagreement) -> str | None:
-    if isinstance(
-        check.hint, str
-    ):  # it is about results; an exception says itself what is wrong, but not why ranks wait
+    if _safely(partial(first_apart, found.mine), found.theirs) == "beyond":
+        called = field(found.mine, "beyond")
+        names = ", ".join(each for each in called if isinstance(each, str)) if isinstance(called, list) else ""
+        return f"it calls {names or 'something'}, which the contract does not allow: the contract names what the body may call"
+    if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
         return None if found.raises and not _has(found.mine, "type", "RanksFailed") else check.hint
     return _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
 

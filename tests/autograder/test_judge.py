@@ -335,6 +335,20 @@ def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree
     assert bool(judge.replay(name, find(name).edges[3], lambda name, cases: [tree] * len(cases)).hint) == hinted
 
 
+@pytest.mark.parametrize(
+    ("result", "beyond", "hint"),
+    [
+        ("right", ["torch.vmap"], "it calls torch.vmap, which"),
+        ("error", ["torch.vmap"], "try it"),
+        ("right", 1, "something"),
+    ],
+)
+def test_the_hint_is_of_the_entry_that_differs_and_names_calls_beyond_the_contract(judge, result, beyond, hint):
+    tree = {"dict": [["result", result], ["beyond", beyond]]}
+    name = "custom_ops.what_breaks"
+    assert hint in judge.replay(name, find(name).edges[0], lambda name, cases: [tree] * len(cases)).hint
+
+
 def test_an_exception_that_the_students_function_catches_is_not_shown(judge, strides):
     def mistaken(sizes):
         with suppress(ValueError):

@@ -130,7 +130,6 @@ def _all_schemas():
         by_name="arguments after the * can be passed by name only",
         written="the ! is in the annotation, in the parentheses after the type",
         shared="there is an entry for each result: the names of the arguments whose annotation begins with its letter",
-        beyond="do not use torch's own parsers here",
     ),
 )
 def schemas(xp, schema):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import Interrupt, attempt, drawn, first_apart, listed, rows, several
+from ..cases import Interrupt, attempt, drawn, explained, first_apart, listed, rows, several
 from ..listing import expression
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
 from .programs import (
@@ -165,7 +165,10 @@ def step(layout, history=False, enabled=False, again=None):
         ("rows", "columns", [step("rows")]), ("rows", "columns", [step("rows", False, True)]),
         ("rows", "rows", [step("rows"), step("columns", False, True)]),
     ),
-    hint="a kept gradient shares no memory, and later gradients are added to it",
+    hint=explained(
+        steps="a kept gradient shares no memory, and later gradients are added to it",
+        given="the gradients that were given before do not change",
+    ),
 )  # fmt: skip
 def accumulation(xp, **case):
     return accumulated(xp, xp.graph.accumulate, **case)
@@ -530,7 +533,12 @@ def follow(xp, x, views):
             ([3, 3], ["slice", "first"], 4),
         )
     ],
-    hint="the overwritten elements get the operator's gradient, all others the gradient that arrived",
+    hint=explained(
+        of_the_base="the overwritten elements get the operator's gradient, all others the gradient that arrived",
+        of_the_other="the operator's second gradient is passed on as it is",
+        differentiated_again="every step is an operator that autograd can record",
+        grad_afterwards="the gradient that arrived does not change",
+    ),
 )  # fmt: skip
 def through_a_write(xp, layout, shape, views, formula, history, offset):
     base = base_of(xp, layout, shape, offset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...check import program
-from ..cases import attempt, drawn, is_torch, listed, rows, several, when
+from ..cases import attempt, drawn, explained, is_torch, listed, rows, several, when
 from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
 from .programs import (
     ANY,
@@ -350,7 +350,7 @@ QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recor
         ([LEAF], do("clone 0, expand 1, double_ 2")), ([LEAF, LEAF], do("quietly t 0, add_ 2 1")),
         ([LEAF, LEAF], do("quietly first 0, quietly unsqueeze 2, mul_ 3 1")),
     ),
-    hint="a leaf, a view of a leaf, and one of several views from one call refuse a write",
+    hint=explained(written="a leaf, a view of a leaf, and one of several views from one call refuse a write"),
 )  # fmt: skip
 def writing(xp, leaves, statements):
     values, written = start(xp, leaves), []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, drawn, first_apart, listed, numbers, several
+from ..cases import attempt, drawn, explained, first_apart, listed, numbers, several
 from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, tensor_state
 
 
@@ -15,7 +15,11 @@ from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, 
         for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "n", 0], ["parameter", "w", 0]])
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
-    hint="parameters, then persistent buffers; members that are None are left out",
+    hint=explained(
+        whole="parameters, then persistent buffers, without members that are None; detached, unless keep_vars",
+        own="the entries come under the prefix, after those that the destination has",
+        after="an entry shares the memory of its tensor",
+    ),
 )  # fmt: skip
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)

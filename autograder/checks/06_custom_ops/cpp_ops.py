@@ -6,8 +6,20 @@ import re
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import copied, drawing, drawn, error_name, first_apart, numbers, several, tensor, tensors, with_layout
-from .operators import PLUMBING, calls_in, explained_or_beyond, operators_inside, registered
+from ..cases import (
+    copied,
+    drawing,
+    drawn,
+    error_name,
+    explained,
+    first_apart,
+    numbers,
+    several,
+    tensor,
+    tensors,
+    with_layout,
+)
+from .operators import PLUMBING, calls_in, operators_inside, registered
 
 HEADERS = [
     "torch/library.h", "ATen/core/Tensor.h", "ATen/Dispatch.h", "ATen/Parallel.h", "ATen/ops/empty.h",
@@ -137,7 +149,7 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     return found | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 
 
-_explained = explained_or_beyond(
+_explained = explained(
     schema="TORCH_LIBRARY defines the schema that the docstring gives",
     kernels="one kernel for CPU and one for Meta",
     meta="the kernel for Meta returns a tensor like the other kernel's: sizes, dtype and contiguous strides",

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from ...check import program
 from ...observe import difference
 from ...recorder import recorded
-from ..cases import copied, drawing, drawn, field, first_apart, numbers, several, with_layout
+from ..cases import copied, drawing, drawn, explained, field, first_apart, numbers, several, with_layout
 from . import operators
-from .operators import ACTIVATIONS, SHAPES, arguments, explained_or_beyond, linear, metadata, shape, shapes
+from .operators import ACTIVATIONS, SHAPES, arguments, linear, metadata, shape, shapes
 
 # The kernel and the fake kernel --------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
         *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
         *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
     ],
-    hint=explained_or_beyond(
+    hint=explained(
         result="activation(x @ weight.T + bias); x may have any number of leading dimensions, and bias may be None",
         contiguous="the result is contiguous, whatever the strides of the arguments",
         alone="the result is a new tensor",
@@ -138,7 +138,7 @@ def _without_data(torch, tensors, place):
         place=["meta", "fake", "symbolic", "symbolic"], wrong=[None] * 8 + sorted(_WRONG),
     ),
     edges=[*_fake_edges()],
-    hint=explained_or_beyond(
+    hint=explained(
         strides="the strides are those of the kernel's result, which is contiguous",
         guards="a size of the batch has been compared with something: the graph is then captured again for other batches",
         device="the device is that of the arguments, and the dtype too",
@@ -233,7 +233,7 @@ def _names_for_none(saved):
     "custom_ops.fused_linear_setup_context",
     cases=lambda st: _contexts(st).flatmap(lambda case: st.booleans().map(lambda more: case | {"more": more})),
     edges=[case | {"more": more} for case in _CONTEXTS for more in (True, False)],
-    hint=explained_or_beyond(
+    hint=explained(
         saved="save only the tensors from which a gradient that is asked for is computed",
         kept_elsewhere="tensors belong in save_for_backward: other attributes make cycles, and changes of them are not seen",
         activation="the backward has to know the activation",
@@ -297,8 +297,6 @@ def _backward_edges():
 
 
 def _about_gradients(case, mine, theirs):
-    if first_apart(mine, theirs) == "beyond":
-        return operators.beyond_what_is_allowed(mine)
     if isinstance(mine, dict) and "error" in mine:
         few = "op(x, weight) passes two arguments, so needs_input_grad has two entries: an argument not passed needs nothing"
         return few if case["passed"] < 4 else "x has any number of leading dimensions, also none, and grad any strides"
@@ -410,7 +408,9 @@ def _twice(torch, function, x, weight, bias, needs):
         *(_context(activation=name, lead=lead) for name in ACTIVATIONS for lead in ([], [2, 2])),
         *(_context(activation=name, lead=[2], bias=False) for name in ACTIVATIONS),
     ],
-    hint="for a second derivative the first one has to consist of differentiable operations on the saved tensors and on grad",
+    hint=explained(
+        second="for this the first derivative has to consist of differentiable operations on the saved tensors and on grad"
+    ),
     draws=60,
 )
 def second_derivatives(xp, lead, features, outs, bias, activation, needs, passed):
@@ -487,7 +487,7 @@ def _batched(torch, inputs, in_dims, size):
         _batch(1, 0, 0, size=4, lead=[4], features=4, outs=4),
         *[_batch(1, 2, 1, size=4, lead=[4, 4], features=4, outs=4), _batch(0, 0, 0, lead=[0])],
     ],
-    hint=explained_or_beyond(
+    hint=explained(
         result="the second result is the batch dimension of the first one; an example's x has any number of dimensions",
         calls_of_op="op is called once, with the activation, if only x has a batch, and not at all otherwise",
         products="a product for each example is a loop: the batch is one more dimension of a single product",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import fresh_namespace, recorded
-from ..cases import copied, defaults, drawn, listed, numbers, several, with_layout
-from .operators import POINTWISE, SHAPES, calls_in, explained_or_beyond, registered
+from ..cases import copied, defaults, drawn, explained, listed, numbers, several, with_layout
+from .operators import POINTWISE, SHAPES, calls_in, registered
 
 _LAYOUTS = ["", "gaps", "backwards"]
 _steps = drawn(
@@ -27,7 +27,7 @@ def _inputs(torch, sizes, layouts, kind):
         *(_step(), _step([2, 3]), _step([]), _step([0, 2]), _step(lr=0.0), _step(momentum=0.0), _step(kind="float32")),
         *(_step([2, 3], ["gaps", "gaps", ""]), _step([2, 3], ["backwards", "", "equal"])),
     ],
-    hint=explained_or_beyond(
+    hint=explained(
         weight="subtract lr times the new buffer from the weight, in its own memory, where a view of it sees the change",
         buffer="multiply the buffer by momentum before the gradient is added, in its own memory, where a view of it sees it",
         grad="the gradient is only read",
@@ -88,7 +88,7 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
     "custom_ops.register_momentum_step",
     cases=lambda st: _steps(st).map(lambda case: case | {"sizes": [3, 2], "layouts": ["", "", ""]}),
     edges=[_step(), _step([2, 3])],
-    hint=explained_or_beyond(
+    hint=explained(
         schema="mutates_args names what the operator writes to",
         kernels="an operator that writes to its arguments has a kernel for ADInplaceOrView, which raises their versions",
         calls="an operator that writes to its arguments is functional in the graph, so that no write is lost or out of order",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases import defaults, drawn, explained, first_apart, numbers, several, with_layout, words
+from ..cases import defaults, drawn, numbers, several, with_layout, words
 
 # Operators by kind, as the recorder knows them. (Views, and operators that only allocate or copy, are allowed anywhere.)
 SHAPES = words("""view unsqueeze cat stack repeat arange scalar_tensor zeros ones full fill zero zeros_like ones_like full_like
@@ -83,25 +83,3 @@ def calls_in(graph, namespace):
 def metadata(x):
     sizes = {"sizes": [str(size) for size in x.shape], "strides": [str(step) for step in x.stride()]}
     return sizes | {"dtype": x.dtype, "device": str(x.device), "class": type(x).__name__}
-
-
-# Hints ---------------------------------------------------------------------------------------------------------------
-
-
-def beyond_what_is_allowed(mine):
-    """The hint for a result that shows a call which is not allowed."""
-    called = dict(mine["dict"]).get("beyond")
-    names = ", ".join(each for each in called if isinstance(each, str)) if isinstance(called, list) else ""
-    return (
-        f"it calls {names or 'something'}, which the contract does not allow: the contract names what the body may call"
-    )
-
-
-def explained_or_beyond(**reasons):
-    """`explained`, which also names calls that are not allowed."""
-    reason = explained(**reasons)
-
-    def hint(case, mine, theirs):
-        return beyond_what_is_allowed(mine) if first_apart(mine, theirs) == "beyond" else reason(case, mine, theirs)
-
-    return hint

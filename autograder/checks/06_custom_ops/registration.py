@@ -6,9 +6,9 @@ from functools import partial
 
 from ...check import program
 from ...recorder import fresh_namespace, recorded
-from ..cases import copied, numbers, several
+from ..cases import copied, explained, numbers, several
 from . import operators
-from .operators import ACTIVATIONS, arguments, calls_in, explained_or_beyond, linear, registered, shape, shapes
+from .operators import ACTIVATIONS, arguments, calls_in, linear, registered, shape, shapes
 
 _SCHEMA = '(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
 
@@ -67,7 +67,7 @@ _PASSED += [shape(lead=[], bias=False, activation="relu", passed=4)]
     "custom_ops.register_fused_linear",
     cases=_passed,
     edges=_PASSED,
-    hint=explained_or_beyond(
+    hint=explained(
         schema="the schema is inferred from the annotations of the kernel, and says what is written to",
         kernels="one registration for each: the kernel, the fake kernel, the derivative, the batching rule",
         gradients="register_autograd takes the backward, and by name setup_context",
@@ -125,7 +125,7 @@ def _captured(torch, namespace, lead, features, outs, bias, activation, lengths)
         lambda case: case | {"lead": [2, *case["lead"][:1]]}
     ),
     edges=[shape(lead=[2], activation="gelu", lengths=[1, 2, 4, 3]), shape(lead=[2, 3], bias=False, lengths=[3, 1])],
-    hint=explained_or_beyond(
+    hint=explained(
         calls="in a graph the operator is one call",
         compilations="a comparison of sizes in the fake kernel makes a graph right for some batches only",
         exported="in an exported graph the operator is one call",
@@ -195,7 +195,7 @@ def _transformed(torch, op, transform, inputs):
         *[shape([2], bias=False, passed=2, transform=each) for each in _TRANSFORMS[:-1]],
         *[shape([2], passed=3, transform=each) for each in _TRANSFORMS[:-1]],
     ],
-    hint=explained_or_beyond(
+    hint=explained(
         calls_of_op="forward calls op, once; a batch without weights of its own is one call too",
         result="forward without ctx, setup_context, backward, vmap; in the batching rule the class's own apply replaces op",
         bases="a subclass of torch.autograd.Function",
@@ -231,7 +231,7 @@ def torch_functions(torch, lead, features, outs, bias, activation, passed, trans
     "custom_ops.library_fused_linear",
     cases=_passed,
     edges=_PASSED,
-    hint=explained_or_beyond(
+    hint=explained(
         schema="the library defines SCHEMA",
         kernels="one kernel for each of CPU, Meta and Autograd, and the batching rule for FuncTorchBatched",
         result="for the key CPU: the kernel",

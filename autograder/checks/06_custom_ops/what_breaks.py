@@ -6,7 +6,7 @@ from functools import partial
 
 from ...check import program
 from ...recorder import fresh_namespace, recorded
-from ..cases import copied, error_name, numbers, rows
+from ..cases import copied, error_name, explained, numbers, rows
 from .operators import arguments, linear, shape, shapes
 
 _BODIES = ("torch", "numpy")
@@ -29,7 +29,7 @@ def _fates(*cases):
     edges=_fates(  # compile and export take a while
         *[(*way, fate) for way in _WAYS for fate in _FATES if way[1] == "own" or fate not in ("compile", "export")]
     ),
-    hint="try it: make such a function, apply the transform, and see",
+    hint=explained(result="try it: make such a function, apply the transform, and see"),
     draws=5,
 )
 def fates(xp, kind, rule, body, transform):

@@ -7,8 +7,8 @@ from collections import namedtuple
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import copied, drawing, drawn, error_name, numbers, rows, several, with_layout, words
-from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond
+from ..cases import copied, drawing, drawn, error_name, explained, numbers, rows, several, with_layout, words
+from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES
 
 _ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
 _LARGEST = words("amax amin max min aminmax sort topk linalg_vector_norm gather any all")
@@ -52,7 +52,7 @@ def _row(*given, kind="float64", layout="", columns=None):
         *[_row([889, 45.5, 87.5, -101.5], kind="float32"), _row([6223, 73.5, 171.5, -367.5])],
         *[_row([5], [-5], [0]), _row([0.25, 0.25], [1000, 3]), _row(columns=3)],
     ],
-    hint=explained_or_beyond(
+    hint=explained(
         int_data="x / scale, rounded to the nearest integer (a half to the even one), in int8",
         scale="a row's largest magnitude divided by 127; 1 for a row of zeros",
     ),
@@ -136,7 +136,7 @@ def _trees(st):
         ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
         ["list", ["tuple", ["q", 1]], ["q", 0], ["dict", ["b", ["list", ["q", 2]]], ["a", ["q", 1]]], ["q", 2]],
     )],
-    hint=explained_or_beyond(
+    hint=explained(
         result="containers are new ones with the same types, keys and order; every other object is the same object as before",
         same_containers="a list or a dict is a new one also if nothing in it is quantised",
         tree="the tree itself is not changed",
@@ -217,7 +217,7 @@ _SIZES = ((1, 4, 2), (0, 2, 3), (0, 3, 3), (2, 0, 3), (2, 3, 0), (5, 1, 1))
         *[(2, 3, 3, axis, "", "float32") for axis in (0, 1)],
         *[(*sizes, axis, "", "float64") for sizes in _SIZES for axis in (0, 1)],
     ),
-    hint=explained_or_beyond(
+    hint=explained(
         product="a scale of a column of q is a factor of a column of the product, a scale of a row of q one of a column of x",
         of_the_sizes_of_q="the scale multiplies the smaller matrices, before or after the product; q itself is only cast",
     ),
@@ -327,7 +327,7 @@ def _dispatches(draw, st):
     edges=rows(
         "name rows columns n axis kind", *[(name, 3, 2, 4, axis, "float64") for name in _OPERATIONS for axis in (0, 1)]
     ),
-    hint=explained_or_beyond(
+    hint=explained(
         result="which results stay quantised, which are views, and what is refused: the docstring lists the operators",
         multiplied_all_of_it="a product with a quantised matrix on the right calls quantised_mm, transposed or not",
         q="no operator may change the matrix: an operator that would write into it is refused",
@@ -399,7 +399,7 @@ def _traced(torch, head, leaves, lengths, columns, kind):
         rows=(2, 4), columns=(2, 4), axis=(0, 1), lengths=several((2, 7), 1, 3, True), kind=["float32", "float64"]
     ),
     edges=rows("rows columns axis lengths kind", (3, 2, 0, [4, 5, 7], "float32"), (3, 2, 1, [4, 5, 7], "float64")),
-    hint=explained_or_beyond(
+    hint=explained(
         graphs="the compiler flattens the wrapper to int_data and scale and rebuilds it; no operator may look at numbers",
     ),
     draws=3,

@@ -6,7 +6,7 @@ import sys
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, drawing, error_name, listed, numbers, rows
+from ..cases import copied, drawing, error_name, explained, listed, numbers, rows
 from .ddp import with_strides
 from .fsdp import UNEVEN, units
 
@@ -56,8 +56,10 @@ _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 
         ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]), ([6], [[[0], [6]]], [2], [3]),
         ([6], [[[2], [2]]], [0], [6]),
     ),
-    hint="in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's offset, "
-    "`target` from the region's; nothing is read where a length is 0",
+    hint=explained(
+        reads="in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's "
+        "offset, `target` from the region's; nothing is read where a length is 0"
+    ),
 )  # fmt: skip
 def plans(xp, size, pieces, offsets, sizes):
     checkpoint = xp.distributed.checkpoint
@@ -107,8 +109,10 @@ _UNITS = units(
         (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
         (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
     ),
-    hint="plan_load says what to read of which piece; call store.read once for each read, into shard.data, in place; before "
-    "anything else, check the names and the sizes",
+    hint=explained(
+        ranks="store.read goes into shard.data, in place; before anything else, check the names and the sizes",
+        reads="plan_load says what to read of which piece; call store.read once for each read",
+    ),
     draws=20,
 )  # fmt: skip
 def loading(xp, sizes, before, after, only, kind, layout, wrong):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, drawing, drawn, error_name, listed, numbers, rows, several, with_layout
+from ..cases import copied, drawing, drawn, error_name, explained, listed, numbers, rows, several, with_layout
 from .ranks import global_ranks, on_ranks, on_ranks_quietly, recorded_traffic, recorded_waits, time_limit
 
 # Buckets -------------------------------------------------------------------------------------------------------------
@@ -31,7 +31,9 @@ def _to_assign(torch, tensors):
         ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
         ([[2, "elsewhere"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
     ),
-    hint="a bucket is closed by the tensor with which it reaches its limit; each kind has its own buckets and its own limits",
+    hint=explained(
+        buckets="a tensor with which a bucket reaches its limit closes it; each kind has its own buckets and its own limits"
+    ),
 )  # fmt: skip
 def buckets(xp, tensors, limits):
     import torch
@@ -303,8 +305,11 @@ _OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]
         (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
         (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
     ),
-    hint="walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a node "
-    "once, and keep the nodes that are left in a list instead of a function that calls itself",
+    hint=explained(
+        unused="walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a "
+        "node once, and keep the nodes that are left in a list instead of a function that calls itself",
+        grads="no gradient is computed",
+    ),
 )  # fmt: skip
 def unused(xp, count, steps, outputs):
     import torch

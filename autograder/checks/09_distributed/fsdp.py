@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, drawn, error_name, numbers, rows, several
+from ..cases import copied, drawn, error_name, explained, numbers, rows, several
 from .ddp import with_strides
 from .ranks import on_ranks, recorded_traffic, recorded_waits
 
@@ -56,7 +56,12 @@ def _seen_shard(torch, part):
         ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
         ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
     ),
-    hint="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, with zeros",
+    hint=explained(
+        parts="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, "
+        "with zeros",
+        alone="a part has memory of its own",
+        graph="a part has no gradient and no history",
+    ),
     draws=8,
 )  # fmt: skip
 def sharding(xp, shape, ranks, layout):
