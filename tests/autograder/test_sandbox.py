@@ -239,6 +239,11 @@ def test_memory_that_no_process_has_cannot_be_made(box):
     assert run(box, "import multiprocessing as m; print(m.Value('i', 7).value)") == "7\n"
 
 
+def test_no_terminal_can_be_opened(box):
+    """A number of them is shared by all of the host."""
+    assert run(box, "import os; os.openpty()") in ("FileNotFoundError", "OSError")
+
+
 def test_tables_of_pages_are_memory_too():
     before = _in_use(psutil.Process())
     pages = mmap.mmap(-1, 2 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
