@@ -126,7 +126,7 @@ def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, 
             many make one element. `DTYPES[code, bits]` is rushlight's dtype, if there is one.
 
     Returns:
-        (sizes, strides, storage_offset, dtype): two tuples of ints, strides in elements; the storage offset
+        (sizes, strides, storage_offset, dtype): two tuples or lists of ints, strides in elements; the storage offset
         in *elements* from `data`; a rushlight dtype.
 
     Raises:

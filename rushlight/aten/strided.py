@@ -39,7 +39,7 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     dimension's size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
 
     Returns:
-        a tuple, one stride per size; `()` for no sizes.
+        a tuple or a list, one stride per size; `()` for no sizes.
 
     Source: `c10/util/strides.h`, `contiguous_strides`.
     """
@@ -578,7 +578,7 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     sizes stay. A size 1 becomes the other size, which may also be 0.
 
     Returns:
-        a tuple as long as the longer of `a` and `b`.
+        a tuple or a list as long as the longer of `a` and `b`.
 
     Raises:
         RuntimeError: two sizes differ and neither is 1.
@@ -679,7 +679,7 @@ def compute_stride(
         new_sizes: non-negative, with as many elements as `old_sizes`.
 
     Returns:
-        a tuple, one stride per new size, or `None` if the new sizes need a copy.
+        a tuple or a list, one stride per new size, or `None` if the new sizes need a copy.
 
     Source: `aten/src/ATen/TensorUtils.cpp`, `computeStride`.
     """

@@ -101,9 +101,10 @@ def read_schema(schema: str) -> dict[str, Any]:
       arrow does not matter here.
 
     Arguments are separated by a comma and a space. Each is a type, a space, a name, and perhaps `=` and a default. Types have
-    no commas; a default has them only within brackets, `int[2] stride=[1, 1]`. After the arguments come `) -> ` and then one
-    result, or any number in parentheses, `()`, `(Tensor(a!) values, Tensor(b!) indices)`; results need no names. You may use
-    `split_at_commas` and `annotation`, below, but not `torch._C.parse_schema` and `torchgen`.
+    no commas; a default has them only within brackets, `int[2] stride=[1, 1]`. All brackets come in pairs, also in a text,
+    `str mode="() -> "`. After the arguments come `) -> ` and then one result, or any number in parentheses, `()`,
+    `(Tensor(a!) values, Tensor(b!) indices)`; results need no names. You may use `split_at_commas` and `annotation`, below,
+    but not `torch._C.parse_schema` and `torchgen`.
 
     Source: `aten/src/ATen/native/README.md`, "func"; `torch/csrc/jit/frontend/function_schema_parser.cpp`.
     """
@@ -198,10 +199,10 @@ def serving(table: str, keys: Sequence[str]) -> tuple[str, str, str] | None:
         CPU: registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297 [kernel]
         BackendSelect: fallthrough registered at /pytorch/.../BackendSelectFallbackKernel.cpp:3 [backend fallback]
 
-    `keys` are the keys of the call, as `keys_in_order` returns them, the one with the highest priority first. A key whose
-    line says `fallthrough` is skipped. The first other key serves the call. If it has no line, this call has no kernel, and
-    the result is None: torch raises then. If all keys are skipped, `Undefined` serves, which comes after all other keys and
-    whose line has the same form.
+    The path may contain spaces. `keys` are the keys of the call, as `keys_in_order` returns them, the one with the highest
+    priority first. A key whose line says `fallthrough` is skipped. The first other key serves the call. If it has no line, this
+    call has no kernel, and the result is None: torch raises then. If all keys are skipped, `Undefined` serves, which comes after
+    all other keys and whose line has the same form.
 
     For the first line above the result is `("CPU", "/pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297", "kernel")`.
 
@@ -282,7 +283,8 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
 
     The self time of an event is its length without the lengths of the events that run directly within it: `aten::matmul`
     calls `aten::mm`, and the time of `mm` is not part of the self time of `matmul`. The events within those have been
-    subtracted with them. `share` is a fraction of the sum of all self times.
+    subtracted with them. `share` is a fraction of the sum of all self times, which may be 0. If
+    rounding decides whether a time is more than this, both results are right.
 
     `events` come in any order. No two of one thread have the same start and end; one is `within` the other, or they do not
     overlap (one may start where another ends). Events of different threads are independent. An operator may call itself.

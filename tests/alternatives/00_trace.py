@@ -46,7 +46,7 @@ def read_schema__letter_by_letter(schema):
     end = rest.rindex(") -> ")
     groups, depth, word = [[]], 0, ""
     for letter in rest[:end] + ", ":
-        depth += (letter == "[") - (letter == "]")
+        depth += (letter in "[(") - (letter in "])")
         if letter == "," and not depth:
             groups[-1].append(word.strip())
             word = ""
@@ -282,6 +282,12 @@ def hot_operators__second_by_second(events, share=0.05):
         ([name, time] for name, time in times.items() if time > share * sum(times.values())),
         key=lambda each: (-each[1], each[0]),
     )
+
+
+def hot_operators__by_quotients(events, share=0.05):
+    times = dict(hot_operators__with_a_stack(events, -1))
+    total = sum(times.values())
+    return [(name, time) for name, time in times.items() if total and time / total > share]
 
 
 def timed__sorted(call, synchronize, clock, warmup=3, repeats=5):

@@ -38,6 +38,7 @@ _STEPS = {
     "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
     "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
     "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1]),
+    "another namespace": lambda torch, x: torch.ops.inductor._reinterpret_tensor(x, x.shape, x.stride()),
     "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted,
 }  # fmt: skip
 

@@ -161,7 +161,7 @@ _MORE_CALLS = split_at_semicolons("""
 add.Tensor; add.Tensor BackendSelect; _scaled_grouped_mm BackendSelect ADInplaceOrView; add.Tensor XLA;
 add.Tensor BackendSelect XLA CPU; mm BackendSelect QuantizedCPU; empty.memory_format BackendSelect;
 _scaled_grouped_mm CPU; view ADInplaceOrView CPU; add.Scalar BackendSelect CPU; add_.Tensor ADInplaceOrView CPU;
-relu Python CPU""")
+relu Python CPU; add.Tensor Meta""")
 
 
 def _call(op, *keys):
@@ -169,8 +169,8 @@ def _call(op, *keys):
 
 
 def at_home(torch, text):
-    """A text in which the paths of torch's Python files do not depend on where torch is installed."""
-    return text.replace(os.path.dirname(os.path.dirname(torch.__file__)), "/site-packages")
+    """A text in which the paths of torch's Python files do not depend on where torch is installed. They contain a space."""
+    return text.replace(os.path.dirname(os.path.dirname(torch.__file__)), "/site packages")
 
 
 def table_of(torch, op):

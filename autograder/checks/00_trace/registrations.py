@@ -35,7 +35,7 @@ def _section_edges():
     yield from ({"name": name, "text": own + out} for name in ("f.x", "f.out"))
     yield {"name": "e", "text": "- func: e(Tensor x) -> Tensor\n  dispatch: {}\n"}
     yield {"name": "_nested_get_lengths", "text": _entries("_nested_get_lengths")}
-    yield {"name": "h.out", "text": '- func: h.out(Tensor x, str s=") -> ", *, Tensor(a!) out) -> Tensor(a!)\n'}
+    yield {"name": "h.out", "text": '- func: h.out(Tensor x, str s="() -> ", *, Tensor(a!) out) -> Tensor(a!)\n'}
     yield {"name": "g_.y", "text": "- func: g_.y(Tensor(a!) self, *, int n=1) -> Tensor(a!)\n"}
 
 

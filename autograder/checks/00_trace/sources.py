@@ -106,7 +106,7 @@ f(Tensor y, Tensor(a!)? x) -> (Tensor, int); f(Tensor x, int[2] stride=[1, 1], i
 f(Tensor x, *, int[2] stride=[1, 1], int[3] dims=[0, 1, 2]) -> Tensor[];
 f(Tensor x, int[2] stride, int k, int[2] dims=[0, 1]) -> Tensor;
 f(Tensor x, str mode="ab", float p=0.5, bool? deep=None) -> (Tensor out, Tensor[] rest);
-f(Tensor x, str mode="a -> b", str sign="!", Tensor? z=None) -> Tensor; f(Tensor x, *, str mode=") -> ", int k) -> Tensor;
+f(Tensor x, str mode="a -> b", str sign="!", Tensor? z=None) -> Tensor; f(Tensor x, *, str mode="() -> ", int k) -> Tensor;
 f(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!);
 f.out(Tensor self, *, Tensor(a!) out, Tensor(b!) rest) -> (Tensor(a!) out, Tensor(b!) rest);
 split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[];

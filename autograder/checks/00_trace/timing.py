@@ -20,6 +20,7 @@ def _profiles(draw, st):
                 now += draw(st.integers(1, 3))
     apart = {tuple(event[1:]): event for event in events}
     events = draw(st.permutations(list(apart.values())))
+    # `time > share * total` and `time / total > share` agree for these shares
     return {"events": events, "share": draw(st.sampled_from([0.0, 0.125, 0.25, 0.5]))}
 
 
@@ -36,13 +37,15 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
     "trace.hot_operators",
     cases=_profiles,
     edges=[
-        _profile(), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
+        _profile(), _profile(("a", 1, 5, 5)), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
         _profile(*_MATMUL, share=None), _profile(*_MATMUL, share=0.25),
         _profile(("b", 1, 0, 4), ("a", 1, 4, 8), ("c", 2, 0, 9)),
         _profile(("c", 1, 0, 4), ("a", 1, 4, 8), ("b", 1, 8, 12), ("d", 1, 12, 16), share=0.125),
         _profile(("b", 1, 0, 1), ("a", 1, 2, 5), share=0.25),  # a quarter is not more than a quarter
         _profile(("a", 1, 0, 16), ("b", 1, 4, 12), ("c", 1, 6, 10), share=0.25),
         _profile(("a", 1, 0, 8), ("b", 1, 0, 4), ("c", 1, 4, 8)),  # a has no self time
+        _profile(("a", 1, 5, 5), ("b", 2, 7, 7), share=None),
+        _profile(("a", 1, 0, 9), ("b", 1, 4, 4), ("c", 1, 0, 0), ("d", 1, 9, 9)),
         _profile(("a", 1, 0, 9), ("b", 1, 0, 4), ("c", 1, 5, 9), ("d", 1, 5, 6)),
         _profile(("a", 1, 0, 9), ("a", 1, 2, 7), ("b", 1, 3, 4), ("a", 1, 12, 13)),
         _profile(("a", 1, 0, 10), ("b", 2, 2, 8), ("c", 3, 0, 10)),

@@ -6,7 +6,7 @@ element is its own position in the storage.
 
 from __future__ import annotations
 
-from ..cases import drawing, lists_too, tensors
+from ..cases import as_lists, drawing, lists_too, tensors
 
 
 def with_tensor(draw_arguments):
@@ -27,7 +27,17 @@ def shares(a, b):
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
+def mixed_too(function, *arguments):
+    """`lists_too`, and the same result with a list in the place of one of several tuples, as in `x.as_strided(x.shape, [2, 1])`."""
+    result = lists_too(function, *arguments)
+    tuples = [i for i, argument in enumerate(arguments) if isinstance(argument, tuple)]
+    for i in tuples if len(tuples) > 1 else []:
+        mixed = [*arguments[:i], as_lists(arguments[i]), *arguments[i + 1 :]]
+        assert as_lists(function(*mixed)) == as_lists(result), f"a list and a tuple give another result: {mixed}"
+    return result
+
+
 def viewed(x, view, *arguments):
     """The view of x that `view(*arguments)` makes."""
-    y = lists_too(view, *arguments)
+    y = mixed_too(view, *arguments)
     return {"view": y, "shares its storage": shares(x, y), "is x itself": y is x}

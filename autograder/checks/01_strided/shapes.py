@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ...check import program
-from ..cases import drawing, drawn, lists_too, rows, sizes, tensor, tensors
-from .described import viewed, with_tensor
+from ..cases import drawing, drawn, is_torch, rows, sizes, tensor, tensors
+from .described import mixed_too, viewed, with_tensor
 
 # Broadcasting --------------------------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ def _pairs_of_sizes(draw, st):
     ),
 )  # fmt: skip
 def broadcast_sizes(xp, a, b):
-    return lists_too(xp.strided.infer_size, a, b)
+    return mixed_too(xp.strided.infer_size, a, b)
 
 
 @broadcast_sizes.oracle
@@ -77,7 +77,7 @@ def _sensible(case):
         (tensor([3, 1]), [-1, 4]), (tensor([2, 3]), [3, 3]), (tensor([2]), [0]), (tensor([0]), [1]), (tensor([0]), [2]),
         (tensor([3]), [-2]), (tensor([3]), [-2, 3]), (tensor([1, 2, 4], [12, 12, 1], 2), [3, 0, 1, 2, 4]),
         (tensor([3, 2, 1], [1, 27, 9], 3), [-1, -1, 3]), (tensor([2, 1, 3], [5, 4, 1]), [1, 2, 1, 2, 4, 3]),
-        (tensor([300]), [300]), (tensor([1, 300]), [2, 300]),
+        (tensor([300]), [300]), (tensor([1, 300]), [2, 300]), (tensor([1], [5]), [1, 4]), (tensor([1, 3], [9, 2]), [1, 2, 3]),
     ),
     hint=lambda case, mine, theirs: (
         None
@@ -152,6 +152,8 @@ _VIEW_EDGES = rows(
 
 @program("strided.compute_stride", cases=_viewings, edges=_VIEW_EDGES)
 def view(xp, x, sizes):
+    if not is_torch(xp):
+        mixed_too(xp.strided.compute_stride, x.shape, x.stride(), sizes)
     return viewed(x, x.view, sizes)
 
 
@@ -197,6 +199,7 @@ def _windows(draw, st):
             ([], [], 12), ([2], [-1], 3), ([2], [1], -1), ([-1], [1], 0), ([2, 2], [1], 0), ([2], [1, 1], 0),
             ([1], [40], 0), ([0, 3], [1, 1], 0), ([2, 0], [40, 40], 3), ([2, 3], [2], 0), ([], [1], 0), ([1], [], 0),
             ([2, 1, 2, 1, 2], [1, 9, 0, 9, 5], 5), ([2, 1, 2, 1, 2], [1, 9, 0, 9, 5], 6),
+            ([0], [-1], 0), ([0], [1], -1), ([2, 0], [1, -3], None),
         )
     ]
     + rows(
@@ -235,7 +238,7 @@ def _expanded(x, dim):
     ],
 )  # fmt: skip
 def overlap(xp, x):
-    return lists_too(xp.strided.has_internal_overlap, x.shape, x.stride())
+    return mixed_too(xp.strided.has_internal_overlap, x.shape, x.stride())
 
 
 @overlap.oracle

@@ -6,7 +6,7 @@ from functools import partial
 
 from ...check import program
 from ..cases import dim, drawing, drawn, lists_too, rows, sizes, tensor, tensors, when
-from .described import viewed, with_tensor
+from .described import mixed_too, viewed, with_tensor
 
 # Strides -------------------------------------------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ def _indices(draw, st):
     ),
 )  # fmt: skip
 def offset_of_an_element(xp, index, strides, storage_offset):
-    return lists_too(xp.strided.element_offset, index, strides, storage_offset)
+    return mixed_too(xp.strided.element_offset, index, strides, storage_offset)
 
 
 @offset_of_an_element.oracle
@@ -74,7 +74,7 @@ def _(torch, index, strides, storage_offset):
     hint=when(lambda case: 1 in case["x"]["tensor"]["sizes"], "the stride of a dimension of size 1 does not matter"),
 )  # fmt: skip
 def contiguity(xp, x):
-    return lists_too(xp.strided.is_contiguous, x.shape, x.stride())
+    return mixed_too(xp.strided.is_contiguous, x.shape, x.stride())
 
 
 @contiguity.oracle
@@ -192,7 +192,7 @@ def _slices(draw, st, sizes):
         (tensor([0, 2]), 0, 0, 3, 2), (tensor([3, 2], [2, 1], 1), 0, 3, 1, 1), (tensor([2, 6]), -3, 0, 1, 1),
         (tensor([], []), -1, None, None, 1), (tensor([3, 4], [1, 5], 2), 1, 1, 4, 2), (tensor([2, 0, 3]), 0, 1, 2, 1),
         (tensor([2, 1, 3, 2, 4], [1, 7, 2, 9, 0], 1), 2, -2, None, 2),
-        (tensor([2**60], [0], dtype="uint8"), 0, None, None, 2**59),
+        (tensor([2**60], [0], dtype="uint8"), 0, None, None, 2**59), (tensor([0, 2]), 0, 0, 3, 0),
     ),
 )  # fmt: skip
 def slice(xp, x, dim, start, end, step):

@@ -188,6 +188,15 @@ def serving__by_the_first_key(table, keys):
     return keys[0], where.rpartition(" at ")[2], kind[:-1]
 
 
+def serving__ends_the_path_at_a_space(table, keys):
+    lines = dict(line.split(": ") for line in table.splitlines())
+    key = next(key for key in (*keys, "Undefined") if not lines.get(key, "").startswith("fallthrough"))
+    if key not in lines:
+        return None
+    _, _, place, kind = lines[key].split(" ", 3)
+    return key, place, kind.strip("[]")
+
+
 def serving__passes_over_what_is_missing(table, keys):
     lines = dict(line.split(": ", 1) for line in table.splitlines())
     for key in (*keys, "Undefined"):
@@ -207,6 +216,15 @@ def serving__in_the_order_of_the_table(table, keys):
 
 
 # Time
+
+
+def hot_operators__divides_by_the_sum(events, share=0.05):
+    times = trace_hot(events, -1.0) or [(event.name, 0) for event in events]
+    total = sum(time for _, time in times)
+    return [(name, time) for name, time in times if time / total > share]
+
+
+trace_hot = trace.hot_operators.__class__(trace.hot_operators.__code__, trace.hot_operators.__globals__)
 
 
 def hot_operators__by_total_time(events, share=0.05):
@@ -297,6 +315,13 @@ def timed__includes_the_first_calls(call, synchronize, clock, warmup=3, repeats=
         synchronize()
         times.append(clock() - start)
     return statistics.median(times)
+
+
+def aten_calls__of_one_namespace(function, *args):
+    return [call for call in trace_calls(function, *args) if call[0].startswith("aten.")]
+
+
+trace_calls = trace.aten_calls.__class__(trace.aten_calls.__code__, trace.aten_calls.__globals__)
 
 
 def aten_calls__stays_on_after_an_interrupt(function, *args):

@@ -296,6 +296,26 @@ def as_strided__checks_empty_tensors_too(self, sizes, strides, storage_offset=No
     return alias(self, sizes, strides, offset)
 
 
+def as_strided__checks_no_empty_tensor(self, sizes, strides, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if len(sizes) != len(strides) or min(sizes, default=0) < 0:
+        raise RuntimeError
+    if 0 not in sizes and min([*strides, offset]) < 0:
+        raise RuntimeError
+    if storage_size(sizes, strides, offset) * self.itemsize > self.untyped_storage().nbytes():
+        raise RuntimeError
+    return alias(self, sizes, strides, offset)
+
+
+def as_strided__adds_a_tuple_to_a_list(self, sizes, strides, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if len(sizes) != len(strides) or min(sizes + strides, default=0) < 0 or offset < 0:
+        raise RuntimeError
+    if storage_size(sizes, strides, offset) * self.itemsize > self.untyped_storage().nbytes():
+        raise RuntimeError
+    return alias(self, sizes, strides, offset)
+
+
 def as_strided__counts_from_the_offset_of_the_tensor(self, sizes, strides, storage_offset=None):
     if len(sizes) != len(strides) or min([*sizes, *strides, storage_offset or 0]) < 0:
         raise RuntimeError
@@ -385,6 +405,11 @@ def expand__of_three_dimensions_at_most(self, sizes):
     return _expand(self, sizes, lambda new: new[0][0] * new[0][1] if new else 0)
 
 
+def expand__takes_the_stride_before_it_is_repeated(self, sizes):
+    first = self.size(0) * self.stride(0) if self.dim() else 0
+    return _expand(self, sizes, lambda new: first if len(new) == self.dim() else new[0][0] * new[0][1])
+
+
 def expand__to_nothing_from_anything(self, sizes):
     if 0 in sizes and len(sizes) == self.dim():
         return changed(self, sizes, [0] * len(sizes))
@@ -435,6 +460,12 @@ def compute_stride__drops_the_ones_first(old_sizes, old_strides, new_sizes):
 
 def compute_stride__always_new_strides_for_nothing(old_sizes, old_strides, new_sizes):
     return contiguous_strides(new_sizes) if 0 in old_sizes else REFERENCE(old_sizes, old_strides, new_sizes)
+
+
+def compute_stride__compares_a_tuple_with_a_list(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes:
+        return old_strides if old_sizes == new_sizes else contiguous_strides(new_sizes)
+    return REFERENCE(old_sizes, old_strides, new_sizes)
 
 
 def compute_stride__as_any_other_for_nothing(old_sizes, old_strides, new_sizes):
