@@ -379,8 +379,8 @@ def tensors_in(stack: Sequence) -> Iterable[Any]:
 
 
 def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
-    """The key set of a call: the keys of all tensor arguments, including those in lists and tuples, and the keys that the thread
-    includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
+    """The key set of a call: the keys of all tensor arguments, including those in lists and tuples, and the keys that the
+    thread includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
     functionalities only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the
     backend `CPU` stays.
 

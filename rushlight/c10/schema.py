@@ -267,8 +267,8 @@ def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list
 
     Args:
         schema: its `positional` arguments come before the keyword-only arguments.
-        args, kwargs: as Python passes them; they are not changed. An argument that is not keyword only may be in either. A
-            None that is passed is a value, not a missing argument.
+        args, kwargs: a tuple and a dict, as Python passes them; they are not changed. An argument that is not keyword only may
+            be in either. A None that is passed is a value, not a missing argument.
 
     Returns:
         a list or a tuple.

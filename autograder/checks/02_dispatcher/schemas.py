@@ -1,6 +1,5 @@
 """Checks of lab 02: operator schemas, and the arguments of a call by its schema."""
 
-import copy
 import itertools
 import re
 from functools import cache
@@ -275,12 +274,12 @@ _CALLS = rows(
 
 @program("schema.bind", cases=_calls, edges=_CALLS, disposable=True)
 def stack(xp, schema, args, kwargs):
-    given = unpack(xp, args), unpack(xp, kwargs)
-    before = copy.copy(given[0]), copy.copy(given[1])
+    args, kwargs = tuple(unpack(xp, args)), unpack(xp, kwargs)
+    before = kwargs.copy()
     try:
-        return pack(xp, xp.schema.bind(xp.schema.parse_schema(schema), *given))
+        return pack(xp, xp.schema.bind(xp.schema.parse_schema(schema), args, kwargs))
     finally:
-        assert given == before, f"the caller's args and kwargs, {before}, are now {given}"
+        assert kwargs == before, f"the caller's kwargs, {before}, are now {kwargs}"
 
 
 @stack.oracle

@@ -6,7 +6,6 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import functools
 import inspect
 import re
-from dataclasses import replace
 from functools import partial
 
 import rushlight as rl
@@ -752,21 +751,36 @@ def call_mode__is_not_restored_after_an_interrupt(operator, *args, **kwargs):
 
 
 def parse_schema__returns_after_a_star_are_keyword_only(text, namespace="aten"):
-    def arguments(parts):
+    head = _SCHEMA.match(text)
+    inside, _, returned = head["rest"].rpartition("->") if head else ("", "", "")
+    inside, returned, by_keyword = inside.rstrip(), returned.strip(), False
+    if not inside.endswith(")") or not returned or head["overload"] == "default":
+        raise RuntimeError(text)
+    if returned[0] == "(" and returned[-1] != ")":
+        raise RuntimeError(text)
+
+    def read(parts):
         nonlocal by_keyword
-        found = []
         for part in parts:
             by_keyword = by_keyword or part == "*"
             if part != "*":
-                found.append(parse_argument(part, by_keyword))
-        return found
+                yield parse_argument(part, by_keyword)
 
-    by_keyword = False
-    read = parsed(text, namespace, arguments)
-    if not by_keyword:
-        return read
-    returns = tuple(replace(each, kwarg_only=True) for each in read.returns)
-    return replace(read, returns=returns)
+    arguments = tuple(read(split_at_commas(inside[:-1])))
+    optional = [each.has_default for each in arguments if not each.kwarg_only]
+    if not all(each.name for each in arguments) or optional != sorted(optional):
+        raise RuntimeError(text)
+    returns = tuple(read(split_at_commas(returned[1:-1]) if returned[0] == "(" else [returned]))
+    return FunctionSchema(head["ns"] or namespace, head["name"], head["overload"] or "", arguments, returns)
+
+
+def bind__adds_to_a_list(schema, args, kwargs):
+    if len(args) > len(schema.positional) or kwargs.keys() - {each.name for each in schema.arguments[len(args) :]}:
+        raise RuntimeError(schema.full_name)
+    rest = [kwargs.get(each.name, each.default) for each in schema.arguments[len(args) :]]
+    if any(value is REQUIRED for value in rest):
+        raise RuntimeError(schema.full_name)
+    return args + rest
 
 
 def bind__by_the_signature_of_a_function(schema, args, kwargs):
