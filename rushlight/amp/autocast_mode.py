@@ -78,8 +78,8 @@ def promote_type(stack: Sequence) -> dtype:
 def autocast_kernel(operator: Operator, policy: str, *stack: Any) -> Any:
     """The kernel for `AutocastCPU` of an operator on one of the lists: cast the arguments and call the operator again.
 
-    All of this, including the casts, runs with the key `AutocastCPU` excluded (`excluding`). `cached_cast` casts each
-    argument, `invoke` calls the operator.
+    All of this, including the casts, runs with the key `AutocastCPU` excluded (`excluding`). Afterwards, also after an error,
+    the keys are as before. `cached_cast` casts each argument, `invoke` calls the operator.
 
     Args:
         operator: the operator that was called.

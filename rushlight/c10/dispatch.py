@@ -132,6 +132,9 @@ def keys_in(key_set: int) -> list[DispatchKey]:
     In a set with several backends, a functionality that is per backend has a key on each of them, even if the set was made
     from fewer keys: the bits are the same. Without a backend such a functionality gives no key.
 
+    Returns:
+        a list or a tuple.
+
     Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet::iterator`.
     """
     return [key for key in RUNTIME_KEYS if not bits(key) & ~key_set]
@@ -376,8 +379,8 @@ def tensors_in(stack: Sequence) -> Iterable[Any]:
 
 
 def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
-    """The key set of a call: the keys of all tensor arguments, including those in lists, and the keys that the thread
-    includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
+    """The key set of a call: the keys of all tensor arguments, including those in lists and tuples, and the keys that the
+    thread includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
     functionalities only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the
     backend `CPU` stays.
 
@@ -579,7 +582,8 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 
     While that mode handles the call, it is not among the modes. The calls that it makes go to the next outer mode. If there
     is none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded, because their
-    kernels have run already. Afterwards, also if the mode raises, modes and keys are as before.
+    kernels have run already. Afterwards, also if the mode raises, modes and keys are as before. (A mode exits every mode
+    that it enters.)
 
     Args:
         operator, args, kwargs: of the call. The mode's `__torch_dispatch__` takes the operator, the types of the tensors

@@ -122,16 +122,16 @@ def result_type(*operands) -> dtype:
             numpy's (`np.generic`), is `scalar_type(number)`.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number (`scalar_type` raises it).
+        TypeError: an operand is neither a tensor nor a number (`scalar_type` raises it), for example a numpy array.
 
     Source: `aten/src/ATen/native/TypeProperties.cpp`, `update_result_type_state` and `result_type`.
     """
     ranks = [None, None, None]
     for operand in operands:
-        if not hasattr(operand, "dtype") or isinstance(operand, np.generic):
-            rank, found = 2, scalar_type(operand)
-        else:
+        if hasattr(operand, "dim"):
             rank, found = 0 if operand.dim() else 1, operand.dtype
+        else:
+            rank, found = 2, scalar_type(operand)
         ranks[rank] = found if ranks[rank] is None else promote_types(ranks[rank], found)
     common = None
     for found in ranks:

@@ -120,6 +120,9 @@ def split_at_commas(text: str) -> list[str]:
     and the other kind of quote have no meaning either, and a quote cannot be escaped. A part may be empty: `a,,b` has three.
     An empty text, or only white space, has no parts.
 
+    Returns:
+        a list or a tuple.
+
     Source: `torch/csrc/jit/frontend/schema_type_parser.cpp`, `SchemaTypeParser::parseList`.
     """
     if not text.strip():
@@ -264,8 +267,11 @@ def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list
 
     Args:
         schema: its `positional` arguments come before the keyword-only arguments.
-        args, kwargs: as Python passes them; they are not changed. An argument that is not keyword only may be in either. A
-            None that is passed is a value, not a missing argument.
+        args, kwargs: a tuple and a dict, as Python passes them; they are not changed. An argument that is not keyword only may
+            be in either. A None that is passed is a value, not a missing argument.
+
+    Returns:
+        a list or a tuple.
 
     Raises:
         RuntimeError: there are more args than positional arguments; an argument without a default is missing; or a keyword

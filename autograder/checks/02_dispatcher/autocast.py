@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from functools import partial
 
 from ...check import program
-from ..cases import drawn, explained, is_torch, several, tensor
+from ..cases import defaults, drawn, explained, is_torch, several, tensor
 from .keys import bits_of
-from .operators import example
+from .operators import attempt, example, mode, threaded
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
 
@@ -56,14 +56,15 @@ def _(torch, to, values):
 
 
 def _casts(xp, cast, values):
-    """The types of the values when they have been cast, and afterwards; which of them stay the same object; and a tensor's
-    number, cast before and after a write."""
-    tuples, values, number = typed(xp, values, tuple), typed(xp, values), example(xp, "cpu")
+    """The types of the values when they have been cast, and afterwards; which of them stay the same object; and the
+    number in a tensor, cast before and after a write, also if it requires a gradient."""
+    tuples, values = typed(xp, values, tuple), typed(xp, values)
     found, numbers = [types(xp, cast(value)) for value in [*values, *tuples]], []
     same = [cast(value) is value for value in values]
-    for each in (2.0, 3.0):
-        number.fill_(each)
-        numbers.append(cast([number])[0].item())
+    for number in (example(xp, "cpu"), example(xp, "cpu").requires_grad_()):
+        for each in (2.0, 3.0):
+            number.detach().fill_(each)
+            numbers.append(cast([number])[0].item())
     return {"casts": found, "same objects": same, "values afterwards": types(xp, values), "cast anew": numbers}
 
 
@@ -106,7 +107,9 @@ def _operands(st):
 
     def of_dtypes(some):
         matrix = st.sampled_from(some).map(_matrix)
-        return drawn(name=sorted(_OPERATORS), a=matrix, b=matrix, enabled=settings)(st)
+        rarely = [False] * 7 + [True]
+        more = {"enabled": settings, "interrupted": rarely, "elsewhere": rarely}
+        return drawn(name=sorted(_OPERATORS), a=matrix, b=matrix, **more)(st)
 
     return st.sampled_from(dtypes).flatmap(of_dtypes)
 
@@ -127,11 +130,14 @@ def _matrix(dtype):
     return tensor([2, 2], dtype=dtype)
 
 
+_autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=False, elsewhere=False)
+
+
 @program(
     "autocast_mode.autocast_kernel",
     cases=_operands,
     edges=[
-        {"name": name, "a": _matrix(a), "b": _matrix(b), "enabled": enabled}
+        _autocasting(name, _matrix(a), _matrix(b), enabled)
         for name in _OPERATORS
         for a, b, enabled in (
             ("float32", "float32", [True]), ("float16", "float32", [True]), ("float64", "float32", [True]),
@@ -139,19 +145,33 @@ def _matrix(dtype):
         )
     ]
     + [
-        {"name": name, "a": _matrix(dtype), "b": _matrix(dtype), "enabled": enabled}
+        _autocasting(name, _matrix(dtype), _matrix(dtype), enabled)
         for name, dtype, enabled in (
             ("mm", "float64", [True]), ("cat", "float16", [True]), ("prod", "float16", [False, True]),
             ("mm", "int64", []),
         )
+    ]
+    + [
+        _autocasting(name, _matrix(dtype), _matrix(dtype), interrupted=interrupted, elsewhere=elsewhere)
+        for name, dtype, interrupted, elsewhere in (
+            ("mm", "float32", True, False), ("prod", "float16", True, False), ("cat", "float16", True, False),
+            ("mm", "float16", True, False), ("mm", "float32", False, True),
+        )
     ],
     disposable=True,
     hint=explained(
+        enabled="the excluded keys are as before afterwards, also after an error",
         casts_under_autocast="exclude AutocastCPU first: the casts too are calls of operators",
         calls="the kernel calls the operator again, with `invoke`, and does not redispatch",
     ),
 )  # fmt: skip
-def autocasting(xp, name, a, b, enabled):
+def autocasting(xp, name, a, b, enabled, interrupted, elsewhere):
+    run = partial(_under_autocast, xp, name, a, b, enabled, interrupted)
+    return threaded(run) if elsewhere else run()
+
+
+def _under_autocast(xp, name, a, b, enabled, interrupted):
+    """If `interrupted`, the first call below autocast is interrupted: a cast, or the operator."""
     made, casts = xp.library.Library("aten", "IMPL"), []
 
     def cast_under_autocast(self, **options):
@@ -164,7 +184,9 @@ def autocasting(xp, name, a, b, enabled):
         made.impl("_to_copy", cast_under_autocast, "AutocastCPU")
         for each in enabled:
             stack.enter_context(xp.autocast("cpu", dtype=xp.float16, enabled=each))
-        result, calls = _called(xp, lambda: _OPERATORS[name](xp.ops.aten, a, b))
+        if interrupted:
+            stack.enter_context(mode(xp, None, 0, "interrupt", []))
+        result, calls = _called(xp, lambda: attempt(lambda: _OPERATORS[name](xp.ops.aten, a, b)))
         return {
             "result": result, "enabled": xp.is_autocast_enabled("cpu"), "casts under autocast": [] if name == "add" else casts,
             "calls": calls.count(f"aten::{re.split('[ .]', name)[0]}"),

@@ -2,11 +2,26 @@
 
 import re
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from ...check import program
-from ..cases import drawing, drawn, rows, several, when, words
+from ..cases import defaults, drawing, drawn, rows, several, when, words
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
-from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
+from .operators import (
+    MASK,
+    MODES,
+    attempt,
+    guards,
+    kernels_of,
+    library,
+    mode,
+    operators,
+    pack,
+    stacks,
+    thread,
+    threaded,
+    unpack,
+)
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
 
 
@@ -35,7 +50,8 @@ def _item(st):
     hint=when(lambda case: case["excluded"], "to exclude a key excludes its functionality; the backends stay"),
 )  # fmt: skip
 def key_set_of_a_call(xp, stack, included, excluded):
-    return names(xp, xp.dispatch.dispatch_key_set(unpack(xp, stack), bits_of(xp, included), bits_of(xp, excluded)))
+    stacks, keys = [unpack(xp, stack, kind) for kind in (list, tuple)], (bits_of(xp, included), bits_of(xp, excluded))
+    return [names(xp, xp.dispatch.dispatch_key_set(stack, *keys)) for stack in stacks]
 
 
 @key_set_of_a_call.oracle
@@ -50,7 +66,7 @@ def _(torch, stack, included, excluded):
         stack = unpack(torch, stack)
         with torch._C._ForceDispatchKeyGuard(bits_of(torch, included), bits_of(torch, excluded)):
             getattr(torch.ops, namespace).f(*stack)
-    return names(torch, got[0])
+    return [names(torch, got[0])] * 2
 
 
 _FALL = ["kernel", "fallthrough"]
@@ -63,7 +79,10 @@ _ALWAYS = [
 
 
 def _all(kind, **others):
-    return {key: others.get(key, kind) for key in RUNTIME}
+    return dict.fromkeys(RUNTIME, kind) | others
+
+
+_NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
 
 
 @program(
@@ -88,6 +107,10 @@ def _all(kind, **others):
         (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
         (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
         (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
+        (_all("kernel", AutogradCPU="nothing"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
+        # the kernel for the backend is missing
+        (_all("kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality"]),
+        (_all("fallthrough", BackendSelect="kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality", "BackendSelect"]),
     ),
     disposable=True,
     hint="of several backends, only the entries of the highest count",
@@ -112,7 +135,7 @@ def falling_through(xp, kernels, got):
     """An operator without arguments whose kernels append their key set to `got`, or fall through."""
     with library(xp) as (namespace, made):
         made.define("f() -> ()")
-        for key, kind in [*kernels.items(), (EXPLICIT, "kernel")]:
+        for key, kind in ({EXPLICIT: "kernel"} | kernels).items():
             if kind == "kernel":
                 made.impl("f", lambda key_set: got.append(key_set), key, with_keyset=True)
             elif kind == "fallthrough":
@@ -326,35 +349,51 @@ def called(xp, kernels, stack, include, exclude):
     log, stack = [], unpack(xp, stack)
     with operators(xp, kernels, log) as overload, guards(xp, include, exclude):
         result = attempt(lambda: overload("f")(*stack))
-    return {"kernels": log, "result": result}
+        log.append("on another thread, without the guards")
+        elsewhere = threaded(lambda: attempt(lambda: overload("f")(*stack)))
+    return {"kernels": log, "results": [result, elsewhere]}
 
 
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]
 _MODE_STACKS = [
     ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["on", "answer"],
-    ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"], ["interrupt"], ["on", "interrupt"],
+    ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"], ["interrupt"], ["on", "interrupt"], ["raise", "again"],
 ]  # fmt: skip
+_moded = defaults(kernels=[], modes=[], stack=[["cpu"], None, 0], include=[], exclude=[], elsewhere=False)
 _ONE_KERNEL = [["CPU", "keyset"]]
 _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView", "redispatch"]]
 
 
 @program(
     "dispatch.call_mode",
-    cases=drawn(kernels=lambda st: kernels_of(st, _IN_MODES), modes=several(MODES, 1, 3), stack=stacks),
+    cases=drawn(
+        kernels=lambda st: kernels_of(st, _IN_MODES), modes=several(MODES, 1, 3), stack=stacks,
+        include=subsets(["AutogradCPU", "AutocastCUDA"]), exclude=subsets(["BackendSelect", "ADInplaceOrView"]),
+        elsewhere=bool,
+    ),
     edges=[
-        {"kernels": kernels, "modes": modes, "stack": [["cpu"], None, number]}
+        _moded(kernels, modes, [["cpu"], None, number])
         for number, modes in enumerate(_MODE_STACKS)
         for kernels in (_ONE_KERNEL, _THREE_KERNELS)
     ]
     + [
-        {"kernels": [[IMPLICIT, "other"]], "modes": ["on"], "stack": [[], "cpu", 2]},
-        {"kernels": [[EXPLICIT, "leaf"]], "modes": ["other"], "stack": [[], None, 2]},
+        _moded([[IMPLICIT, "other"]], ["on"], [[], "cpu", 2]), _moded([[EXPLICIT, "leaf"]], ["other"], [[], None, 2]),
+        _moded(_ONE_KERNEL, ["on", "raise"], elsewhere=True), _moded([], ["on", "on"]),
+    ]
+    + [
+        _moded(_ONE_KERNEL, modes, include=["AutocastCUDA"], exclude=["BackendSelect", "ADInplaceOrView"])
+        for modes in (["on"], ["on", "other"], ["interrupt"])
     ],
     disposable=True,
-)
-def moded(xp, kernels, modes, stack):
-    log, stack = [], unpack(xp, stack)
-    with operators(xp, kernels, log) as overload:
+)  # fmt: skip
+def moded(xp, kernels, modes, stack, include, exclude, elsewhere):
+    run = partial(_in_modes, xp, kernels, modes, unpack(xp, stack), include, exclude)
+    return threaded(run) if elsewhere else run()
+
+
+def _in_modes(xp, kernels, modes, stack, include, exclude):
+    log = []
+    with operators(xp, kernels, log) as overload, guards(xp, include, exclude):
         with ExitStack() as exits:
             for number, kind in enumerate(modes):
                 exits.enter_context(mode(xp, overload, number, kind, log))

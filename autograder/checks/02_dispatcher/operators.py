@@ -4,6 +4,7 @@ A program registers operators in a namespace of its own and removes them again. 
 its own.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 from ..cases import Interrupt, error_name, is_torch
@@ -20,10 +21,10 @@ def example(xp, device, kind="float32"):
     )
 
 
-def unpack(xp, value):
-    """An argument in a case: `"cpu"` and `"meta"` are tensors."""
+def unpack(xp, value, kind=list):
+    """An argument in a case: `"cpu"` and `"meta"` are tensors. Sequences become lists, or tuples."""
     if isinstance(value, (list, tuple)):
-        return [unpack(xp, item) for item in value]
+        return kind(unpack(xp, item, kind) for item in value)
     if isinstance(value, dict):
         return {name: unpack(xp, item) for name, item in value.items()}
     return example(xp, value) if value in ("cpu", "meta") else value
@@ -54,6 +55,14 @@ def attempt(call):
         raise
     except (Exception, Interrupt) as error:
         return error_name(error)
+
+
+def threaded(run):
+    """The result of `run()`, or its error, on a new thread, for which no guard and no mode is active."""
+    executor = ThreadPoolExecutor(1)
+    future = executor.submit(run)
+    executor.shutdown(wait=False)
+    return future.result()
 
 
 @contextmanager

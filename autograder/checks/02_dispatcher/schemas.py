@@ -1,6 +1,5 @@
 """Checks of lab 02: operator schemas, and the arguments of a call by its schema."""
 
-import copy
 import itertools
 import re
 from functools import cache
@@ -169,7 +168,7 @@ _SCHEMAS = [
 def schema(xp, text):
     read = xp.schema.parse_schema(text, "lab")
     arguments = [[argument.name, argument.kwarg_only] for argument in read.arguments]
-    returns = [result.name for result in read.returns]
+    returns = [[result.name, result.kwarg_only] for result in read.returns]
     return [read.namespace, read.name, read.overload_name, arguments, returns, str(read)]
 
 
@@ -178,8 +177,9 @@ def _(torch, text):
     read = torch._C.parse_schema(text)
     namespace, _, name = read.name.rpartition("::")
     arguments = [[argument.name, argument.kwarg_only] for argument in read.arguments]
+    returns = [[result.name, result.kwarg_only] for result in read.returns]
     written = str(read) if namespace else f"lab::{read}"
-    return [namespace or "lab", name, read.overload_name, arguments, [result.name for result in read.returns], written]
+    return [namespace or "lab", name, read.overload_name, arguments, returns, written]
 
 
 _NONE, _TWO = "f() -> ()", "f(int a, int b) -> ()"
@@ -189,11 +189,12 @@ _DEFAULTED = "f(int[] a=[1,2], str? b=None, bool c=True) -> ()"
 _BY_NAME = "f(*, int a=1, Tensor? b=None, str c='q') -> ()"
 _LISTS = "f(Tensor[] a, Scalar b=1, *, int[2] c=1) -> ()"
 _OPTIONAL = "f(int? a=1, str? b='q', *, bool? c=True, int? d=0) -> ()"
-CALLED = sorted([_NONE, _TWO, _LONG, _MIXED, _DEFAULTED, _BY_NAME, _LISTS, _OPTIONAL])
+_RESERVED = "f(Tensor self, float from=0.0, *, Scalar lambda=1) -> ()"  # names that Python does not allow
+CALLED = sorted([_NONE, _TWO, _LONG, _MIXED, _DEFAULTED, _BY_NAME, _LISTS, _OPTIONAL, _RESERVED])
 PASSED = {  # the values to pass, by type
     "Tensor": ["cpu", "meta"], "Tensor?": ["cpu", None], "Tensor[]": [["cpu"], [], ["meta", "cpu"]],
     "int": [0, 1, 2, 3, 5, -4], "int[]": [[1, 2], [], [2, 1], [7]], "int[2]": [[1, 1], [1, 2]], "float": [1.0, 2.5],
-    "str": ["q", "", "x"], "str?": [None, "x", "q"], "bool": [True, False], "Scalar": [1, 1.5, 0],
+    "str": ["q", "", "x"], "str?": [None, "x", "q"], "bool": [True, False], "Scalar": [1, 1.5, 0, 1.0, True],
     "int?": [None, 0, 1], "bool?": [None, False, True],
 }  # fmt: skip
 
@@ -266,18 +267,19 @@ _CALLS = rows(
     (_LONG, [1, 2, 3, 4], {"d": 5}), (_LONG, [], {}), (_LONG, [], {"e": 6, "d": 4, "c": 5, "a": 1}), (_BY_NAME, [], {}),
     (_BY_NAME, [1], {}), (_BY_NAME, [], {"b": "cpu"}), (_LISTS, [["cpu", "meta"]], {}), (_DEFAULTED, [], {"c": False}),
     (_OPTIONAL, [], {"a": None, "c": None}), (_OPTIONAL, [None, None], {"d": None}), (_OPTIONAL, [0, ""], {"c": False}),
-    (_OPTIONAL, [], {"d": 0, "c": True, "b": "q", "a": 1}),
+    (_OPTIONAL, [], {"d": 0, "c": True, "b": "q", "a": 1}), (_RESERVED, ["cpu"], {"lambda": 2}),
+    (_RESERVED, [], {"from": 2.5, "self": "cpu"}),
 )  # fmt: skip
 
 
 @program("schema.bind", cases=_calls, edges=_CALLS, disposable=True)
 def stack(xp, schema, args, kwargs):
-    given = unpack(xp, args), unpack(xp, kwargs)
-    before = copy.copy(given[0]), copy.copy(given[1])
+    args, kwargs = tuple(unpack(xp, args)), unpack(xp, kwargs)
+    before = kwargs.copy()
     try:
-        return pack(xp, xp.schema.bind(xp.schema.parse_schema(schema), *given))
+        return pack(xp, xp.schema.bind(xp.schema.parse_schema(schema), args, kwargs))
     finally:
-        assert given == before, f"the caller's args and kwargs, {before}, are now {given}"
+        assert kwargs == before, f"the caller's kwargs, {before}, are now {kwargs}"
 
 
 @stack.oracle
@@ -317,7 +319,8 @@ _STACKS = rows(
     (_BY_NAME, [2, "cpu", ""]), (_BY_NAME, [1, "cpu", "q"]), (_OPTIONAL, [1, "q", True, 0]),
     (_OPTIONAL, [None, "q", None, None]), (_OPTIONAL, [1, None, False, 0]), (_OPTIONAL, [0, "", True, 1]),
     (_LISTS, [["cpu"], 1, [1, 1]]),
-    (_LISTS, [["cpu"], 0, [1, 2]]),
+    (_LISTS, [["cpu"], 0, [1, 2]]), (_LISTS, [["cpu"], True, [1, 1]]), (_LISTS, [["cpu"], 1.0, [1, 1]]),
+    (_RESERVED, ["cpu", 0.0, 1]), (_RESERVED, ["cpu", 2.5, True]), (_RESERVED, ["cpu", 0.0, 1.0]),
 )  # fmt: skip
 
 

@@ -60,8 +60,9 @@ def _operands(st):
         [u8([]), 3], [u8([]), 3.5], [b8([]), 3], [b8([]), False], [u8([]), i32([])], [i32([]), b8([2])],
         [f16([2]), f64([2])], [f64([2]), f16([2])], [i64([2]), f16([2]), i32([2])], [i64([2]), i32([]), f64([])],
         [3, 2.5, True], [2.5, 3], [True, 3, b8([])], [i32([0]), i64([])], [u8([0]), i32([2]), i64([]), 7],
-        [2.5, f64([]), u8([2])], [2.5, i64([]), u8([2])], [i32([2]), "a"], ["a", i32([2])],
-        [i32([2]), {"numpy": 2.5}], [{"numpy": 3}, f16([])], [{"numpy": 3}, b8([2])],
+        [2.5, f64([]), u8([2])], [2.5, i64([]), u8([2])], [i32([2]), "a"], ["a", i32([2])], [i32([2]), None],
+        [i32([2]), {"numpy": 2.5}], [{"numpy": 3}, f16([])], [{"numpy": 3}, b8([2])], [1, {"numpy": [2.5]}],
+        [{"numpy": [3]}, i32([2])],
     )],
     hint=when(
         lambda case: len(case["operands"]) > 1,
@@ -73,7 +74,7 @@ def common_type(xp, operands):
 
 
 def _operands_of(case):
-    """The operands in a case. Some numbers are numpy's."""
+    """The operands in a case. Some numbers are numpy's, and an array of numpy is no operand."""
     return [np.asarray(each["numpy"])[()] if isinstance(each, dict) else each for each in case]
 
 

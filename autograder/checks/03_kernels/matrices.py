@@ -39,8 +39,9 @@ def _(torch, bias, mat1, mat2):
 @drawing
 def _scaled_products(draw, st):
     case = draw(products(st, forms=("functional",), faults=False))
-    floating = case["bias"]["tensor"]["dtype"] in FLOATING
-    number = st.sampled_from([1, 1, 0, 2, -1, 0.5, -1.5] if floating else [1, 1, 0, 2, 3, 2.75, 0.5, True])
+    dtype = case["bias"]["tensor"]["dtype"]
+    floating, negative = dtype in FLOATING, [] if dtype == "uint8" else [-1, -1.5]
+    number = st.sampled_from([1, 1, 0, 2, 0.5, *negative] + ([] if floating else [3, 2.75, True]))
     case |= {"beta": draw(number), "alpha": draw(number)}
     if not floating and case["mat1"]["tensor"]["sizes"][1] == 0:  # there torch takes integers only
         case["beta"] = int(case["beta"])
@@ -60,7 +61,7 @@ def _addmm_edges():
     for dtype in NUMERIC:
         yield _addmm(*turned, dtype)
         yield _addmm([[3, 1]], [[3, 4], [1, 3], 1], [[4, 2]], dtype, beta=2, alpha=3)
-    for beta, alpha in ((2.75, 1), (1, 2.75), (0.5, 0.5), (True, 3), (0, 1), (1, 0), (0, 0)):
+    for beta, alpha in ((2.75, 1), (1, 2.75), (0.5, 0.5), (-1.5, -2.75), (True, 3), (0, 1), (1, 0), (0, 0)):
         yield _addmm(*turned, "int64", beta=beta, alpha=alpha)
     for beta, alpha in ((0.5, -1.5), (0, 1), (0, 2), (1, 0), (-1, 1), (1, -1), (1, 0.25), (0.25, 1)):
         yield _addmm(*square, "float64", beta=beta, alpha=alpha)
@@ -80,6 +81,7 @@ def _addmm_edges():
     yield _addmm(*one, "int64", beta=-(2**53) - 1, alpha=2**53)
     # the sum before alpha is too large for float16
     yield _addmm([[1], None, 3], [[1, 70], None, 2], [[70, 1]], "float16", alpha=0.0625, beta=0.5)
+    yield _addmm([[1], None, 3], [[1, 70], None, 2], [[70, 1]], "float16", beta=-30000)  # and so is each summand
     yield _addmm([[1], None, 3], [[1, 3000], None, 2], [[3000, 1]], "int64")  # exact in no smaller dtype
 
 

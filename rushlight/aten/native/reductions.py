@@ -36,6 +36,9 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
             of them. A tensor without dimensions accepts 0 and -1, and its result has no dimensions either.
         keepdim: whether a reduced dimension stays, with size 1, or is removed. The others keep their sizes and order.
 
+    Returns:
+        a tuple or a list.
+
     Raises:
         IndexError: a dimension is out of range (checked first, for all dimensions).
         RuntimeError: a dimension appears twice, also if once as a negative number.

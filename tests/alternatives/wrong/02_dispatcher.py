@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import functools
+import inspect
 import re
 from functools import partial
 
@@ -31,6 +32,7 @@ from rushlight.c10.dispatch import (
     highest_priority_key,
     local,
     redispatch,
+    run,
     skip_fallthrough,
     traced,
 )
@@ -42,6 +44,7 @@ from rushlight.c10.schema import (
     FunctionSchema,
     cast_returns,
     explain_keywords,
+    is_default,
     parse_argument,
     split_at_commas,
     unbind,
@@ -744,4 +747,155 @@ def call_mode__is_not_restored_after_an_interrupt(operator, *args, **kwargs):
     restore()
     if result is NotImplemented:
         raise TypeError("NotImplemented")
+    return result
+
+
+def parse_schema__returns_after_a_star_are_keyword_only(text, namespace="aten"):
+    head = _SCHEMA.match(text)
+    inside, _, returned = head["rest"].rpartition("->") if head else ("", "", "")
+    inside, returned, by_keyword = inside.rstrip(), returned.strip(), False
+    if not inside.endswith(")") or not returned or head["overload"] == "default":
+        raise RuntimeError(text)
+    if returned[0] == "(" and returned[-1] != ")":
+        raise RuntimeError(text)
+
+    def read(parts):
+        nonlocal by_keyword
+        for part in parts:
+            by_keyword = by_keyword or part == "*"
+            if part != "*":
+                yield parse_argument(part, by_keyword)
+
+    arguments = tuple(read(split_at_commas(inside[:-1])))
+    optional = [each.has_default for each in arguments if not each.kwarg_only]
+    if not all(each.name for each in arguments) or optional != sorted(optional):
+        raise RuntimeError(text)
+    returns = tuple(read(split_at_commas(returned[1:-1]) if returned[0] == "(" else [returned]))
+    return FunctionSchema(head["ns"] or namespace, head["name"], head["overload"] or "", arguments, returns)
+
+
+def bind__adds_to_a_list(schema, args, kwargs):
+    if len(args) > len(schema.positional) or kwargs.keys() - {each.name for each in schema.arguments[len(args) :]}:
+        raise RuntimeError(schema.full_name)
+    rest = [kwargs.get(each.name, each.default) for each in schema.arguments[len(args) :]]
+    if any(value is REQUIRED for value in rest):
+        raise RuntimeError(schema.full_name)
+    return args + rest
+
+
+def bind__by_the_signature_of_a_function(schema, args, kwargs):
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(a.name, kinds[a.kwarg_only], default=a.default if a.has_default else inspect.Parameter.empty)
+        for a in schema.arguments
+    ]
+    try:
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+    except TypeError as error:
+        raise RuntimeError(schema.full_name) from error
+    bound.apply_defaults()
+    return [bound.arguments[argument.name] for argument in schema.arguments]
+
+
+def unbind__keywords_by_equality(schema, stack):
+    args, count = list(stack[: len(schema.positional)]), len(schema.positional)
+    while args and is_default(schema.positional[len(args) - 1], args[-1]):
+        args.pop()
+    rest = zip(schema.arguments[count:], stack[count:])
+    return args, {a.name: v for a, v in rest if isinstance(v, rl.Tensor) or v != a.default}
+
+
+def dispatch_key_set__in_lists_but_not_in_tuples(stack, included, excluded):
+    keys, waiting = included, list(stack)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        keys |= getattr(value, "_key_set", 0)
+    return keys & (~excluded | BACKEND_MASK)
+
+
+def skip_fallthrough__skips_what_is_missing(operator, key_set):
+    rest = key_set
+    while rest >> SHIFT:
+        key, bit = highest_priority_key(rest), BIT[highest(rest)]
+        rest ^= bit
+        if operator.entry(key)[0] in (FALLTHROUGH, MISSING):
+            key_set ^= bit
+    return key_set
+
+
+def skip_fallthrough__skips_fallbacks(operator, key_set):
+    rest = key_set
+    while rest >> SHIFT:
+        key, bit = highest_priority_key(rest), BIT[highest(rest)]
+        rest ^= bit
+        kernel, reason = operator.entry(key)
+        if kernel is FALLTHROUGH or reason == "backend fallback":
+            key_set ^= bit
+    return key_set
+
+
+_of_the_first_thread = vars(local)
+
+
+def call__reads_the_first_thread(operator, *stack):
+    state = _of_the_first_thread
+    key_set = dispatch_key_set(stack, state["included"], state["excluded"])
+    return run(operator, skip_fallthrough(operator, key_set), stack, "call")
+
+
+def call_mode__reads_the_first_thread(operator, *args, **kwargs):
+    return handled_by_a_mode(_of_the_first_thread, ABOVE_PYTHON | local.excluded, operator, args, kwargs)
+
+
+def call_mode__excludes_only_the_keys_above(operator, *args, **kwargs):
+    return handled_by_a_mode(vars(local), ABOVE_PYTHON, operator, args, kwargs)
+
+
+def handled_by_a_mode(state, excluded, operator, args, kwargs):
+    mode, before = state["modes"].pop(), (state["included"], state["excluded"])
+    state["included"] = before[0] if state["modes"] else before[0] & ~PYTHON
+    state["excluded"] = excluded
+    try:
+        result = mode.__torch_dispatch__(operator, (), args, kwargs)
+    finally:
+        state["modes"].append(mode)
+        state["included"], state["excluded"] = before
+    if result is NotImplemented:
+        raise TypeError(operator.full_name)
+    return result
+
+
+def cached_cast__keeps_casts_of_parameters(dtype, value):
+    if isinstance(value, (list, tuple)):
+        return [cached_cast__keeps_casts_of_parameters(dtype, item) for item in value]
+    if not is_eligible(value):
+        return value
+    return cached_cast__keeps_what_it_cast(dtype, value) if value.requires_grad else value.to(dtype)
+
+
+def autocast_kernel__is_not_restored_after_an_interrupt(operator, policy, *stack):
+    return autocast_by_hand(vars(local), Exception, operator, policy, stack)
+
+
+def autocast_kernel__is_not_restored_after_an_error(operator, policy, *stack):
+    return autocast_by_hand(vars(local), (), operator, policy, stack)
+
+
+def autocast_kernel__changes_the_first_thread(operator, policy, *stack):
+    return autocast_by_hand(_of_the_first_thread, BaseException, operator, policy, stack)
+
+
+def autocast_by_hand(state, errors, operator, policy, stack):
+    before = state["excluded"]
+    state["excluded"] |= BIT["AutocastCPU"]
+    wanted = {"lower_precision_fp": partial(get_autocast_dtype, "cpu"), "promote": partial(promote_type, stack)}
+    try:
+        dtype = wanted[policy]() if policy in wanted else float32
+        result = invoke(operator, *[cached_cast(dtype, value) for value in stack])
+    except errors:
+        state["excluded"] = before
+        raise
+    state["excluded"] = before
     return result

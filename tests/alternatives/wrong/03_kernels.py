@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import functools
+import math
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
-from rushlight.c10.dtypes import promote_types, scalar_type
+from rushlight.c10.dtypes import INTEGRAL, bool_, float16, promote_types, scalar_type
 from rushlight.utils import cpp_extension as cpp
 
 # One loop for operands of many shapes
@@ -515,3 +516,32 @@ def logsumexp__in_single_precision(array, dims, keepdim):
 
 def rms_norm_source__takes_any_dtype_of_weight():
     return _RIGHT.replace("weight.dtype() == x.dtype()", "true")
+
+
+def result_type__takes_an_array_for_a_tensor(*operands):
+    def place(x):
+        is_number = isinstance(x, np.generic) or not hasattr(x, "dtype")
+        return (2, scalar_type(x)) if is_number else (0 if x.dim() else 1, x.dtype)
+
+    placed = [place(x) for x in operands]
+    ranks = ([dtype for at, dtype in placed if at == rank] for rank in range(3))
+    return max((functools.reduce(promote_types, rank) for rank in ranks if rank), key=lambda dtype: dtype.category)
+
+
+def addmm_out__rounds_the_product_to_half_first(self, mat1, mat2, beta, alpha, out):
+    a, b = mat1._array, mat2._array
+    exact = a.astype(np.float32) @ b.astype(np.float32) if self.dtype is float16 else a @ b
+    scaled_addmm(self, (exact * exact.dtype.type(alpha)).astype(a.dtype), beta, out)
+
+
+def addmm_out__rounds_numbers_down(self, mat1, mat2, beta, alpha, out):
+    if self.dtype.category == INTEGRAL:
+        beta, alpha = math.floor(beta), math.floor(alpha)
+    product = mat1._array.astype(out.dtype.numpy if self.dtype is not float16 else np.float32) @ mat2._array
+    scaled_addmm(self, product * product.dtype.type(alpha), beta, out)
+
+
+def scaled_addmm(self, product, beta, out):
+    if self.dtype is bool_ and out.numel():
+        raise NotImplementedError("Bool")
+    out._array[...] = product if beta == 0 else product + product.dtype.type(beta) * self._array
