@@ -271,8 +271,8 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
     capacity.
 
     Args:
-        capacities: by pair of points, from and to; 0 or more, or `math.inf`. There may be pipes in both directions between two
-            points, and a pipe from a point to itself. Source or sink may have no pipes.
+        capacities: by pair of points, from and to; a whole number, 0 or more, or `math.inf`. There may be pipes in both directions
+            between two points, and a pipe from a point to itself. Source or sink may have no pipes.
         source, sink: two different points.
 
     Returns:

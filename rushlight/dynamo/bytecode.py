@@ -33,17 +33,17 @@ def inline_caches(opname: str) -> int:
 def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
     """The instructions in the bytes of a code object, `code.co_code`, in order.
 
-    The bytes are code units of two: the number of an instruction, whose name is `dis.opname[number]`, and its argument. After an
-    instruction come `inline_caches(name)` units that are no instructions: the interpreter keeps its caches there. An `EXTENDED_ARG`
-    is no instruction either: its argument gives the bits above the eight of the next unit's argument. Several of them before an
-    instruction add up, and the first gives the highest bits.
+    The bytes are code units of two: the number of an instruction, whose name is `dis.opname[number]`, and its argument, which is 0
+    if the instruction takes none. After an instruction come `inline_caches(name)` units that are no instructions: the interpreter
+    keeps its caches there. An `EXTENDED_ARG` is no instruction either: its argument gives the bits above the eight of the next
+    unit's argument. Several of them before an instruction add up, and the first gives the highest bits.
 
     The argument of a jump is a distance in code units from the end of the instruction and its caches: backward if "BACKWARD" is in
     its name, otherwise forward. The jumps are those of `dis.hasjrel`, a list of numbers.
 
     Returns:
         for each instruction a tuple (offset, name, argument, target): the offset in bytes of its own unit, not of an
-        `EXTENDED_ARG` before it; its whole argument, 0 if it takes none; and the offset in bytes of the target of a jump, None for
+        `EXTENDED_ARG` before it; its whole argument; and the offset in bytes of the target of a jump, None for
         all other instructions.
 
     Source: `torch/_dynamo/bytecode_transformation.py`, `cleaned_instructions`; CPython's `Lib/dis.py`.

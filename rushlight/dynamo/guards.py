@@ -62,7 +62,7 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     - None, True, False and Ellipsis: it is this object.
     - An `int`, `float`, `complex`, `str` or `bytes` (the classes in `WRITTEN`): the type is exactly this class, and the value is
       equal. If `value` is not equal to itself (NaN): the other is not equal to itself either. For an instance of a class derived
-      from them, the last line holds.
+      from them, the last line holds. (PyTorch compares its value too, which is not wrong here.)
     - A list or a tuple, or an instance of a class derived from them: the type is exactly this class, and the length is the same.
     - A dict whose keys are all of the types in `CONSTANTS`: the type is exactly this class, and it has the same keys, of the same
       types, in the same order. Any other dict: the type is exactly this class, and the keys are the same objects (by `id`), in the
@@ -74,6 +74,9 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     - A `slice` and a `rl.device`: the type is exactly this class, and it is equal. A `range`: the type is the same, and so are
       `start`, `stop` and `step`, because two ranges that are equal may have been written differently.
     - Anything else: the type is exactly this class.
+
+    A condition may be written in any way. For `source._sizes == (2, 3)`, and the like for the other properties of a tensor,
+    `explain_failure` has PyTorch's message; for all others the message is the text itself.
 
     Source: `torch/_dynamo/guards.py`, `GuardBuilder`.
     """
@@ -174,7 +177,8 @@ def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any])
 
 def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:
     """Why this guard does not hold: PyTorch's message for a property of a tensor, else the text of the guard."""
-    what = re.search(r"\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)$", guard.text)
+    tensor = re.escape(guard.source)
+    what = re.fullmatch(rf"{tensor}\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)", guard.text)
     try:
         value = eval(guard.source, scope, {"L": L}) if guard.source else None
         expected = eval(what[2], scope) if what and isinstance(value, Tensor) else None
@@ -182,7 +186,10 @@ def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> s
         return guard.text
     source = re.sub(r"^L\['(\w+)'\]$", r"\1", guard.source)  # `x` for `L['x']`, as torch prints it
     head = f"tensor '{source}'"
-    if isinstance(value, Tensor) and re.search(r"\.requires_grad( (==|is) \w+)?\)*$", guard.text):
+    has_none = rf"\({tensor}\._autograd is None or not {tensor}\.requires_grad\)"
+    if isinstance(value, Tensor) and re.fullmatch(
+        rf"(not )?{tensor}\.requires_grad( (==|is) \w+)?|{has_none}", guard.text
+    ):
         wanted = int(not value.requires_grad)  # because the guard does not hold
         return f"{head} requires_grad mismatch. expected requires_grad={wanted}"
     actual = getattr(value, what[1]) if expected is not None else None

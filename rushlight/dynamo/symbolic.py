@@ -38,6 +38,8 @@ def binary_op(
 ) -> VariableTracker:
     """The variable of `left symbol right` while a graph is captured; `symbol` is a key of `OPERATORS`, a dict of functions.
 
+    Of the in-place operators, only `+=` is called with containers: `compute` replaces the others by plain ones.
+
     1. If an operand is a `TensorVariable`, the operation becomes a node of the graph: return
        `calls.call_in_graph(frame, OPERATORS[symbol], [left, right], {})`. If only the right operand is one, replace an in-place
        operator by `PLAIN[symbol]`, and a comparison by `MIRRORED[symbol]` with the operands exchanged, as Python does when it
@@ -121,10 +123,20 @@ def unary_op(frame: InstructionTranslatorBase, symbol: str, value: VariableTrack
 def compute(
     frame: InstructionTranslatorBase, symbol: str, left: VariableTracker, right: VariableTracker
 ) -> VariableTracker:
-    """A binary operator, with those that classes of the user define."""
+    """A binary operator, with those that classes of the user define, and those that write to a container."""
     for owner, other, name in ((left, right, "__{}__"), (right, left, "__r{}__")):
         if isinstance(owner, UserDefinedObjectVariable):
             method = name.format(OPERATORS[symbol].__name__.strip("_"))
             if isinstance(static_getattr(owner.cls, method), FunctionType):
                 return owner.call_method(frame, method, [other], {})
+    if symbol == "|=" and isinstance(left, ConstDictVariable):
+        left.call_method(frame, "update", [right], {})
+        return left
+    if symbol in PLAIN and symbol != "+=" and (isinstance(left, CONTAINERS) or isinstance(right, CONTAINERS)):
+        result = binary_op(frame, PLAIN[symbol], left, right)
+        if type(left) not in (ListVariable, SetVariable) or left.cls is frozenset or type(result) is not type(left):
+            return result
+        frame.output.changed(left)
+        left.items = result.items
+        return left
     return binary_op(frame, symbol, left, right)

@@ -27,7 +27,7 @@ def run_node(interpreter: Interpreter, node: Node) -> Any:
     `interpreter.call_function(target, args, kwargs)`, which a subclass may override.
 
     Raises:
-        RuntimeError: the node uses a node without a value.
+        RuntimeError: the node uses a node that `interpreter.env` does not have. (None is a value.)
 
     Source: `torch/fx/interpreter.py`, `Interpreter.run_node`.
     """

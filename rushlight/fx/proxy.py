@@ -42,10 +42,10 @@ def create_arg(tracer: TracerBase, a: Any) -> Any:
     """The argument of a node for the argument `a` of a recorded call.
 
     - For a Proxy it is the proxy's node. For an object with a method `__fx_create_arg__`, it is the result of this method, which
-      takes the tracer.
+      takes the tracer. (A list, tuple or dict with this method may follow its own rule instead.)
     - For a tuple, list, slice or range it is a new object of the same kind, with `tracer.create_arg(item)` for each item, or for
-      start, stop and step. A subclass may override `create_arg`. A named tuple keeps its type. A list of a derived class becomes
-      a plain list.
+      start, stop and step. A subclass may override `create_arg`. A named tuple (a tuple with `_fields`) keeps its type. A
+      tuple of another derived class keeps it too, or becomes a plain tuple. A list of a derived class becomes a plain list.
     - For a dict it is a new plain dict, also if `a` is of a derived class. Keys that are strings do not change. Other keys become
       `dict_key(tracer, key)`, which refuses nodes. The values become `tracer.create_arg(value)`.
     - For a constant (an instance of one of `BASE_TYPES`) it is the constant itself.

@@ -291,7 +291,7 @@ def _fallen_back(torch, name, place, layout):
         "abs": lambda: (aten.abs.default, x), "add": lambda: (aten.add.Tensor, x, y, {"alpha": 2}),
         "add to itself": lambda: (aten.add.Tensor, x, x),
         "with a number of the CPU's": lambda: (aten.mul.Tensor, x, half),
-        "into a number of the CPU's": lambda: (aten.sum.out, x, {"out": half}),
+        "into a number of the CPU's": lambda: (aten.add_.Tensor, half, one),
         "copy_ of sizes": lambda: (aten.copy_.default, x, row), "sort": lambda: (aten.sort.default, x),
         "cat": lambda: (aten.cat.default, [x, y, x], 1), "index": lambda: (aten.index.Tensor, x, [ints]),
         "clamp": lambda: (aten.clamp.Tensor, x, None, y), "number": lambda: (aten._local_scalar_dense.default, one),

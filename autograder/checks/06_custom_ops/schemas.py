@@ -12,7 +12,8 @@ from ..cases import drawing, drawn, field, listed
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
 _NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int | str;
 int | str | None; list[str]; list[dtype]; Sequence[device]; list[dict]; dict | None; list[list[int]]; Tensor | int;
-dict[str, int]; set[int]; Optional[complex]""".replace("\n", " ").split("; ")
+dict[str, int]; set[int]; Optional[complex]; Parameter; Parameter | None; list[Parameter]; Own;
+Own | None""".replace("\n", " ").split("; ")
 _TYPES = [
     *_SIMPLE,
     *[f"{name} | None" for name in _SIMPLE],
@@ -39,6 +40,7 @@ def _types(torch):
     names = {"Tensor": torch.Tensor, "Number": torch.types.Number, "dtype": torch.dtype, "device": torch.device}
     names |= {"Sequence": Sequence, "Optional": Optional, "Union": Union, "ANY": ANY}
     names |= {"float32": torch.float32, "cpu": torch.device("cpu")}
+    names |= {"Parameter": torch.nn.Parameter, "Own": type("Own", (int,), {})}
     return names | {"Count": int}  # a name that only the function's module has
 
 

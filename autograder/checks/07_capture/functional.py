@@ -356,6 +356,7 @@ def graded(xp, shape, kind, factor, first):
         ([2, 3], -1, "float64", 0.1, 1000000), ([40], 0, "float16", 0.125, -3), ([8], 0, "float16", 0.314, -1.003),
         ([8], 0, "float16", 1000, -3), ([], 0, "float32", 1, -3), ([], -1, "float32", 1, -3), ([0], 0, "float32", 1, -3),
         ([2, 0], 1, "float32", 1, -3), ([0, 3], 1, "float16", 1, -3),
+        ([70000], 0, "float16", 0, 1),  # their sum is beyond float16
     ),
 )  # fmt: skip
 def softmax_in_simpler_operators(xp, dim, **case):

@@ -241,6 +241,11 @@ def guards_checked(xp, looks, changes):
     for change in changes:
         state = CountingLocals(state_after(change))
         found.append({"holds": check(state), "looked twice for a local": max(state.counts.values(), default=0) > 1})
+        failing = xp.dynamo.guards.failing_guard(guards, dict(scope), dict(state))
+        tried = guards[: guards.index(failing) + 1] if failing else guards
+        found[-1]["looked beyond the first that fails"] = sorted(
+            name for name in state.counts if not any(f"L['{name}']" in guard.source for guard in tried)
+        )
     return found
 
 
@@ -252,7 +257,7 @@ def _(torch, looks, changes):
         states = [[torch.ones(2), *state_after(each).values()] for each in ([], change)]
         after = captured(torch, function, states)[1]
         holds = not after["graphs"] and not isinstance(after["result"], str)
-        found.append({"holds": holds, "looked twice for a local": False})
+        found.append({"holds": holds, "looked twice for a local": False, "looked beyond the first that fails": []})
     return found
 
 

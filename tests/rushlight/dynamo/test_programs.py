@@ -263,6 +263,11 @@ def early(x):
 def two_items(x): return x[0].item() + x[1].item(), x * 2
 def inner_branch(x): return helper_branch(x) * helper_branch(-x)
 def list_mult(x): return [x] * 2 + [1] * 2, (1,) * 3, [0] * x.shape[0]
+def in_place(x, l, s, d):
+    m, t, c = [x], (x, 1), frozenset({1, 2})
+    kept = m, t, c, l, s, d
+    m *= 2; t *= 2; c &= {2}; l *= 2; s -= {1}; s ^= {5}; d |= {2: x}; d |= [(3, 4)]
+    return kept, m, t, c, x * len(s)
 def super_(x): return D(x, 1).method(x)
 def module(x): return MOD(x)
 def nonlocal_break(x):
@@ -361,6 +366,7 @@ CALLS = [  # a function, its arguments, and how many graphs its first call makes
     ("two_items", "T()", 3),
     ("inner_branch", "T()", 5),
     ("list_mult", "T()", 0),
+    ("in_place", "T(), [1, 2], {1, 2}, {1: 2}", 1),
     ("super_", "T()", 1),
     ("module", "T()", 1),
     ("nonlocal_break", "T()", 1),
