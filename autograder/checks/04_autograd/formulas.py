@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import drawing, drawn, rows, sizes, tensor, when
-from .graphs import dense
+from .graphs import plain
 
 
 @drawing
@@ -102,14 +102,19 @@ def gradient_of_factor(xp, backward, number, n, k, m, mat1, mat2, grad, alpha):
     *factors, grad = product(xp, n, k, m, mat1, mat2, grad)
     factor = factors[number]
     result = backward(grad.requires_grad_(), factors[1 - number], factor.shape, factor.stride(), alpha)
-    return dense(result), result.grad_fn is not None
+    return gradient_shown(result)
+
+
+def gradient_shown(result):
+    """The strides of an empty tensor, and of dimensions of size 1, matter to no kernel: they are not shown."""
+    strides = [stride for size, stride in zip(result.shape, result.stride()) if size > 1 and result.numel()]
+    return plain(result), strides, result.grad_fn is not None
 
 
 def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
     mat1, mat2, grad = product(torch, n, k, m, mat1, mat2, grad)
     result = torch.zeros((n, m), dtype=torch.float64).addmm(mat1.requires_grad_(), mat2.requires_grad_(), alpha=alpha)
-    found = result.grad_fn(grad.requires_grad_())[1 + number]
-    return dense(found), found.grad_fn is not None
+    return gradient_shown(result.grad_fn(grad.requires_grad_())[1 + number])
 
 
 @program("derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)
