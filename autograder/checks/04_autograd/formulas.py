@@ -51,15 +51,19 @@ def _(torch, grad, sizes):
     return result, result is grad
 
 
-LAYOUTS = ["rows", "columns", "rows with gaps", "columns with gaps", "columns apart", "one row", "one number"]
+LAYOUTS = [
+    "rows", "columns", "rows with gaps", "columns with gaps", "columns apart", "one row", "one row apart", "one column",
+]  # fmt: skip
 
 
 def strided_matrix(xp, rows, columns, layout, first):
     """A matrix with the values first, first + 1/4, ... row by row, in one of the layouts, or with one number everywhere."""
     if layout == "one number":
         return (xp.ones((), dtype=xp.float64) * first).expand(rows, columns)
-    if layout == "one row":
-        return (xp.arange(max(columns, 1), dtype=xp.float64) + first).as_strided((rows, columns), (0, 1))
+    if layout.startswith("one "):
+        values = xp.arange(max(rows * columns, 1), dtype=xp.float64) + first
+        strides = {"one row": (0, 1), "one row apart": (0, rows), "one column": (1, 0)}[layout]
+        return values.as_strided((rows, columns), strides)
     gap = 2 if layout.endswith("gaps") else 1
     strides = (columns * gap, gap) if layout.startswith("rows") else (gap, rows * gap)
     strides = (1, rows + 2) if layout == "columns apart" else strides
@@ -68,7 +72,7 @@ def strided_matrix(xp, rows, columns, layout, first):
 
 
 products = drawn(
-    n=(0, 4), k=(1, 4), m=(0, 4), mat1=LAYOUTS[:6], mat2=LAYOUTS[:6], grad=LAYOUTS, alpha=[1, 1, 2, -0.5, 0]
+    n=(0, 4), k=(1, 4), m=(0, 4), mat1=LAYOUTS, mat2=LAYOUTS, grad=[*LAYOUTS, "one number"], alpha=[1, 1, 2, -0.5, 0]
 )
 PRODUCTS = rows(
     "n k m mat1 mat2 grad alpha",
@@ -84,7 +88,9 @@ PRODUCTS = rows(
     (2, 3, 0, "columns", "rows", "rows", 1), (2, 3, 4, "rows", "columns", "one number", 1),
     (2, 3, 4, "columns", "rows", "one number", 2), (2, 3, 4, "columns apart", "columns apart", "rows", 1),
     (1, 3, 4, "one row", "rows", "rows", 1), (2, 1, 4, "rows", "one row", "rows", 1),
-    (2, 3, 4, "one row", "one row", "rows", 1), (8, 64, 600, "rows", "columns", "rows", 1),
+    (2, 3, 4, "one row", "one row", "rows", 1), (2, 3, 4, "one row apart", "one row apart", "rows", 1),
+    (2, 3, 4, "one column", "one column", "rows", 1), (3, 2, 4, "rows with gaps", "rows with gaps", "rows", 1),
+    (8, 64, 600, "rows", "columns", "rows", 1),
     (300, 2, 2, "columns", "rows", "rows", 1), (2, 300, 2, "rows", "columns", "rows", 1),
     # the factor's gradient has the numbers of `grad`
     (1, 1, 1, "rows", "rows", "rows", 2), (1, 1, 1, "rows", "rows", "rows", -1),
