@@ -167,7 +167,8 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
 
     Args:
         ends: nodes; they need not be reachable.
-        reachable: all nodes of the graph, in any order. Both arguments may be iterators. There is no recursion.
+        reachable: all nodes of the graph, in any order. Both arguments may be iterators. There is no recursion. `sequence_nr`
+            is no order of the graph: a view's new node may be younger than a node that leads to it.
 
     Returns:
         a set of nodes.

@@ -186,7 +186,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
     The edge of a computed tensor leads to its `grad_fn`, to the input whose number is the tensor's `output_nr`. The edge of a
     leaf that requires grad leads to the first input of its accumulator (`grad_accumulator`). A tensor that does not require
-    grad, and a value that is not a tensor, have `NO_EDGE`.
+    grad, and a value that is not a tensor, have `NO_EDGE`. Grad mode changes nothing.
 
     For a view, `grad_fn` is read before the metadata `_autograd`: reading it makes both again if the base was written to, even
     if the view had neither before. `_autograd` is None for a tensor without autograd metadata.

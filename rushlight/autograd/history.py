@@ -30,9 +30,14 @@ def any_requires_grad(tensors: Iterable[Any]) -> bool:
 
 
 def requires_grad(tensor: Any) -> bool:
-    if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
+    """Whether a tensor requires grad, without making the new node that a view gets after its base was written to."""
+    if not isinstance(tensor, Tensor):
         return False
-    return grad_fn(tensor) is not None or tensor._autograd is not None and tensor._autograd.requires_grad
+    meta, base = tensor._autograd, tensor._base
+    if meta is not None and (meta.requires_grad or meta.grad_fn is not None):
+        return True
+    has_history = base is not None and base._autograd is not None and base._autograd.grad_fn is not None
+    return has_history and tensor._view_version != tensor._storage.version
 
 
 def call_below(below: Callable, *stack: Any) -> Any:
@@ -51,8 +56,8 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
     A result is differentiable if its dtype is floating and, if `differentiable` is given, its entry there is True. The other
     results stay unchanged. A differentiable result gets new metadata, `_autograd = AutogradMeta(False, node, output_nr)`. The
     pair of its sizes (`_sizes`) and dtype, which its gradient must have, is appended to `node.input_metadata`. `output_nr` is
-    the index of that pair, so results that are not differentiable are not counted. The results of an operator are new, and
-    have no metadata yet.
+    the index of that pair, so results that are not differentiable are not counted. Node and results are new:
+    `input_metadata` is empty before the call, and the results have no metadata yet.
 
     Returns:
         `result`, as it was passed.
@@ -72,15 +77,19 @@ def check_inplace(self: Tensor) -> None:
 
     Raises:
         RuntimeError: the tensor is a view, direct or through other views, of a base (`_base`) that is a leaf and requires
-            grad; or it is a leaf and requires grad itself; or it is one of several views that one call returned
-            (`_one_of_many`), or a view of one of them.
+            grad; or it requires grad itself (`requires_grad`) and has no node, because its metadata `_autograd` are None or
+            have no `grad_fn`; or it is one of several views that one call returned (`_one_of_many`), or a view of one of them.
+
+    A tensor without a node is a leaf, or a view whose base was written to since the view's `grad_fn` was last read: the
+    first reading of `self.grad_fn` or `self.is_leaf` makes the view's node. PyTorch refuses such a view as it refuses a leaf,
+    so do not read them here.
 
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
     """
     base = self._base
     if base is not None and base.is_leaf and requires_grad(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if self.is_leaf and requires_grad(self):
+    if requires_grad(self) and (self._autograd is None or self._autograd.grad_fn is None):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if self._one_of_many:
         raise RuntimeError(

@@ -21,7 +21,7 @@ from rushlight.c10.memory_formats import contiguous_format
 def _set_requires_grad(self: Tensor, wanted: bool) -> None:
     if wanted and not self.dtype.is_floating_point:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-    if not self.is_leaf:
+    if self._autograd is not None and self._autograd.grad_fn is not None:
         if not wanted:
             use = "If you want to use a computed variable in a subgraph that doesn't require differentiation use"
             problem = "you can only change requires_grad flags of leaf variables."
@@ -54,17 +54,17 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
 
 def _is_leaf(self: Tensor) -> bool:
     """Whether the tensor has no `grad_fn`: no recorded operator made it."""
-    return self._autograd is None or grad_fn(self) is None
+    return grad_fn(self) is None
 
 
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of a tensor that is not a leaf. Source: `torch/csrc/autograd/variable.cpp`, `retain_grad`."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if self.is_leaf or self._autograd.retains_grad:
-        return
-    self._autograd.retains_grad = True
     meta, tensor = self._autograd, weakref.ref(self)
+    if meta is None or meta.grad_fn is None or meta.retains_grad:  # not `is_leaf`, which may make a view's node
+        return
+    meta.retains_grad = True
 
     def keep(grad: Tensor | None) -> None:
         kept = tensor()
@@ -81,8 +81,8 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     Source: `torch/_tensor.py`, `register_hook`."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    meta = self._autograd
-    if self.is_leaf:
+    is_leaf, meta = self.is_leaf, self._autograd  # in this order: `is_leaf` may make the metadata of a view
+    if is_leaf:
         if meta.hooks is None:
             meta.hooks = {}
             node = meta.accumulator and meta.accumulator()

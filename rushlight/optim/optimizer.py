@@ -36,7 +36,8 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
     that is a UserWarning, and both stay. The warning comes before the error for a parameter of an earlier group.
 
     Raises:
-        TypeError: `param_group` is not a dict; its parameters are a set, which has no order; one of them is not a tensor.
+        TypeError: `param_group` is not a dict; its parameters are a `set`, which has no order (as in PyTorch, a frozenset is
+            accepted, like any other iterable); one of them is not a tensor.
         KeyError: it has no `"params"`.
         ValueError: a parameter is neither a leaf nor retains its gradient; a parameter belongs to an earlier group. The
             optimizer's groups are unchanged then.
@@ -256,7 +257,8 @@ def sgd(
         p := p - lr d
 
     Args:
-        params, grads: lists of the same length; each gradient has the sizes and dtype of its parameter.
+        params, grads: lists of the same length; each gradient has the sizes and dtype of its parameter. No parameter is there
+            twice.
         momentum_buffers: a list of that length too. Each entry is a tensor like the parameter, changed in place, or None, which
             is replaced by a new tensor that shares no memory with the gradient. With `momentum` 0 the list is not used, and
             may be empty.
@@ -352,7 +354,7 @@ def adam(
 
     Args:
         params, grads, exp_avgs, exp_avg_sqs, state_steps: lists of the same length; all tensors of a parameter, except the
-            number of steps, have its sizes and dtype.
+            number of steps, have its sizes and dtype. No parameter is there twice.
         max_exp_avg_sqs: a list of that length too if `amsgrad`; otherwise it is not used, and may be empty.
 
     The gradients are not changed. It is called while no graph is recorded. Values that depend only on t are computed with Python

@@ -31,7 +31,7 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 NAMES = {  # names that the generated code uses, by module
     "engine": "sum_to",
     "graph": "Node, gradient_edge, save, unpack",
-    "history": "call_below, check_inplace, check_no_requires_grad, rebase_history, set_history",
+    "history": "any_requires_grad, call_below, check_inplace, check_no_requires_grad, rebase_history, set_history",
 }
 METADATA = {  # metadata that a formula may read from a tensor that is not saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
@@ -200,6 +200,9 @@ def kernel(derivative: Derivative, native: Native) -> str:
     else:
         without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
+        if inplace:  # before the edges: they bring a view up to date
+            tensors = ", ".join(argument.name for argument in inputs)
+            lines += [f"    if any_requires_grad([{tensors}]):", "        check_inplace(self)"]
         lines += [f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"]
         all_nodes = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
         lines += [f"    if {all_nodes} is None:"]
@@ -207,7 +210,6 @@ def kernel(derivative: Derivative, native: Native) -> str:
     for argument in schema.arguments:
         if argument.base == "Tensor" and argument.name not in derivative.formulas:
             lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
-    lines += ["    check_inplace(self)"] if inplace else []
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
     shapes = values.pop("result_shapes", None)

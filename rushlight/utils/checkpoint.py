@@ -48,7 +48,8 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
         grads: one for each result.
 
     Returns:
-        a tuple: None for the function, then for each argument its gradient, or None if it has none.
+        a tuple: None for the function, then for each argument its gradient, or None if it has none. A tensor that is passed
+            twice is two arguments, each with its own gradient.
 
     Raises:
         RuntimeError: none of the results requires grad.

@@ -43,6 +43,13 @@ ROOTED = rows(
 )  # fmt: skip
 
 
+def renumbered(graph):
+    """The same graph with other sequence numbers: a view's new node is younger than a node that leads to it."""
+    for number, node in enumerate(graph.nodes):
+        node.sequence_nr = number
+    return graph
+
+
 @program(
     "engine.count_dependencies",
     cases=rooted_programs(),
@@ -53,7 +60,8 @@ ROOTED = rows(
 def dependencies(xp, leaves, statements, times, roots):
     values = run_repeatedly(xp, leaves, statements, times)
     roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
-    graph, found = Graph(*roots), xp.engine.count_dependencies(iter(roots))
+    graph = renumbered(Graph(*roots))
+    found = xp.engine.count_dependencies(iter(roots))
     return [found.get(node) for node in graph.nodes], len(found)
 
 
@@ -86,7 +94,7 @@ def nodes_that_run(xp, leaves, statements, times, roots, ends):
     values = run_repeatedly(xp, leaves, statements, times)
     roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
     ends = [xp.graph.gradient_edge(x).node for x in chosen(values, ends)]
-    graph = Graph(*roots)
+    graph = renumbered(Graph(*roots))
     found = xp.engine.nodes_to_execute(iter(ends), iter(graph.nodes))
     return [node in found for node in graph.nodes], len(found)
 
@@ -216,6 +224,7 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
         def hook(grads, outer=None):
             kept = saved and attempt(lambda: plain(take(node, saved)))
             shown = {"hook": number, "when": when, "gradients": [*map(plain, grads)]}
+            shown["types"] = [type(each).__name__ for each in (grads, outer)]
             log.append(shown | {"the node's own": outer and [*map(plain, outer)], "kept": kept})
             if action == "remove itself":
                 handles[when][number].remove()
@@ -501,8 +510,9 @@ SOME_VIEWS = ["t", "first", "slice", "unsqueeze", "view"]
 
 def base_of(xp, layout, shape, offset):
     """A base of zeros, which may begin inside a storage."""
-    count = xp.ones(shape).numel()
+    count = 2 * xp.ones(shape).numel()
     strides = [1, shape[0]] if layout == "columns" and len(shape) == 2 else xp.ones(shape).stride()
+    strides = [2 * stride for stride in strides] if layout == "gaps" else strides
     return xp.zeros(offset + count, dtype=xp.float64).as_strided(shape, strides, offset).detach()
 
 
@@ -515,7 +525,7 @@ def follow(xp, x, views):
 @program(
     "history.copy_slices",
     cases=drawn(
-        layout=["rows", "columns"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []], views=several(SOME_VIEWS, 1, 3),
+        layout=["rows", "columns", "gaps"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []], views=several(SOME_VIEWS, 1, 3),
         formula=list(FORMULAS), history=bool, offset=[0, 0, 1, 4],
     ),
     edges=[
@@ -523,6 +533,7 @@ def follow(xp, x, views):
         for formula in FORMULAS
         for layout, views, history in (
             ("rows", ["first"], True), ("columns", ["slice", "t"], False), ("rows", ["t", "slice"], False),
+            ("gaps", ["slice"], True),
         )
     ]
     + [
@@ -543,11 +554,17 @@ def follow(xp, x, views):
 def through_a_write(xp, layout, shape, views, formula, history, offset):
     base = base_of(xp, layout, shape, offset)
     part = follow(xp, base, views)
-    grad = xp.arange(base.numel(), dtype=xp.float64).reshape(shape).add(1).requires_grad_(history)
+    grad = gradient_of_base(xp, base, layout, history)
     of_base = base.shape, base.stride(), base.storage_offset()
     of_view = part.shape, part.stride(), part.storage_offset() - base.storage_offset()
     found = xp.history.copy_slices(FORMULAS[formula], grad, of_base, of_view)
     return gradients_of_a_write(xp, found, grad)
+
+
+def gradient_of_base(xp, base, layout, history):
+    grad = xp.arange(base.numel(), dtype=xp.float64).reshape(base.shape).add(1)
+    grad = base_of(xp, layout, base.shape, 0).copy_(grad) if layout == "gaps" else grad
+    return grad.requires_grad_(history)
 
 
 def gradients_of_a_write(xp, found, grad):
@@ -556,6 +573,7 @@ def gradients_of_a_write(xp, found, grad):
     again = xp.autograd.grad(twice, grad, [xp.ones_like(x) for x in twice]) if twice else []
     return {
         "of the base": dense(found[0]),
+        "strides": found[0] is not None and found[0].stride(),
         "of the other": plain(found[1]),
         "the other's is contiguous": found[1] is not None and found[1].is_contiguous(),
         "share memory with grad": [None if x is None else x.data_ptr() == grad.data_ptr() for x in found],
@@ -584,6 +602,6 @@ def _(torch, layout, shape, views, formula, history, offset):
     base.copy_(before)
     other = torch.zeros_like(follow(torch, base.detach(), views)).requires_grad_()
     Write.apply(follow(torch, base, views), other)
-    grad = torch.arange(base.numel(), dtype=torch.float64).reshape(shape).add(1).requires_grad_(history)
+    grad = gradient_of_base(torch, base, layout, history)
     found = torch.autograd.grad(base, [before, other], grad, create_graph=True, allow_unused=True)
     return gradients_of_a_write(torch, found, grad)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import drawing, drawn, rows, sizes, tensor, when
-from .graphs import dense
+from .graphs import plain
 
 
 @drawing
@@ -51,15 +51,19 @@ def _(torch, grad, sizes):
     return result, result is grad
 
 
-LAYOUTS = ["rows", "columns", "rows with gaps", "columns with gaps", "columns apart", "one row", "one number"]
+LAYOUTS = [
+    "rows", "columns", "rows with gaps", "columns with gaps", "columns apart", "one row", "one row apart", "one column",
+]  # fmt: skip
 
 
 def strided_matrix(xp, rows, columns, layout, first):
     """A matrix with the values first, first + 1/4, ... row by row, in one of the layouts, or with one number everywhere."""
     if layout == "one number":
         return (xp.ones((), dtype=xp.float64) * first).expand(rows, columns)
-    if layout == "one row":
-        return (xp.arange(max(columns, 1), dtype=xp.float64) + first).as_strided((rows, columns), (0, 1))
+    if layout.startswith("one "):
+        values = xp.arange(max(rows * columns, 1), dtype=xp.float64) + first
+        strides = {"one row": (0, 1), "one row apart": (0, rows), "one column": (1, 0)}[layout]
+        return values.as_strided((rows, columns), strides)
     gap = 2 if layout.endswith("gaps") else 1
     strides = (columns * gap, gap) if layout.startswith("rows") else (gap, rows * gap)
     strides = (1, rows + 2) if layout == "columns apart" else strides
@@ -68,7 +72,7 @@ def strided_matrix(xp, rows, columns, layout, first):
 
 
 products = drawn(
-    n=(0, 4), k=(1, 4), m=(0, 4), mat1=LAYOUTS[:6], mat2=LAYOUTS[:6], grad=LAYOUTS, alpha=[1, 1, 2, -0.5, 0]
+    n=(0, 4), k=(1, 4), m=(0, 4), mat1=LAYOUTS, mat2=LAYOUTS, grad=[*LAYOUTS, "one number"], alpha=[1, 1, 2, -0.5, 0]
 )
 PRODUCTS = rows(
     "n k m mat1 mat2 grad alpha",
@@ -84,7 +88,9 @@ PRODUCTS = rows(
     (2, 3, 0, "columns", "rows", "rows", 1), (2, 3, 4, "rows", "columns", "one number", 1),
     (2, 3, 4, "columns", "rows", "one number", 2), (2, 3, 4, "columns apart", "columns apart", "rows", 1),
     (1, 3, 4, "one row", "rows", "rows", 1), (2, 1, 4, "rows", "one row", "rows", 1),
-    (2, 3, 4, "one row", "one row", "rows", 1), (8, 64, 600, "rows", "columns", "rows", 1),
+    (2, 3, 4, "one row", "one row", "rows", 1), (2, 3, 4, "one row apart", "one row apart", "rows", 1),
+    (2, 3, 4, "one column", "one column", "rows", 1), (3, 2, 4, "rows with gaps", "rows with gaps", "rows", 1),
+    (8, 64, 600, "rows", "columns", "rows", 1),
     (300, 2, 2, "columns", "rows", "rows", 1), (2, 300, 2, "rows", "columns", "rows", 1),
     # the factor's gradient has the numbers of `grad`
     (1, 1, 1, "rows", "rows", "rows", 2), (1, 1, 1, "rows", "rows", "rows", -1),
@@ -102,14 +108,19 @@ def gradient_of_factor(xp, backward, number, n, k, m, mat1, mat2, grad, alpha):
     *factors, grad = product(xp, n, k, m, mat1, mat2, grad)
     factor = factors[number]
     result = backward(grad.requires_grad_(), factors[1 - number], factor.shape, factor.stride(), alpha)
-    return dense(result), result.grad_fn is not None
+    return gradient_shown(result)
+
+
+def gradient_shown(result):
+    """The strides of an empty tensor, and of dimensions of size 1, matter to no kernel: they are not shown."""
+    strides = [stride for size, stride in zip(result.shape, result.stride()) if size > 1 and result.numel()]
+    return plain(result), strides, result.grad_fn is not None
 
 
 def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
     mat1, mat2, grad = product(torch, n, k, m, mat1, mat2, grad)
     result = torch.zeros((n, m), dtype=torch.float64).addmm(mat1.requires_grad_(), mat2.requires_grad_(), alpha=alpha)
-    found = result.grad_fn(grad.requires_grad_())[1 + number]
-    return dense(found), found.grad_fn is not None
+    return gradient_shown(result.grad_fn(grad.requires_grad_())[1 + number])
 
 
 @program("derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)

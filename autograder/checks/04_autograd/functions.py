@@ -23,6 +23,12 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
+def made_from(xp, kinds):
+    """Arguments of these kinds. Two kinds depend on the first argument."""
+    args = [ARGUMENTS[kind](xp) if kind in ARGUMENTS else None for kind in kinds]
+    return [{"same": args[0], "view": args[0].view(3)}.get(kind, arg) for kind, arg in zip(kinds, args)]
+
+
 class Results(tuple):
     """The results of a forward in a subclass of tuple, such as a named tuple."""
 
@@ -135,7 +141,8 @@ def _function(**others):
         _function(outputs="same new", several=True, roots=[0, 1]), _function(outputs="written"),
         _function(outputs="written", args="computed"), _function(outputs="written", args="plain leaf"),
         _function(outputs="written", args="plain"), _function(outputs="written", args="computed", enabled=False),
-        _function(outputs="new written", args="computed"),
+        _function(outputs="new written", args="computed"), _function(outputs="written", args="computed view"),
+        _function(args="computed view same"),
         _function(outputs="new written short", args="computed", several=True, roots=[0, 1]),
         _function(saves="args", args="plain"), _function(saves="args", args="leaf", enabled=False),
         _function(outputs="new written", args="computed", several=True, roots=[1], saves="outputs"),
@@ -155,7 +162,7 @@ def _function(**others):
 )  # fmt: skip
 def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
     log, contexts, results = [], [], []
-    args = [ARGUMENTS[kind](xp) for kind in args]
+    args = made_from(xp, args)
     tensors = [x for x in args if isinstance(x, xp.Tensor)]
 
     class Mine(xp.autograd.Function):
@@ -219,7 +226,7 @@ def second_derivative(xp, gradient, shape, dims, keepdim, infinite):
     grad = (xp.arange(result.numel(), dtype=xp.float64).reshape(result.shape) + 1).requires_grad_()
     first, twice = gradient(grad, x, result, dims, keepdim), []
     if first.requires_grad:
-        twice = xp.autograd.grad(first, [x, grad], xp.ones_like(first) * 2, allow_unused=True)
+        twice = xp.autograd.grad(first, [x, grad, result], xp.ones_like(first) * 2, allow_unused=True)
     return {
         "gradient": plain(first),
         "requires_grad": first.requires_grad,
@@ -266,7 +273,8 @@ CURVES = {
 
 def slope(xp, x):
     x = x.detach().requires_grad_()
-    return xp.autograd.grad((x * x * x).sum(), x)[0]
+    with grad_mode(xp, True):
+        return xp.autograd.grad((x * x * x).sum(), x)[0]
 
 
 def curve(xp, name, shape, layout, wanted):
@@ -291,15 +299,15 @@ def curve(xp, name, shape, layout, wanted):
     "gradcheck.numerical_gradient",
     cases=drawn(
         name=list(CURVES), shape=several((1, 3), 0, 2), layout=["rows", "columns", "gaps"], wanted=bool,
-        eps=[0.5, 0.125, 1e-3],
+        eps=[0.5, 0.125, 1e-3], enabled=[True, True, False],
     ),
     edges=[
-        {"name": name, "shape": shape, "layout": layout, "wanted": wanted, "eps": eps}
+        {"name": name, "shape": shape, "layout": layout, "wanted": wanted, "eps": eps, "enabled": True}
         for name in CURVES
         for shape, layout, wanted, eps in (([2, 3], "rows", True, 0.5), ([3], "rows", False, 0.125))
     ]
     + [
-        {"name": "cube", "shape": shape, "layout": layout, "wanted": True, "eps": 0.25}
+        {"name": "cube", "shape": shape, "layout": layout, "wanted": True, "eps": 0.25, "enabled": shape != [3]}
         for shape, layout in (([], "rows"), ([2, 3], "columns"), ([2, 3], "gaps"), ([3], "gaps"), ([0], "rows"))
     ],
     hint=lambda case, mine, theirs: (
@@ -308,11 +316,12 @@ def curve(xp, name, shape, layout, wanted):
         else "one row for each element of x, one number for each element of the result"
     ),
 )  # fmt: skip
-def differences(xp, name, shape, layout, wanted, eps):
+def differences(xp, name, shape, layout, wanted, eps, enabled):
     x, function, log = curve(xp, name, shape, layout, wanted)
     before = x.detach().clone()
-    found = xp.gradcheck.numerical_gradient(function, x, eps)
-    return moved(xp, found, log, x, before)
+    with grad_mode(xp, enabled):
+        found = xp.gradcheck.numerical_gradient(function, x, eps)
+        return moved(xp, found, log, x, before)
 
 
 def moved(xp, found, log, x, before):
@@ -327,7 +336,7 @@ def moved(xp, found, log, x, before):
 
 
 @differences.oracle
-def _(torch, name, shape, layout, wanted, eps):
+def _(torch, name, shape, layout, wanted, eps, enabled):
     from torch.autograd.gradcheck import get_numerical_jacobian_wrt_specific_input
 
     x, function, log = curve(torch, name, shape, layout, wanted)
@@ -335,8 +344,11 @@ def _(torch, name, shape, layout, wanted, eps):
     example = function().detach()
     log.clear()
     with_grad = x.detach().requires_grad_()  # the function computes with x, which shares this memory
-    (jacobian,) = get_numerical_jacobian_wrt_specific_input(lambda *_: [function()], 0, (with_grad,), [example], eps)
-    return moved(torch, jacobian.tolist(), log, x, before)
+    with grad_mode(torch, enabled):
+        (jacobian,) = get_numerical_jacobian_wrt_specific_input(
+            lambda *_: [function()], 0, (with_grad,), [example], eps
+        )
+        return moved(torch, jacobian.tolist(), log, x, before)
 
 
 # Checkpoints ---------------------------------------------------------------------------------------------------------
@@ -355,7 +367,7 @@ CHECKPOINTED = {
     "two": lambda xp, x, y, z: (x * 2, x.tanh() * x), "with a number": lambda xp, x, y, z: (x.sum(), 3.0),
     "cut": lambda xp, x, y, z: (x.detach() * 2, x * 3), "all cut": lambda xp, x, y, z: x.detach() * 2,
     "not used": lambda xp, x, y, z: x.exp(), "integers": lambda xp, x, y, z: (x.argmax(), x * x),
-    "subclass": lambda xp, x, y, z: Results((x * 2, x.tanh() * x)), "outside": lambda xp, x, y, z: x * z,
+    "subclass": lambda xp, x, y, z: Results((x * 2, x.tanh() * x)), "outside": lambda xp, x, y, z: (x * z, x.tanh() * z),
     "shared": lambda xp, x, y, z: two_uses(x.exp()),
 }  # fmt: skip
 
@@ -386,14 +398,16 @@ def kept_by(xp, results):
         for args, turned in (
             (["leaf", "plain"], []), (["plain", "leaf"], []), (["plain", "plain"], []), (["leaf"], [0]),
             (["leaf", "leaf"], [0]), (["leaf", "leaf"], [1]), (["leaf", "plain"], [1]), (["leaf", "leaf"], [0, 1]),
-            (["parameter"], []), (["plain", "parameter"], []),
+            (["parameter"], []), (["plain", "parameter"], []), (["leaf", "same"], []), (["computed", "same"], []),
+            (["computed", "view"], []),
         )
     ],
     hint="the recomputation runs on detached tensors, so that it reaches no other graph",
 )  # fmt: skip
 def again(xp, function, args, number, roots, times, turned):
     log, outside = [], vector(xp)
-    args = [ARGUMENTS[kind](xp) for kind in args]
+    outside.register_hook(lambda grad: log.append(["outside", plain(grad)]))
+    args = made_from(xp, args)
 
     def run(x, y=None):
         pairs = [(each, given) for each, given in zip((x, y), args) if isinstance(each, xp.Tensor)]

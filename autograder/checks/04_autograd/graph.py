@@ -168,7 +168,9 @@ def edges_shown(values, nodes, numbers):
 )  # fmt: skip
 def edges_of_values(xp, leaves, statements):
     values = with_parameter(xp, run_with_writes(xp, leaves, statements))
-    edges = [xp.graph.gradient_edge(x) for x in [*values, *values, None, 2.5, "x"]]
+    edges = [xp.graph.gradient_edge(x) for x in [*values, None, 2.5, "x"]]
+    with grad_mode(xp, False):
+        edges = [xp.graph.gradient_edge(x) for x in values] + edges
     return edges_shown(values, [edge.node for edge in edges], [edge.input_nr for edge in edges])
 
 
@@ -349,6 +351,8 @@ QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recor
         ([LEAF, ROW], do("clone 0, first 2, add_ 3 1, first 2, mul_ 4 1")),
         ([LEAF], do("clone 0, expand 1, double_ 2")), ([LEAF, LEAF], do("quietly t 0, add_ 2 1")),
         ([LEAF, LEAF], do("quietly first 0, quietly unsqueeze 2, mul_ 3 1")),
+        *(([[[3, 3], False], LEAF], do(f"first 0, add_ 0 1, {then}, neg 2"))
+          for then in ("double_ 2", "add_ 2 1", "neg 2, double_ 2", "first 2, double_ 2", "first 2, double_ 3")),
     ),
     hint=explained(written="a leaf, a view of a leaf, and one of several views from one call refuse a write"),
 )  # fmt: skip

@@ -26,7 +26,14 @@ def nested(xp, blocks, raises, look):
                 raise {"KeyError": KeyError, "Interrupt": Interrupt}[raises]("from within")
             return
         name, how = rest[0]
-        if how == "with":
+        if how == "set":
+            xp.set_grad_enabled(name == "enable_grad")
+            log.append(look())
+            enter(rest[1:])
+        elif how == "below":  # as in a kernel below autograd
+            with xp._C._ExcludeDispatchKeyGuard(key_set(xp, "AutogradFunctionality")):
+                enter(rest[1:])
+        elif how == "with":
             with block(xp, name):
                 log.append(look())
                 enter(rest[1:])
@@ -63,13 +70,15 @@ def nested(xp, blocks, raises, look):
 
 
 def nested_blocks(names):
-    one = listed(names, ["with", "with", "again", "decorator", "bare decorator"])
+    one = listed(names, ["with", "with", "again", "decorator", "bare decorator", "set"])
     return drawn(blocks=several(one, 0, 4), raises=["", "", "KeyError", "Interrupt"])
 
 
 def _block_edges(names):
     some = [[[name, how]] for name in names for how in ("with", "again", "decorator", "bare decorator")]
     some += [[[a, "with"], [b, "with"]] for a in names for b in names] + [[]]
+    some += [[[a, how], [b, "set"]] for a in names for b in MODES for how in ("with", "bare decorator")]
+    some += [[["", "below"], [name, "with"]] for name in names]
     return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "Interrupt")]
 
 
@@ -88,12 +97,16 @@ def recorded(xp, blocks, raises):
     return on, off, xp.is_grad_enabled()
 
 
-def bits(xp, key_set):
+def bits(xp, keys):
     """Which of four keys are in a set: two that autograd needs, and two that it does not need."""
     names = ["ADInplaceOrView", "AutogradFunctionality", "AutocastCPU", "BackendSelect"]
     if is_torch(xp):
-        return [key_set.has(getattr(xp._C.DispatchKey, name)) for name in names]
-    return [bool(int(key_set) & xp.dispatch.BIT[name]) for name in names]
+        return [keys.has(getattr(xp._C.DispatchKey, name)) for name in names]
+    return [bool(int(keys) & xp.dispatch.BIT[name]) for name in names]
+
+
+def key_set(xp, name):
+    return xp._C.DispatchKeySet(getattr(xp._C.DispatchKey, name)) if is_torch(xp) else xp.dispatch.BIT[name]
 
 
 @program("grad_mode.inferring", cases=nested_blocks([*INFERENCE * 2, *MODES]), edges=_block_edges(INFERENCE))
@@ -108,10 +121,10 @@ def inferred(xp, blocks, raises):
         return xp.is_inference_mode_enabled(), xp.is_grad_enabled(), flags, [bits(xp, keys) for keys in thread]
 
     state = {} if is_torch(xp) else vars(xp.dispatch.local)
-    before, keys = dict(state), xp._C.DispatchKey
-    other = xp._C.DispatchKeySet(keys.AutocastCPU) if is_torch(xp) else xp.dispatch.BIT["AutocastCPU"]
+    before, keys, other = dict(state), xp._C.DispatchKey, key_set(xp, "AutocastCPU")
     try:
-        with xp._C._IncludeDispatchKeyGuard(keys.BackendSelect), xp._C._ExcludeDispatchKeyGuard(other):
+        include, exclude = xp._C._IncludeDispatchKeyGuard(keys.BackendSelect), xp._C._ExcludeDispatchKeyGuard(other)
+        with grad_mode(xp, True), include, exclude:
             seen = nested(xp, blocks, raises, look)
     finally:
         state.update(before)

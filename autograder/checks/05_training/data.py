@@ -32,7 +32,7 @@ def _about_order(case, mine, theirs):
 @program(
     "data.batches",
     cases=drawn(
-        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words"],
+        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words", "none", "sized"],
         batch_size=(1, 4), drop_last=bool, asked=(0, 4),
     ),
     edges=[
@@ -44,6 +44,10 @@ def _about_order(case, mine, theirs):
     + [
         {"count": 900, "given": "iterator", "batch_size": 400, "drop_last": drop_last, "asked": 4}
         for drop_last in (True, False)
+    ]
+    + [
+        {"count": 5, "given": given, "batch_size": 2, "drop_last": drop_last, "asked": 2}
+        for given in ("none", "sized") for drop_last in (True, False)
     ],
     hint=_about_order,
 )  # fmt: skip
@@ -53,9 +57,13 @@ def batchings(xp, count, given, batch_size, drop_last, asked):
     def sampler():
         for i in itertools.count() if count is None else range(count):
             taken.append(i)
-            yield f"word {i}" if given == "words" else i
+            yield {"words": f"word {i}", "none": None}.get(given, i)
+
+    class Sized:  # it draws an index only when it is asked, as `RandomSampler` does
+        __iter__, __len__ = staticmethod(sampler), lambda self: count
 
     source = list(range(count)) if given == "list" and count is not None else sampler()
+    source = Sized() if given == "sized" and count is not None else source
     order = xp.utils.data.BatchSampler(source, batch_size, drop_last)
     pieces = iter(order)
     seen = [["before", len(taken)]]

@@ -313,13 +313,11 @@ def _decisions(draw, st):
     narrow = st.sampled_from([None, None, sizes, sizes[1:], [1] * len(sizes), []])
     weight, pos_weight, reduction = draw(narrow), draw(narrow), draw(st.sampled_from(_REDUCTIONS))
     kind, scale = draw(st.sampled_from(["float64", "float64", "float32"])), draw(st.sampled_from([1, 4, 1000]))
-    return _decision(
-        sizes, weight, pos_weight, reduction, kind, scale, draw(st.sampled_from([False, False, False, True]))
-    )
+    return _decision(sizes, weight, pos_weight, reduction, kind, scale, draw(st.sampled_from([None, None, None, 0, 1])))
 
 
 _decision = defaults(
-    sizes=[2, 3], weight=None, pos_weight=None, reduction="mean", kind="float64", scale=1, negative=False
+    sizes=[2, 3], weight=None, pos_weight=None, reduction="mean", kind="float64", scale=1, targets=None
 )
 
 
@@ -343,25 +341,30 @@ def _about_decisions(case, mine, theirs):
         *[_decision([0], reduction=reduction) for reduction in _REDUCTIONS],
         *[_decision([], reduction=reduction, weight=[]) for reduction in _REDUCTIONS], _decision(kind="int64"),
         _decision(pos_weight=[2]), _decision(weight=[2]),
-        *[_decision(reduction=reduction, scale=scale, negative=True)
+        *[_decision(reduction=reduction, scale=scale, targets=0)
           for reduction in _REDUCTIONS for scale in (1, 1000, -1000)],
+        *[_decision(scale=scale, kind=kind, reduction="none", targets=1)
+          for scale, kind in ((6, "float32"), (12, "float64"), (1000, "float64"), (-6, "float32"))],
     ],
     hint=_about_decisions,
 )  # fmt: skip
-def decisions(xp, sizes, weight, pos_weight, reduction, kind, scale, negative):
-    """With `negative`, all targets are 0 and all scores have the sign of `scale`, so that a large loss is equal to the score.
-    Nothing requires gradients then."""
+def decisions(xp, sizes, weight, pos_weight, reduction, kind, scale, targets):
+    """With `targets`, all targets are this number and all scores have the sign of `scale`. If the target is 0, a large loss is
+    equal to the score; if it is 1, a small loss is shown by its logarithm. Nothing requires gradients then."""
+    same = targets is not None
     scores = numbers(xp, sizes, 1, "float64")
-    scores = (scores + 2 if negative else scores) * scale
-    scores = scores.to(getattr(xp, kind)).requires_grad_(kind != "int64" and not negative)
+    scores = (scores + 2 if same else scores) * scale
+    scores = scores.to(getattr(xp, kind)).requires_grad_(kind != "int64" and not same)
     second = "float64" if kind == "int64" else kind
-    target = xp.zeros_like(scores, dtype=getattr(xp, second)) if negative else (numbers(xp, sizes, 6, second) + 1) / 2.5
+    target = (numbers(xp, sizes, 6, second) + 1) / 2.5
+    target = xp.zeros_like(target) + targets if same else target
     shapes = enumerate([weight, pos_weight], 2)
     weights = [None if shape is None else numbers(xp, shape, i, second) + 1.5 for i, shape in shapes]
-    target = target.requires_grad_(second == "float64" and not negative)
+    target = target.requires_grad_(second == "float64" and not same)
     loss = xp.nn.functional.binary_cross_entropy_with_logits(
         scores, target, weights[0], pos_weight=weights[1], reduction=reduction
     )
     shown = {"loss": elements(xp, loss), "grads": gradients_of(xp, loss, scores, target)}
+    shown["logarithm"] = elements(xp, loss.log()) if targets == 1 and reduction == "none" else None
     loss.detach().add_(1)  # its memory is its own
     return shown | {"scores": plain(scores), "target": plain(target), "weights": weights}

@@ -29,13 +29,14 @@ _PARAMS = {
     "known": lambda some, pool: [some[0], pool[1]],
 }  # fmt: skip
 _MORE_PARAMS = {
+    "frozen set": lambda some, pool: frozenset(some[:1]), "keys": lambda some, pool: dict.fromkeys(some).keys(),
     "one number": lambda some, pool: [3], "half known": lambda some, pool: [pool[2], some[1]],
     "alike": lambda some, pool: [some[0].detach().clone(), some[0].detach().clone()],
 }  # fmt: skip
 
 
 def _settings(st):
-    names, values = st.sampled_from(["lr", "momentum", "note"]), st.sampled_from([0.5, 0.0, 2.0])
+    names, values = st.sampled_from(["lr", "momentum", "note"]), st.sampled_from([0.5, 0.0, 2.0, None])
     return st.dictionaries(names, values, max_size=2)
 
 
@@ -53,13 +54,13 @@ def _grouping(*groups, kind="SGD", first="list"):
     edges=[
         _grouping(), _grouping(first="generator"), _grouping(first="groups", kind="Adam"),
         *[_grouping((params, 1, {}))
-          for params in (*_PARAMS, "no dict", "no true dict", "ordered", "no params", "one number", "alike")],
+          for params in (*_PARAMS, *_MORE_PARAMS, "no dict", "no true dict", "ordered", "no params")],
         *[_grouping((params, 1, {"lr": 0.5, "note": 1.0}), kind="Adam") for params in _PARAMS],
         _grouping(("list", 1, {"lr": 0.5}), ("list", 2, {}), ("list", 1, {})),
         _grouping(("one", 1, {"momentum": 0.5}), ("one", 3, {"lr": 2.0})),
         _grouping(("one", 2, {})), _grouping(("list", 2, {})), _grouping(("twice", 1, {}), ("twice", 1, {})),
         _grouping(("list", 1, {}), ("half known", 2, {"lr": 0.25}), ("list", 3, {})),
-        _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})),
+        _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})), _grouping(("list", 1, {"momentum": None, "note": None})),
     ],
     hint=explained(
         results="each group shows: its error, a warning, whether its dict was added, whether its params are a new list, and"
@@ -320,7 +321,7 @@ def adam_steps(xp, **case):
 
 # A schedule ----------------------------------------------------------------------------------------------------------
 
-_cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={})
+_cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=-1)
 
 
 @program(
@@ -330,8 +331,10 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={})
         times=lambda st: st.dictionaries(
             st.sampled_from(["1", "2", "3", "5"]), st.sampled_from([0.5, 2.0, 1.5]), max_size=2
         ),
+        start=[-1],
     ),
     edges=[
+        *[_cosine(T_max=start + 2, eta_min=eta_min, steps=4, start=start) for start in (900, 4000) for eta_min in (0, 0.25)],
         *[_cosine(T_max=T_max, eta_min=eta_min, steps=13) for T_max in (1, 2, 3, 4, 5) for eta_min in (0, 0.25)],
         _cosine([1.0, 0.5], eta_min=0.125), _cosine([0.25], eta_min=0.5), _cosine(times={"2": 2.0}),
         _cosine(times={"4": 2.0}), _cosine([2.0, 0.5], 3, 0.125, times={"1": 0.5, "5": 2.0}),
@@ -343,10 +346,11 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={})
         else "one step after each minimum, and only there, the quotient is 0 / 0 and the other rule holds"
     ),
 )  # fmt: skip
-def cosine(xp, rates, T_max, eta_min, steps, times):
-    groups = [{"params": [xp.zeros(1).requires_grad_()], "lr": rate} for rate in rates]
+def cosine(xp, rates, T_max, eta_min, steps, times, start):
+    """The rates after each step. A schedule may go on after `start` steps of another one."""
+    groups = [{"params": [xp.zeros(1).requires_grad_()], "lr": rate, "initial_lr": rate} for rate in rates]
     optimizer = xp.optim.SGD(groups)
-    schedule, seen = xp.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max, eta_min), []
+    schedule, seen = xp.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max, eta_min, start), []
     for step in range(steps):
         optimizer.step()
         schedule.step()
@@ -375,7 +379,7 @@ def _about_clipping(case, mine, theirs):
     "clip_grad.clip_grad_norm_",
     cases=drawn(
         gradients=several(lambda st: mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), 0, 4),
-        given=["list", "generator", "one", "one parameter", "dict"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
+        given=["list", "generator", "one", "one parameter", "dict", "iterator"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
         norm_type=[2.0, 2.0, 2, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf", 0.5], error=bool,
         digits=["float64", "float64", "float32"],
     ),
@@ -388,7 +392,7 @@ def _about_clipping(case, mine, theirs):
           for number in (-1, -2, -3) for norm in (2.0, math.inf) for error in (True, False)],
         *[_clipping([None, 1, None], error=error) for error in (True, False)],
         *[_clipping(some, given=given, error=error)
-          for some in ([], [None]) for given in ("list", "generator") for error in (True, False)],
+          for some in ([], [None]) for given in ("list", "generator", "iterator") for error in (True, False)],
         _clipping([None], given="one"), _clipping(max_norm=1e-6), _clipping(max_norm=0.0), _clipping(max_norm=1),
         _clipping(max_norm=-1.0), _clipping(digits="float32", max_norm=0.5), _clipping(norm_type=2, max_norm=0.5),
         _clipping([1], max_norm=math.inf), _clipping([1], max_norm=math.nan),
@@ -411,6 +415,7 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
         "one": lambda: params[0] if params else [],
         "one parameter": lambda: params[0] if params else [],
         "dict": lambda: {f"p{i}": each for i, each in enumerate(params)}.values(),
+        "iterator": lambda: iter(params),
     }[given]()
     clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)
     with user_warnings() as warned:

@@ -29,7 +29,8 @@ def saved(xp, entries, prefix, keep_vars):
     with xp.no_grad():
         for x in {**tree.parameters, **{f"buffer {n}": x for n, x in tree.buffers.items()}}.values():
             x.add_(1)
-    return {"whole": shown, "own": list(own), "after": {name: plain(x) for name, x in whole.items()}}
+    after = {name: [plain(x), x._version] for name, x in whole.items()}
+    return {"whole": shown, "own": list(own), "after": after}
 
 
 _CHANGES = {  # another value under the same key

@@ -357,8 +357,9 @@ def binary_cross_entropy_with_logits(
         log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))
         loss            = (1 - t) * x - log(sigmoid(x))
 
-    The argument of exp is never large. `pos_weight` multiplies the term with t: log(sigmoid(x)) is multiplied by
-    (pos_weight - 1) * t + 1. `weight` multiplies the loss. Then the loss is reduced. None of the arguments is written to.
+    The argument of exp is never large. `log1p` computes log(1 + y) without rounding 1 + y. `pos_weight` multiplies the term
+    with t: log(sigmoid(x)) is multiplied by (pos_weight - 1) * t + 1. `weight` multiplies the loss. Then the loss is reduced.
+    None of the arguments is written to.
 
     Args:
         self, target: of the same sizes and floating-point dtype.

@@ -76,7 +76,14 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
 from rushlight.autograd.engine import sum_to
 from rushlight.autograd.graph import Node, gradient_edge, save, unpack
-from rushlight.autograd.history import call_below, check_inplace, check_no_requires_grad, rebase_history, set_history
+from rushlight.autograd.history import (
+    any_requires_grad,
+    call_below,
+    check_inplace,
+    check_no_requires_grad,
+    rebase_history,
+    set_history,
+)
 from rushlight.c10.dispatch import local
 
 
@@ -2797,10 +2804,11 @@ def as_strided(key_set, self, size, stride, storage_offset):
 def as_strided_(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
-    check_inplace(self)
     node = AsStridedBackward1()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3041,10 +3049,11 @@ def squeeze_dims(key_set, self, dim):
 def squeeze_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return squeeze__op.below[key_set](self)
-    check_inplace(self)
     node = SqueezeBackward3()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3056,10 +3065,11 @@ def squeeze_(key_set, self):
 def squeeze__dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__dim_op.below[key_set](self, dim)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return squeeze__dim_op.below[key_set](self, dim)
-    check_inplace(self)
     node = SqueezeBackward4()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3072,10 +3082,11 @@ def squeeze__dim(key_set, self, dim):
 def squeeze__dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__dims_op.below[key_set](self, dim)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return squeeze__dims_op.below[key_set](self, dim)
-    check_inplace(self)
     node = SqueezeBackward5()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3101,10 +3112,11 @@ def t(key_set, self):
 def t_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return t__op.below[key_set](self)
-    check_inplace(self)
     node = TBackward1()
     node.next_edges = edges
     result = call_below(t__op.below[key_set], self)
@@ -3130,10 +3142,11 @@ def transpose_int(key_set, self, dim0, dim1):
 def transpose_(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose__op.below[key_set](self, dim0, dim1)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return transpose__op.below[key_set](self, dim0, dim1)
-    check_inplace(self)
     node = TransposeBackward1()
     node.next_edges = edges
     node.dim0 = dim0
@@ -3193,10 +3206,11 @@ def unsqueeze(key_set, self, dim):
 def unsqueeze_(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze__op.below[key_set](self, dim)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return unsqueeze__op.below[key_set](self, dim)
-    check_inplace(self)
     node = UnsqueezeBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -3267,10 +3281,11 @@ def copy_(key_set, self, src, non_blocking):
         and (not isinstance(src, Tensor) or src._autograd is None is src._base)
     ):
         return copy__op.below[key_set](self, src, non_blocking)
+    if any_requires_grad([self, src]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return copy__op.below[key_set](self, src, non_blocking)
-    check_inplace(self)
     node = CopyBackwards()
     node.next_edges = edges
     result = call_below(copy__op.below[key_set], self, src, non_blocking)
@@ -3323,10 +3338,11 @@ def fill_Tensor(key_set, self, value):
 def fill__Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill__Scalar_op.below[key_set](self, value)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return fill__Scalar_op.below[key_set](self, value)
-    check_inplace(self)
     node = FillBackward2()
     node.next_edges = edges
     result = call_below(fill__Scalar_op.below[key_set], self, value)
@@ -3337,10 +3353,11 @@ def fill__Scalar(key_set, self, value):
 def fill__Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill__Tensor_op.below[key_set](self, value)
+    if any_requires_grad([self, value]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None:
         return fill__Tensor_op.below[key_set](self, value)
-    check_inplace(self)
     node = FillBackward3()
     node.next_edges = edges
     result = call_below(fill__Tensor_op.below[key_set], self, value)
@@ -3351,10 +3368,11 @@ def fill__Tensor(key_set, self, value):
 def zero_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return zero__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return zero__op.below[key_set](self)
-    check_inplace(self)
     node = ZeroBackward0()
     node.next_edges = edges
     result = call_below(zero__op.below[key_set], self)
@@ -3365,10 +3383,11 @@ def zero_(key_set, self):
 def normal_(key_set, self, mean, std, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return normal__op.below[key_set](self, mean, std, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return normal__op.below[key_set](self, mean, std, generator)
-    check_inplace(self)
     node = NormalBackward0()
     node.next_edges = edges
     result = call_below(normal__op.below[key_set], self, mean, std, generator)
@@ -3379,10 +3398,11 @@ def normal_(key_set, self, mean, std, generator):
 def uniform_(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return uniform__op.below[key_set](self, from_, to, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return uniform__op.below[key_set](self, from_, to, generator)
-    check_inplace(self)
     node = UniformBackward0()
     node.next_edges = edges
     result = call_below(uniform__op.below[key_set], self, from_, to, generator)
@@ -3406,10 +3426,11 @@ def bernoulli(key_set, self, generator):
 def bernoulli__float(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__float_op.below[key_set](self, p, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return bernoulli__float_op.below[key_set](self, p, generator)
-    check_inplace(self)
     node = BernoulliBackward1()
     node.next_edges = edges
     result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
@@ -3420,11 +3441,12 @@ def bernoulli__float(key_set, self, p, generator):
 def bernoulli__Tensor(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
     check_no_requires_grad("bernoulli_", "p", p)
-    check_inplace(self)
     node = BernoulliBackward2()
     node.next_edges = edges
     result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
@@ -3435,10 +3457,11 @@ def bernoulli__Tensor(key_set, self, p, generator):
 def random_(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__op.below[key_set](self, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return random__op.below[key_set](self, generator)
-    check_inplace(self)
     node = RandomBackward0()
     node.next_edges = edges
     result = call_below(random__op.below[key_set], self, generator)
@@ -3449,10 +3472,11 @@ def random_(key_set, self, generator):
 def random__to(key_set, self, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__to_op.below[key_set](self, to, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return random__to_op.below[key_set](self, to, generator)
-    check_inplace(self)
     node = RandomBackward1()
     node.next_edges = edges
     result = call_below(random__to_op.below[key_set], self, to, generator)
@@ -3463,10 +3487,11 @@ def random__to(key_set, self, to, generator):
 def random__from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__from_op.below[key_set](self, from_, to, generator)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return random__from_op.below[key_set](self, from_, to, generator)
-    check_inplace(self)
     node = RandomBackward2()
     node.next_edges = edges
     result = call_below(random__from_op.below[key_set], self, from_, to, generator)
@@ -3491,10 +3516,11 @@ def abs(key_set, self):
 def abs_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return abs__op.below[key_set](self)
-    check_inplace(self)
     node = AbsBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -3528,10 +3554,11 @@ def add__Tensor(key_set, self, other, alpha):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return add__Tensor_op.below[key_set](self, other, alpha)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return add__Tensor_op.below[key_set](self, other, alpha)
-    check_inplace(self)
     node = AddBackward0()
     node.next_edges = edges
     node.alpha = alpha
@@ -3584,10 +3611,11 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
         and tensor2._autograd is None is tensor2._base
     ):
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
+    if any_requires_grad([self, tensor1, tensor2]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
     if edges[0].node is edges[1].node is edges[2].node is None:
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
-    check_inplace(self)
     node = AddcdivBackward0()
     node.next_edges = edges
     node.value = value
@@ -3631,10 +3659,11 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
         and tensor2._autograd is None is tensor2._base
     ):
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
+    if any_requires_grad([self, tensor1, tensor2]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
     if edges[0].node is edges[1].node is edges[2].node is None:
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
-    check_inplace(self)
     node = AddcmulBackward0()
     node.next_edges = edges
     node.value = value
@@ -3663,10 +3692,11 @@ def ceil(key_set, self):
 def ceil_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return ceil__op.below[key_set](self)
-    check_inplace(self)
     node = CeilBackward0()
     node.next_edges = edges
     result = call_below(ceil__op.below[key_set], self)
@@ -3703,10 +3733,11 @@ def clamp__Tensor(key_set, self, min, max):
         and (not isinstance(max, Tensor) or max._autograd is None is max._base)
     ):
         return clamp__Tensor_op.below[key_set](self, min, max)
+    if any_requires_grad([self, min, max]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
     if edges[0].node is edges[1].node is edges[2].node is None:
         return clamp__Tensor_op.below[key_set](self, min, max)
-    check_inplace(self)
     node = ClampBackward0()
     node.next_edges = edges
     node.saved_max = save(max)
@@ -3736,10 +3767,11 @@ def clamp(key_set, self, min, max):
 def clamp_(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp__op.below[key_set](self, min, max)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return clamp__op.below[key_set](self, min, max)
-    check_inplace(self)
     node = ClampBackward1()
     node.next_edges = edges
     node.max = max
@@ -3768,10 +3800,11 @@ def clamp_max_Tensor(key_set, self, max):
 def clamp_max__Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max__Tensor_op.below[key_set](self, max)
+    if any_requires_grad([self, max]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(max)]
     if edges[0].node is edges[1].node is None:
         return clamp_max__Tensor_op.below[key_set](self, max)
-    check_inplace(self)
     node = ClampMaxBackward1()
     node.next_edges = edges
     node.saved_max = save(max)
@@ -3799,10 +3832,11 @@ def clamp_max(key_set, self, max):
 def clamp_max_(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max__op.below[key_set](self, max)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return clamp_max__op.below[key_set](self, max)
-    check_inplace(self)
     node = ClampMaxBackward0()
     node.next_edges = edges
     node.max = max
@@ -3830,10 +3864,11 @@ def clamp_min_Tensor(key_set, self, min):
 def clamp_min__Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min__Tensor_op.below[key_set](self, min)
+    if any_requires_grad([self, min]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(min)]
     if edges[0].node is edges[1].node is None:
         return clamp_min__Tensor_op.below[key_set](self, min)
-    check_inplace(self)
     node = ClampMinBackward1()
     node.next_edges = edges
     node.saved_min = save(min)
@@ -3861,10 +3896,11 @@ def clamp_min(key_set, self, min):
 def clamp_min_(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min__op.below[key_set](self, min)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return clamp_min__op.below[key_set](self, min)
-    check_inplace(self)
     node = ClampMinBackward0()
     node.next_edges = edges
     node.min = min
@@ -3891,10 +3927,11 @@ def cos(key_set, self):
 def cos_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return cos__op.below[key_set](self)
-    check_inplace(self)
     node = CosBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -3930,10 +3967,11 @@ def div__Tensor(key_set, self, other):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div__Tensor_op.below[key_set](self, other)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return div__Tensor_op.below[key_set](self, other)
-    check_inplace(self)
     node = DivBackward0()
     node.next_edges = edges
     node.saved_other = save(other)
@@ -3986,10 +4024,11 @@ def div__Tensor_mode(key_set, self, other, rounding_mode):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
-    check_inplace(self)
     node = DivBackward2()
     node.next_edges = edges
     node.rounding_mode = rounding_mode
@@ -4021,10 +4060,11 @@ def elu(key_set, self, alpha, scale, input_scale):
 def elu_(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu__op.below[key_set](self, alpha, scale, input_scale)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return elu__op.below[key_set](self, alpha, scale, input_scale)
-    check_inplace(self)
     node = EluBackward1()
     node.next_edges = edges
     node.alpha = alpha
@@ -4053,10 +4093,11 @@ def erf(key_set, self):
 def erf_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return erf__op.below[key_set](self)
-    check_inplace(self)
     node = ErfBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4082,10 +4123,11 @@ def exp(key_set, self):
 def exp_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return exp__op.below[key_set](self)
-    check_inplace(self)
     node = ExpBackward0()
     node.next_edges = edges
     result = call_below(exp__op.below[key_set], self)
@@ -4111,10 +4153,11 @@ def exp2(key_set, self):
 def exp2_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return exp2__op.below[key_set](self)
-    check_inplace(self)
     node = Exp2Backward0()
     node.next_edges = edges
     result = call_below(exp2__op.below[key_set], self)
@@ -4140,10 +4183,11 @@ def expm1(key_set, self):
 def expm1_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return expm1__op.below[key_set](self)
-    check_inplace(self)
     node = Expm1Backward0()
     node.next_edges = edges
     result = call_below(expm1__op.below[key_set], self)
@@ -4168,10 +4212,11 @@ def floor(key_set, self):
 def floor_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return floor__op.below[key_set](self)
-    check_inplace(self)
     node = FloorBackward0()
     node.next_edges = edges
     result = call_below(floor__op.below[key_set], self)
@@ -4195,10 +4240,11 @@ def fmod_Scalar(key_set, self, other):
 def fmod__Scalar(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fmod__Scalar_op.below[key_set](self, other)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return fmod__Scalar_op.below[key_set](self, other)
-    check_inplace(self)
     node = FmodBackward0()
     node.next_edges = edges
     result = call_below(fmod__Scalar_op.below[key_set], self, other)
@@ -4226,10 +4272,11 @@ def fmod_Tensor(key_set, self, other):
 def fmod__Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod__Tensor_op.below[key_set](self, other)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return fmod__Tensor_op.below[key_set](self, other)
-    check_inplace(self)
     node = FmodBackward1()
     node.next_edges = edges
     if edges[1].node:
@@ -4259,10 +4306,11 @@ def gelu(key_set, self, approximate):
 def gelu_(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu__op.below[key_set](self, approximate)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return gelu__op.below[key_set](self, approximate)
-    check_inplace(self)
     node = GeluBackward0()
     node.next_edges = edges
     node.approximate = approximate
@@ -4291,10 +4339,11 @@ def hardtanh(key_set, self, min_val, max_val):
 def hardtanh_(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh__op.below[key_set](self, min_val, max_val)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return hardtanh__op.below[key_set](self, min_val, max_val)
-    check_inplace(self)
     node = HardtanhBackward0()
     node.next_edges = edges
     node.max_val = max_val
@@ -4323,10 +4372,11 @@ def leaky_relu(key_set, self, negative_slope):
 def leaky_relu_(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu__op.below[key_set](self, negative_slope)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return leaky_relu__op.below[key_set](self, negative_slope)
-    check_inplace(self)
     node = LeakyReluBackward1()
     node.next_edges = edges
     node.negative_slope = negative_slope
@@ -4368,10 +4418,11 @@ def lerp__Tensor(key_set, self, end, weight):
         and weight._autograd is None is weight._base
     ):
         return lerp__Tensor_op.below[key_set](self, end, weight)
+    if any_requires_grad([self, end, weight]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
     if edges[0].node is edges[1].node is edges[2].node is None:
         return lerp__Tensor_op.below[key_set](self, end, weight)
-    check_inplace(self)
     node = LerpBackward1()
     node.next_edges = edges
     if edges[0].node or edges[1].node:
@@ -4402,10 +4453,11 @@ def lerp_Scalar(key_set, self, end, weight):
 def lerp__Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp__Scalar_op.below[key_set](self, end, weight)
+    if any_requires_grad([self, end]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(end)]
     if edges[0].node is edges[1].node is None:
         return lerp__Scalar_op.below[key_set](self, end, weight)
-    check_inplace(self)
     node = LerpBackward0()
     node.next_edges = edges
     node.weight = weight
@@ -4431,10 +4483,11 @@ def log(key_set, self):
 def log_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return log__op.below[key_set](self)
-    check_inplace(self)
     node = LogBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4460,10 +4513,11 @@ def log10(key_set, self):
 def log10_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return log10__op.below[key_set](self)
-    check_inplace(self)
     node = Log10Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4489,10 +4543,11 @@ def log1p(key_set, self):
 def log1p_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return log1p__op.below[key_set](self)
-    check_inplace(self)
     node = Log1PBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4518,10 +4573,11 @@ def log2(key_set, self):
 def log2_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return log2__op.below[key_set](self)
-    check_inplace(self)
     node = Log2Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4588,10 +4644,11 @@ def mul__Tensor(key_set, self, other):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return mul__Tensor_op.below[key_set](self, other)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return mul__Tensor_op.below[key_set](self, other)
-    check_inplace(self)
     node = MulBackward0()
     node.next_edges = edges
     if edges[0].node:
@@ -4633,10 +4690,11 @@ def neg(key_set, self):
 def neg_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return neg__op.below[key_set](self)
-    check_inplace(self)
     node = NegBackward0()
     node.next_edges = edges
     result = call_below(neg__op.below[key_set], self)
@@ -4662,10 +4720,11 @@ def pow_Tensor_Scalar(key_set, self, exponent):
 def pow__Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow__Scalar_op.below[key_set](self, exponent)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return pow__Scalar_op.below[key_set](self, exponent)
-    check_inplace(self)
     node = PowBackward0()
     node.next_edges = edges
     node.exponent = exponent
@@ -4695,10 +4754,11 @@ def pow_Tensor_Tensor(key_set, self, exponent):
 def pow__Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow__Tensor_op.below[key_set](self, exponent)
+    if any_requires_grad([self, exponent]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(exponent)]
     if edges[0].node is edges[1].node is None:
         return pow__Tensor_op.below[key_set](self, exponent)
-    check_inplace(self)
     node = PowBackward1()
     node.next_edges = edges
     node.saved_exponent = save(exponent)
@@ -4743,10 +4803,11 @@ def reciprocal(key_set, self):
 def reciprocal_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return reciprocal__op.below[key_set](self)
-    check_inplace(self)
     node = ReciprocalBackward0()
     node.next_edges = edges
     result = call_below(reciprocal__op.below[key_set], self)
@@ -4772,10 +4833,11 @@ def relu(key_set, self):
 def relu_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return relu__op.below[key_set](self)
-    check_inplace(self)
     node = ReluBackward0()
     node.next_edges = edges
     result = call_below(relu__op.below[key_set], self)
@@ -4800,10 +4862,11 @@ def remainder_Scalar(key_set, self, other):
 def remainder__Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return remainder__Scalar_op.below[key_set](self, other)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return remainder__Scalar_op.below[key_set](self, other)
-    check_inplace(self)
     node = RemainderBackward0()
     node.next_edges = edges
     result = call_below(remainder__Scalar_op.below[key_set], self, other)
@@ -4839,10 +4902,11 @@ def remainder__Tensor(key_set, self, other):
         and other._autograd is None is other._base
     ):
         return remainder__Tensor_op.below[key_set](self, other)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return remainder__Tensor_op.below[key_set](self, other)
-    check_inplace(self)
     node = RemainderBackward1()
     node.next_edges = edges
     if edges[1].node:
@@ -4870,10 +4934,11 @@ def round(key_set, self):
 def round_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return round__op.below[key_set](self)
-    check_inplace(self)
     node = RoundBackward0()
     node.next_edges = edges
     result = call_below(round__op.below[key_set], self)
@@ -4897,10 +4962,11 @@ def round_decimals(key_set, self, decimals):
 def round__decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round__decimals_op.below[key_set](self, decimals)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return round__decimals_op.below[key_set](self, decimals)
-    check_inplace(self)
     node = RoundBackward1()
     node.next_edges = edges
     result = call_below(round__decimals_op.below[key_set], self, decimals)
@@ -4925,10 +4991,11 @@ def rsqrt(key_set, self):
 def rsqrt_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return rsqrt__op.below[key_set](self)
-    check_inplace(self)
     node = RsqrtBackward0()
     node.next_edges = edges
     result = call_below(rsqrt__op.below[key_set], self)
@@ -4982,10 +5049,11 @@ def sigmoid(key_set, self):
 def sigmoid_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return sigmoid__op.below[key_set](self)
-    check_inplace(self)
     node = SigmoidBackward0()
     node.next_edges = edges
     result = call_below(sigmoid__op.below[key_set], self)
@@ -5010,10 +5078,11 @@ def sign(key_set, self):
 def sign_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return sign__op.below[key_set](self)
-    check_inplace(self)
     node = SignBackward0()
     node.next_edges = edges
     result = call_below(sign__op.below[key_set], self)
@@ -5037,10 +5106,11 @@ def sgn(key_set, self):
 def sgn_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sgn__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return sgn__op.below[key_set](self)
-    check_inplace(self)
     node = SgnBackward0()
     node.next_edges = edges
     result = call_below(sgn__op.below[key_set], self)
@@ -5065,10 +5135,11 @@ def silu(key_set, self):
 def silu_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return silu__op.below[key_set](self)
-    check_inplace(self)
     node = SiluBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -5094,10 +5165,11 @@ def sin(key_set, self):
 def sin_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return sin__op.below[key_set](self)
-    check_inplace(self)
     node = SinBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -5139,10 +5211,11 @@ def sqrt(key_set, self):
 def sqrt_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return sqrt__op.below[key_set](self)
-    check_inplace(self)
     node = SqrtBackward0()
     node.next_edges = edges
     result = call_below(sqrt__op.below[key_set], self)
@@ -5176,10 +5249,11 @@ def sub__Tensor(key_set, self, other, alpha):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return sub__Tensor_op.below[key_set](self, other, alpha)
+    if any_requires_grad([self, other]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return sub__Tensor_op.below[key_set](self, other, alpha)
-    check_inplace(self)
     node = SubBackward0()
     node.next_edges = edges
     node.alpha = alpha
@@ -5218,10 +5292,11 @@ def tan(key_set, self):
 def tan_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return tan__op.below[key_set](self)
-    check_inplace(self)
     node = TanBackward0()
     node.next_edges = edges
     result = call_below(tan__op.below[key_set], self)
@@ -5247,10 +5322,11 @@ def tanh(key_set, self):
 def tanh_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return tanh__op.below[key_set](self)
-    check_inplace(self)
     node = TanhBackward0()
     node.next_edges = edges
     result = call_below(tanh__op.below[key_set], self)
@@ -5277,10 +5353,11 @@ def threshold(key_set, self, threshold, value):
 def threshold_(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold__op.below[key_set](self, threshold, value)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return threshold__op.below[key_set](self, threshold, value)
-    check_inplace(self)
     node = ThresholdBackward0()
     node.next_edges = edges
     node.threshold = threshold
@@ -5306,10 +5383,11 @@ def trunc(key_set, self):
 def trunc_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc__op.below[key_set](self)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return trunc__op.below[key_set](self)
-    check_inplace(self)
     node = TruncBackward0()
     node.next_edges = edges
     result = call_below(trunc__op.below[key_set], self)
@@ -5438,11 +5516,12 @@ def index_add(key_set, self, dim, index, source, alpha):
 def index_add_(key_set, self, dim, index, source, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_add__op.below[key_set](self, dim, index, source, alpha)
+    if any_requires_grad([self, source]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None:
         return index_add__op.below[key_set](self, dim, index, source, alpha)
     check_no_requires_grad("index_add_", "index", index)
-    check_inplace(self)
     node = IndexAddBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -5474,11 +5553,12 @@ def index_put(key_set, self, indices, values, accumulate):
 def index_put_(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put__op.below[key_set](self, indices, values, accumulate)
+    if any_requires_grad([self, values]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None:
         return index_put__op.below[key_set](self, indices, values, accumulate)
     check_no_requires_grad("index_put_", "indices", indices)
-    check_inplace(self)
     node = IndexPutBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -5491,11 +5571,12 @@ def index_put_(key_set, self, indices, values, accumulate):
 def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    if any_requires_grad([self, values]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None:
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
     check_no_requires_grad("_index_put_impl_", "indices", indices)
-    check_inplace(self)
     node = IndexPutImplBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -5540,11 +5621,12 @@ def masked_fill_Scalar(key_set, self, mask, value):
 def masked_fill__Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill_", "mask", mask)
-    check_inplace(self)
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -5571,11 +5653,12 @@ def masked_fill_Tensor(key_set, self, mask, value):
 def masked_fill__Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
+    if any_requires_grad([self, value]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill_", "mask", mask)
-    check_inplace(self)
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -5633,11 +5716,12 @@ def scatter_src(key_set, self, dim, index, src):
 def scatter__src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter__src_op.below[key_set](self, dim, index, src)
+    if any_requires_grad([self, src]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter__src_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter_", "index", index)
-    check_inplace(self)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -5666,11 +5750,12 @@ def scatter_value(key_set, self, dim, index, value):
 def scatter__value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter__value_op.below[key_set](self, dim, index, value)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return scatter__value_op.below[key_set](self, dim, index, value)
     check_no_requires_grad("scatter_", "index", index)
-    check_inplace(self)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -5700,11 +5785,12 @@ def scatter_add(key_set, self, dim, index, src):
 def scatter_add_(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add__op.below[key_set](self, dim, index, src)
+    if any_requires_grad([self, src]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_add__op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter_add_", "index", index)
-    check_inplace(self)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -5745,10 +5831,11 @@ def tril(key_set, self, diagonal):
 def tril_(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril__op.below[key_set](self, diagonal)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return tril__op.below[key_set](self, diagonal)
-    check_inplace(self)
     node = TrilBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
@@ -5774,10 +5861,11 @@ def triu(key_set, self, diagonal):
 def triu_(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu__op.below[key_set](self, diagonal)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return triu__op.below[key_set](self, diagonal)
-    check_inplace(self)
     node = TriuBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
@@ -5869,10 +5957,11 @@ def cumsum(key_set, self, dim, dtype):
 def cumsum_(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum__op.below[key_set](self, dim, dtype)
+    if any_requires_grad([self]):
+        check_inplace(self)
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return cumsum__op.below[key_set](self, dim, dtype)
-    check_inplace(self)
     node = CumsumBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -6126,10 +6215,11 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
         and mat2._autograd is None is mat2._base
     ):
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
+    if any_requires_grad([self, mat1, mat2]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
     if edges[0].node is edges[1].node is edges[2].node is None:
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
-    check_inplace(self)
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
@@ -6179,10 +6269,11 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
         and batch2._autograd is None is batch2._base
     ):
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
+    if any_requires_grad([self, batch1, batch2]):
+        check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
     if edges[0].node is edges[1].node is edges[2].node is None:
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
-    check_inplace(self)
     node = BaddbmmBackward0()
     node.next_edges = edges
     node.beta = beta

@@ -77,8 +77,8 @@ def clip_grad_norm_(
 
     Args:
         parameters: one parameter, or an iterable of any number of them; those whose `grad` is None are skipped. A generator
-            (such as `parameters()` of a module) can be read only once. An empty generator is a UserWarning, because it may
-            have been read before.
+            (such as `parameters()` of a module) can be read only once. An empty generator (`GeneratorType`, no
+            other empty iterable) is a UserWarning, because it may have been read before.
         norm_type, error_if_nonfinite: as for `get_total_norm`.
 
     Returns:

@@ -109,8 +109,8 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 def batches(sampler: Iterable[T], batch_size: int, drop_last: bool) -> Iterator[list[T]]:
-    """Group the indices of `sampler` into lists of `batch_size`, in order. If indices are left at the end and not `drop_last`,
-    they form a shorter list.
+    """Group the indices of `sampler` into lists of `batch_size`, in order. An index is any value, also None. If indices are
+    left at the end and not `drop_last`, they form a shorter list.
 
     A generator: each request for a list takes exactly `batch_size` indices from the sampler, and none are taken earlier, so the
     sampler may be endless.

@@ -124,6 +124,12 @@ def check_inplace__refuses_leaves_only(self):
         raise RuntimeError("a leaf")
 
 
+def check_inplace__makes_the_node_of_a_view(self):
+    base = self._base
+    if self._one_of_many or any(x is not None and x.is_leaf and x.requires_grad for x in (self, base)):
+        raise RuntimeError("a leaf, a view of a leaf, or one of several views")
+
+
 def check_inplace__refuses_all_views(self):
     if self.requires_grad and (self.is_leaf or self._base is not None):
         raise RuntimeError("a leaf or a view")

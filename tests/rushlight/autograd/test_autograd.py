@@ -132,6 +132,28 @@ def constant_becomes_part(xp):
     return x.requires_grad, view.requires_grad, view.is_leaf, graph(x), graph(view)
 
 
+def views_before_their_node_is_made(xp):
+    """What is known of a view of a constant when only its base has been written to with a history."""
+    seen = []
+    for look in (
+        lambda v: v.is_leaf, lambda v: v.requires_grad, lambda v: v.output_nr, lambda v: name(v.grad_fn),
+        lambda v: v.retain_grad() or v.retains_grad, lambda v: v.requires_grad_(False).requires_grad,
+        lambda v: v.add_(1), lambda v: v.is_leaf or v.add_(1), lambda v: v[0].add_(1), lambda v: xp.optim.SGD([v]) and 0,
+    ):  # fmt: skip
+        base = xp.zeros(2, 2, dtype=xp.float64)
+        view, beside = base[0], base[1]
+        base.mul_(leaf(xp, 2, 2))
+        for each in view, beside:
+            try:
+                seen.append(look(each))
+            except (RuntimeError, ValueError) as error:
+                seen.append(type(error).__name__)
+            seen.append((each.is_leaf, each.requires_grad))
+            if each is view:
+                base.mul_(2)
+    return seen
+
+
 def views_of_a_constant(xp):
     """Each as it is after its base has been written to: whose view it is, and what it came from."""
     seen = []
@@ -375,7 +397,8 @@ def saved_hooks(xp):
     [
         linear, diamond, accumulated, two_leaves_of_one_gradient, broadcast, second_derivative, hooks, removed_hook,
         view_and_base, base_written_after_view, constant_becomes_part, copied_in, versions, detached, modes, unused,
-        only_inputs, several_results, views_of_a_constant, captured_twice, own_function, checkpointed, mixed_dtypes, saved_hooks,
+        only_inputs, several_results, views_before_their_node_is_made, views_of_a_constant, captured_twice, own_function,
+        checkpointed, mixed_dtypes, saved_hooks,
         function_with_setup_context, setup_context_of_what_is_written_to, setup_context_is_inherited,
         forward_without_ctx_needs_a_setup_context, setup_context_takes_what_forward_takes,
     ],
