@@ -537,7 +537,7 @@ EDGES = [
     _edge("torch.var_mean(x)[1], F.softmax(x, 1)", [16, 40], isa="avx512"),
     _edge("F.softmax(torch.relu(F.linear(x, y, z)) * 2, -1)", [33, 20], [50, 20], [50], isa="avx512", threads=4),
     _edge("torch.tanh(x @ y) @ y @ y.t() @ x", [16, 16], [16, 16]),
-    _edge("torch.tanh(torch.tanh(x @ y) @ y) @ y", [16, 16], [16, 16], isa="avx2"),
+    _edge("torch.tanh(torch.tanh(x.relu() @ y) @ y) @ y", [16, 16], [16, 16], isa="avx2"),
     _edge("x[y].tanh(), torch.index_select(x, 1, y).sin()", [5, 4], [[3], None, "int64"]),
     _edge("(x.sort(1)[0] + 1) @ x @ x", [8, 8]),
     _edge("y.relu(), (y.relu() @ x).relu()", [8, 8], [8, 8], isa="avx2"),
@@ -553,7 +553,7 @@ EDGES = [
     ),
     _edge("F.conv2d(x, y).relu(), torch.bmm(z, z)", [1, 2, 6, 6], [3, 2, 3, 3], [2, 5, 5]),
     _edge("x.mean(), x.t() @ x", [[40, 7], [1, 40], "float32"], steps="x.add_(1)"),
-    _edge("((x @ x).sin() @ x).cos() @ x, x.to(torch.int32), x > 0", [[6, 6], None, "float64"]),
+    _edge("((x @ x).sin() @ x).cos() @ x, x.to(torch.int32), x > 0, x.half(), x.bfloat16()", [[6, 6], None, "float64"]),
     _edge("torch.addmm(z, x, y).reshape(-1)[1:] + 1, (x @ y).reshape(2, 3, 5).tanh()", [6, 4], [4, 5], [5], threads=4),
 ]
 

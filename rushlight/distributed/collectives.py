@@ -38,7 +38,7 @@ def ring_shift(outgoing: Tensor, incoming: Tensor, group: ProcessGroup | None = 
     be empty, as long as each rank receives as much as is sent to it. The function returns when `incoming` is filled and
     `outgoing` may be written to again. If all ranks send first and receive afterwards, all of them wait forever: a send may
     block until the message is received, and with gloo it does. In a group of one rank nothing is sent, and `incoming` becomes
-    a copy of `outgoing`.
+    a copy of `outgoing`. Whether an empty tensor is sent makes no difference.
 
     May call of torch.distributed: get_rank, get_world_size, send, recv, isend, irecv, P2POp, batch_isend_irecv. Ranks in a
     group count from 0 within the group: pass them to send and recv as `group_dst=` and `group_src=`, to P2POp as
@@ -108,7 +108,8 @@ def ring_all_gather(output_list: Sequence[Tensor], input: Tensor, group: Process
 def ring_all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None) -> None:
     """Reduce the tensors of all ranks, in place: each rank's `tensor` holds the result.
 
-    `tensor`: contiguous, of any shape. It may have no elements, or fewer elements than there are ranks.
+    `tensor`: contiguous, of any shape. It may have no elements, or fewer elements than there are ranks: whether empty parts
+    are sent makes no difference.
 
     Its elements, in memory order, are cut into p parts for p ranks in the way of `torch.tensor_split`: the first numel % p
     parts have one element more than the others. A reduce-scatter and an all-gather of the parts follow: 2(p - 1) steps in

@@ -132,7 +132,7 @@ def run_stage(
     output goes to the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from
     that loss, or from the gradient of the output that the rank after sends; the gradient of the received input goes to the
     rank before. The tensors that autograd has saved in the forward of a micro-batch are kept until its backward, and no
-    longer.
+    longer: its input and output are dropped too, at the latest in the next action.
 
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 
@@ -188,6 +188,7 @@ def run_stage(
             output.backward(arrived)
         message = output.detach() if forward else x.grad
         messages = [dist.P2POp(dist.isend, message.contiguous(), group=group, group_peer=target)] if passes_on else []
+        del x, output
     started += dist.batch_isend_irecv(messages) if messages else []
     for work in started:
         work.wait()

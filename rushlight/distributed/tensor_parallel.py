@@ -75,9 +75,9 @@ def copy_to_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
 def reduce_from_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
     """The output of a part of the model that each rank computes for itself: forward sums over ranks, backward sends nothing.
 
-    Each rank has a summand `x`, all of one shape; all get the sum, in a new tensor. The computation that follows is the same
-    on all ranks, and so is the gradient that arrives: it is the gradient of each summand, unchanged. (A second sum would
-    multiply it by the number of ranks.)
+    Each rank has a summand `x`, all of one shape; all get the sum, in a new tensor. (A rank that is alone may get `x` itself.)
+    The computation that follows is the same on all ranks, and so is the gradient that arrives: it is the gradient of each
+    summand, unchanged. (A second sum would multiply it by the number of ranks.)
 
     Allowed: one `all_reduce` in forward, nothing in backward. `x` is not written to.
 

@@ -28,6 +28,7 @@ def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> st
     Two keys are equal if and only if everything that the library depends on is equal: the texts and the names of their files, the
     words of the command and their order, the machine. The order of the texts in the dict does not matter. The boundaries between
     texts and words matter: `["-D", "A"]` is not `["-DA"]`. Every character matters: case, spaces, letters outside ASCII.
+    UTF-8 can encode all of them.
 
     Args:
         texts: by file name.

@@ -19,7 +19,8 @@ from collections.abc import Sequence
 # Bytes of one element, by torch's name of the dtype and by C++'s.
 ITEM_SIZES = {"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8}
 ITEM_SIZES |= {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
-ITEM_SIZES |= {"uint8_t": 1, "int8_t": 1, "int16_t": 2, "int32_t": 4, "int64_t": 8, "half": 2, "float": 4, "double": 8}
+ITEM_SIZES |= {"uint8_t": 1, "int8_t": 1, "int16_t": 2, "int32_t": 4, "int64_t": 8}
+ITEM_SIZES |= {"at::Half": 2, "at::BFloat16": 2, "float": 4, "double": 8}
 
 
 # The wrapper ---------------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ def kernel_loops(source: str) -> list[tuple[str, int, int, int, int]]:
     runs = [1]  # of the code outside all loops, and of the bodies of the open loops
     for before, line in itertools.pairwise(source.splitlines()):
         if loop := re.match(form, line):
-            pragma = re.search(r"#pragma omp for(?: collapse\((\d)\))?", before)
+            pragma = re.search(r"#pragma omp for(?: collapse\((\d+)\))?", before)
             shared = int(pragma[1] or 1) if pragma else 0
             size, step = int(loop[3]), int(loop[4])
             runs.append(runs[-1] * math.ceil(size / step))
@@ -198,8 +199,8 @@ def bytes_moved(text: str) -> list[tuple[str, int]]:
         extern "C"  void  kernel(float* in_out_ptr0,
                                const float* in_ptr0)
 
-    The bytes of an argument are `ITEM_SIZES` of its type times the product of its sizes, which the wrapper shows in one of these
-    forms (the third also with `; del buf0  # reuse` or `  # alias` at its end):
+    The bytes of an argument are `ITEM_SIZES` of its type (as in the text, also `at::BFloat16`) times the product of its sizes,
+    which the wrapper shows in one of these forms (the third also with `; del buf0  # reuse` or `  # alias` at its end):
 
         assert_size_stride(arg0_1, (40, 7), (7, 1), 'input')
         buf0 = empty_strided_cpu((40, 7), (7, 1), torch.float32)
@@ -215,7 +216,7 @@ def bytes_moved(text: str) -> list[tuple[str, int]]:
     moved = []
     kernels = r"^(cpp_fused\w*) = .*\n.*\n.*kernel\(([^)]*)\)"
     for name, parameters in re.findall(kernels, text, re.MULTILINE):
-        pointers = re.findall(r"(\w+)\* (\w+)", parameters)
+        pointers = re.findall(r"([\w:]+)\* (\w+)", parameters)
         signatures[name] = [ITEM_SIZES[kind] * (1 + inner.startswith("in_out")) for kind, inner in pointers]
     for line in text.splitlines():
         if shape := re.match(r" +(?:(\w+) = )?\w+\((?:(\w+), )?\(([\d, ]*)\)", line):

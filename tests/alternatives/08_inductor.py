@@ -253,7 +253,7 @@ def bytes_moved__kernel_by_kernel(text):
             kernel = defined[1]
         elif line.startswith("'''"):
             kernel = None
-        elif kernel and (pointer := re.search(r"(\w+)\* ((?:in|out|in_out)_ptr\d+)[,)]", line)) and "=" not in line:
+        elif kernel and (pointer := re.search(r"([\w:]+)\* ((?:in|out|in_out)_ptr\d+)[,)]", line)) and "=" not in line:
             parameters[kernel].append((output_code.ITEM_SIZES[pointer[1]], "in_out" in pointer[2]))
         elif kernel is None:
             numbers = r"\(((?:\d+, ?)*\d*)\)"

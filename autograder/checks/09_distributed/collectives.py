@@ -13,12 +13,27 @@ _OPS = ["SUM", "MAX"]
 
 
 @contextmanager
-def recorded_messages():
-    """Within, on a rank: records the receiver and the number of bytes of each message that is not empty, in order."""
+def recorded_messages(*given):
+    """Within, on a rank: records the receiver and the number of bytes of each message that is not empty, in order.
+
+    "in use" is whether a message of the memory of a given tensor has not been waited for: with gloo only `wait` completes it.
+    """
+    from torch.distributed import Work
+
     from rushlight.distributed import Traffic
 
-    with recorded_traffic(("send", "recv")) as seen, Traffic() as traffic:
+    memory, sends = {each.untyped_storage().data_ptr() for each in given if each.numel()}, []
+
+    class Sends(Traffic):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = super().__torch_dispatch__(func, types, args, kwargs)
+            if func.name() == "c10d::send" and args[0][0].untyped_storage().data_ptr() in memory:
+                sends.append(result)
+            return result
+
+    with recorded_traffic(("send", "recv")) as seen, Sends() as traffic:
         yield seen
+    seen["in use"] = not all(Work.unbox(each).is_completed() for each in sends)
     sent = [each for each in traffic.operations if each.kind == "send"]
     del seen["sent"]
     if any(each.kind == "recv" and each.peer is None for each in traffic.operations):
@@ -28,9 +43,10 @@ def recorded_messages():
 
 def messages_to_next(rank, ranks, nbytes):
     """The record of a rank of a ring: messages of these sizes to the next rank, without the empty ones."""
-    return {"beyond": [], "messages": [[(rank + 1) % ranks, size] for size in nbytes if size]}
+    return {"beyond": [], "in use": False, "messages": [[(rank + 1) % ranks, size] for size in nbytes if size]}
 
 
+_IN_USE = "a send may still read its tensor after the return: wait for what isend returns"
 _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
 
 
@@ -47,6 +63,7 @@ _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of
         first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
         messages="one message for each rank, to the next one in its group",
         kept="the outgoing tensor is not changed",
+        in_use=_IN_USE,
     ),
     draws=6,
 )  # fmt: skip
@@ -55,7 +72,7 @@ def shift(xp, torch, group, sizes, kind):
     rank = torch.distributed.get_rank(group)
     outgoing = numbers(torch, [sizes[rank]], rank, kind)
     before, incoming = outgoing.clone(), torch.zeros(sizes[rank - 1], dtype=outgoing.dtype)
-    with recorded_messages() as seen:
+    with recorded_messages(outgoing) as seen:
         xp.distributed.collectives.ring_shift(outgoing, incoming, group)
     return {"first": incoming[:9].clone(), "sum": incoming.sum(), "kept": torch.equal(outgoing, before)} | seen
 
@@ -99,6 +116,7 @@ def _to_reduce(torch, group, shapes, kind):
     hint=explained_by_rank(
         output="the partial result number i ends on rank i, so it must begin on the rank after it",
         kept="the given tensors are not changed: received parts need memory of their own",
+        in_use=_IN_USE,
         messages=_PEERS,
     ),
     draws=6,
@@ -107,7 +125,7 @@ def _to_reduce(torch, group, shapes, kind):
 def reduce_scatter(xp, torch, group, shapes, op, kind):
     _, inputs, output = _to_reduce(torch, group, shapes, kind)
     before = [each.clone() for each in inputs]
-    with recorded_messages() as seen:
+    with recorded_messages(*inputs) as seen:
         reduction = getattr(torch.distributed.ReduceOp, op)
         xp.distributed.collectives.ring_reduce_scatter(output, inputs, reduction, group)
     return {"output": output, "kept": all(map(torch.equal, inputs, before))} | seen
@@ -137,6 +155,7 @@ def torch_reduce_scatter(torch, group, shapes, op, kind):
     hint=explained_by_rank(
         outputs="in step k each rank sends the part that it received in step k - 1; in step 0, its own part",
         kept="input is not changed",
+        in_use=_IN_USE,
         messages=_PEERS,
     ),
     draws=6,
@@ -148,7 +167,7 @@ def all_gather(xp, torch, group, shapes, kind, shared):
     before, outputs = mine.clone(), [torch.zeros(shape, dtype=mine.dtype) for shape in shapes]
     if shared:
         mine = outputs[rank].copy_(mine)
-    with recorded_messages() as seen:
+    with recorded_messages(mine, *outputs) as seen:
         xp.distributed.collectives.ring_all_gather([*outputs], mine, group)
     return {"outputs": outputs, "kept": torch.equal(mine, before)} | seen
 
@@ -178,6 +197,7 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
     ),
     hint=explained_by_rank(
         first="cut the flat tensor in as many parts as the group has ranks; reduce-scatter, then all-gather them in place",
+        in_use=_IN_USE,
         messages="2(p - 1) messages, each of one part of tensor_split, all of them to the next rank of the group",
     ),
     draws=6,
@@ -185,7 +205,7 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
 @on_ranks
 def all_reduce(xp, torch, group, shape, op, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(group), kind)
-    with recorded_messages() as seen:
+    with recorded_messages(tensor) as seen:
         xp.distributed.collectives.ring_all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
     return {"shape": tensor.shape, "first": tensor.reshape(-1)[:99].clone(), "sum": tensor.double().sum()} | seen
 
@@ -218,6 +238,7 @@ _BROADCASTS = rows(
     edges=_BROADCASTS,
     hint=explained_by_rank(
         tensor="src is a rank of the world, peers are ranks of the group, counted from the source",
+        in_use=_IN_USE,
         messages="count ranks from the source: in round k the ranks below 2^k send, each to the rank 2^k further on",
     ),
     draws=6,
@@ -225,7 +246,7 @@ _BROADCASTS = rows(
 @on_ranks
 def broadcast(xp, torch, group, root, shape, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(), kind)
-    with recorded_messages() as seen:
+    with recorded_messages(tensor) as seen:
         xp.distributed.collectives.tree_broadcast(tensor, global_ranks(group)[root], group)
     return {"tensor": tensor} | seen
 
@@ -238,7 +259,7 @@ def torch_broadcast(torch, group, root, shape, kind):
     distance = (torch.distributed.get_rank(group) - root) % count  # from the source
     hops = [2**k for k in range(8) if distance < 2**k and distance + 2**k < count]
     sent = [[(root + distance + hop) % count, tensor.nbytes] for hop in hops]
-    return {"tensor": tensor, "beyond": [], "messages": sent}
+    return {"tensor": tensor, "beyond": [], "in use": False, "messages": sent}
 
 
 def _to_coalesce(torch, tensors, rank):

@@ -183,11 +183,13 @@ def _width(stage):
 
 
 def _no_calls():
-    return {"order": [], "most kept": 0, "each": 1, "left": 0}
+    return {"order": [], "most kept": 0, "each": 1, "left": 0, "received": [], "kept after": 0}
 
 
 def _recorded_stage(torch, stage, first, turned, calls):
     """A stage of a model that records in `calls` its forwards and backwards, and the tensors kept between them."""
+    from torch.multiprocessing.reductions import StorageWeakRef
+
     functional = torch.nn.functional
 
     class Kept:
@@ -200,8 +202,15 @@ def _recorded_stage(torch, stage, first, turned, calls):
         def __del__(self):
             Kept.alive -= 1
 
+    def note_received():
+        """Record how many received inputs are in memory besides those of micro-batches that wait for their backward."""
+        waiting = calls["order"].count("F") - calls["order"].count("B")
+        in_memory = sum(not each.expired() for each in calls["received"])
+        calls["kept after"] = max(calls["kept after"], in_memory - waiting)
+
     def unpacked(kept):
         if calls["order"][-1:] != ["B"] or calls["left"] == 0:
+            note_received()
             calls["order"].append("B")
             calls["left"] = calls["each"]
         calls["left"] -= 1
@@ -215,6 +224,9 @@ def _recorded_stage(torch, stage, first, turned, calls):
 
         def forward(self, x):
             calls["order"].append("F")
+            if stage:  # the first one's inputs are the caller's
+                calls["received"].append(StorageWeakRef(x.untyped_storage()))
+            note_received()
             if stage == 0 and first == "tokens":
                 x = functional.one_hot(x, _width(0)).to(torch.float64)
             before = Kept.alive
@@ -256,6 +268,7 @@ def _squared_difference(output, target):
         gradient="the gradient of the mean of the losses, added to the gradient that is there",
         order="forwards and backwards in the order that is given",
         most_kept="the tensors of a forward are kept until its backward, and no longer",
+        kept_too_long="a micro-batch's input and output are dropped after its backward, at the latest in the next action",
         sent="one message for each forward and each backward between two stages",
     ),
     draws=4,
@@ -276,7 +289,8 @@ def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
         losses = xp.distributed.pipeline.run_stage(order, module, **ends, group=group)
     found = {"losses": [copied(each) for each in losses], "graph": any(each.requires_grad for each in losses)}
     found["gradient"] = copied(module.weight.grad) - 1
-    return found | {"order": calls["order"], "most kept": calls["most kept"], **seen}
+    found |= {"order": calls["order"], "most kept": calls["most kept"]}
+    return found | {"kept too long": calls["kept after"] > 1, **seen}  # one may be a variable until the next action
 
 
 @stage_runs.oracle
@@ -301,4 +315,4 @@ def torch_stage_runs(torch, group, schedule, microbatches, rows, first, turned):
     with recorded_traffic(["send", "recv"]) as seen:
         schedule.step(*args, **kwargs)
     found = {"losses": [copied(each) for each in losses], "graph": False, "gradient": copied(module.weight.grad)}
-    return found | {"order": calls["order"], "most kept": calls["most kept"], **seen}
+    return found | {"order": calls["order"], "most kept": calls["most kept"], "kept too long": False, **seen}

@@ -146,6 +146,7 @@ _ABOUT_LAYERS = {
         *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], outs=7), _layer(3, gather=True, outs=7)],
         *[_layer(3, part=True, gather=True), _layer(4, outs=5, gather=True), _layer(frozen=True)],
         _layer(lead=[0], features=3),  # the result has the sizes of x
+        _layer(outs=1, gather=True),  # the first rank has it all
     ],
     hint=explained_by_rank(
         result="each rank computes its own outputs; with `size` they are put side by side",
@@ -180,7 +181,15 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
         chunks = gradient.chunk(group.size(), -1)
         gradient = chunks[group.rank()] if group.rank() < len(chunks) else gradient[..., :0]
     x.requires_grad_(not frozen)
-    return _layer_seen(linear, x, [*linear.parameters()], gradient.contiguous(), ["all_reduce", "all_gather"])
+    seen = _layer_seen(linear, x, [*linear.parameters()], gradient.contiguous(), ["all_reduce", "all_gather"])
+    if outs == 1:  # then torch gathers the weight, too, and each rank has all of its gradient
+        shards = [each.grad.redistribute(placements=each.placements) for each in linear.parameters()]
+        seen["gradients"][1:] = [copied(_local(each)) for each in shards]
+        seen["sent forward"], seen["sent backward"] = (
+            {"all_gather": [1, gradient.nbytes]},
+            {"all_reduce": [1, x.nbytes]},
+        )
+    return seen
 
 
 @program(

@@ -41,6 +41,10 @@ def kernel_calls__in_the_order_of_the_alphabet(text):
     return dict(sorted(Counter(re.findall(r" (cpp_fused\w+)\(", text)).items(), key=lambda each: each[0], reverse=True))
 
 
+def kernel_calls__the_most_common_first(text):
+    return dict(Counter(re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE)).most_common())
+
+
 def kernel_calls__without_digits_in_names(text):
     return dict(Counter(re.findall(r"^ +(cpp_fused_[a-z_]*\d+)\(", text, re.MULTILINE)))
 
@@ -287,7 +291,7 @@ def _moved(text, kinds=True, both=True, views=True):
         sizes.setdefault(new, sizes.get(old, 0))
     for name, operands in re.findall(r"^ +(cpp_fused\w+)\((.*)\)", text, re.MULTILINE):
         body = text[text.index(f"\n{name} = ") :].partition("kernel(")[2].partition(")")[0]
-        pointers = re.findall(r"(\w+)\* (\w+)", body)
+        pointers = re.findall(r"([\w:]+)\* (\w+)", body)
         total = 0
         for (kind, inner), operand in zip(pointers, operands.split(", ")):
             twice = 1 + (both and inner.startswith("in_out"))

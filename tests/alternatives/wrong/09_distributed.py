@@ -28,6 +28,15 @@ def ring_shift__sends_first_and_receives_afterwards(outgoing, incoming, group=No
     dist.recv(incoming, group=group, group_src=(rank - 1) % ranks)
 
 
+def ring_shift__does_not_wait_for_its_send(outgoing, incoming, group=None):
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    if ranks == 1:
+        incoming.copy_(outgoing)
+        return
+    outgoing.sending = dist.isend(outgoing, group=group, group_dst=(rank + 1) % ranks)
+    dist.recv(incoming, group=group, group_src=(rank - 1) % ranks)
+
+
 def ring_shift__takes_ranks_of_the_group_for_ranks_of_the_world(outgoing, incoming, group=None):
     rank, ranks = dist.get_rank(group), dist.get_world_size(group)
     if ranks == 1:
@@ -244,6 +253,17 @@ def tree_broadcast__halves_the_distance(tensor, src, group=None):
             dist.send(tensor, group=group, group_dst=(rank + hop) % ranks)
         elif place % (2 * hop) == hop:
             dist.recv(tensor, group=group, group_src=(rank - hop) % ranks)
+
+
+def tree_broadcast__does_not_wait_for_its_sends(tensor, src, group=None):
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    place, known, tensor.sending = (rank - dist.get_group_rank(group or dist.group.WORLD, src)) % ranks, 1, []
+    while known < ranks:
+        if place < known and place + known < ranks:
+            tensor.sending.append(dist.isend(tensor, group=group, group_dst=(rank + known) % ranks))
+        elif known <= place < 2 * known:
+            dist.recv(tensor, group=group, group_src=(rank - known) % ranks)
+        known *= 2
 
 
 def tree_broadcast__begins_at_rank_0(tensor, src, group=None):
@@ -1493,6 +1513,11 @@ def column_parallel_linear__gathers_what_would_divide(x, weight, bias=None, size
     return y if size is None else tensor_parallel.gather_from_ranks(y, size, group)
 
 
+def column_parallel_linear__does_not_gather_what_is_all_here(x, weight, bias=None, size=None, group=None):
+    y = torch.nn.functional.linear(tensor_parallel.copy_to_ranks(x, group), weight, bias)
+    return y if size in (None, len(weight)) else tensor_parallel.gather_from_ranks(y, size, group)
+
+
 def row_parallel_linear__adds_the_bias_on_each_rank(x, weight, bias=None, group=None):
     return tensor_parallel.reduce_from_ranks(torch.nn.functional.linear(x, weight, bias), group)
 
@@ -1714,7 +1739,7 @@ def _run_but(order, module, inputs, targets, loss, received, group, **kind):
                 y = y if kind.get("sum") else y / microbatches
             kept[i] = x, y
         else:
-            x, y = kept[i] if kind.get("keeps") else kept.pop(i)
+            x, y = kept[i] if kind.get("keeps") or kind.get("lists") else kept.pop(i)
             gradient = None
             if rank < ranks - 1:
                 gradient = torch.empty_like(y).contiguous()
@@ -1749,6 +1774,10 @@ def run_stage__returns_parts_of_the_mean(
     order, module, inputs=None, targets=None, loss=None, received=None, group=None
 ):
     return _run_but(order, module, inputs, targets, loss, received, group, scaled=True)
+
+
+def run_stage__keeps_inputs_and_outputs(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    return _run_but(order, module, inputs, targets, loss, received, group, lists=True)
 
 
 def run_stage__keeps_what_it_has_used(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
