@@ -269,7 +269,7 @@ def _squared_difference(output, target):
         order="forwards and backwards in the order that is given",
         most_kept="the tensors of a forward are kept until its backward, and no longer",
         sends_finished="wait for each send at the end",
-        kept_too_long="drop a received input, and whatever has a graph from it, after its backward, at the latest in the next action",
+        kept_too_long="drop a received input, and what has a graph from it, after its backward, at the latest in the next action",
         sent="one message for each forward and each backward between two stages",
     ),
     draws=4,
