@@ -272,7 +272,12 @@ def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> 
         *("--tmpfs", "/packages", *binds, "--remount-ro", "/packages"),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--ro-bind", "/dev/null", "/dev/zero"),  # a shared mapping of it would be memory that no process has
-        *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # a pseudo-terminal is one of a number that the whole host has
+        *(
+            "--tmpfs",
+            "/dev/pts",
+            "--remount-ro",
+            "/dev/pts",
+        ),  # a pseudo-terminal is one of a number that the whole host has
         *(*writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
         *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], bench, user, then)),
     ]

@@ -48,13 +48,13 @@ def arguments_text(xp, args, kwargs):
 
 
 def attempt(call):
-    """The result of a call, or the name of the built-in error that it raises."""
+    """The result of a call, or the name of the built-in error that it raises, and whether a kernel has raised it."""
     try:
         return call()
     except RecursionError:
         raise
     except (Exception, Interrupt) as error:
-        return error_name(error)
+        return error_name(error) + " of a kernel" * (error.args == ("of a kernel",))
 
 
 def threaded(run):
@@ -99,7 +99,7 @@ def kernel(xp, overload, key, kind, log):
     """A kernel for a key, and whether it takes the key set. It logs its call and its arguments.
 
     Its `kind`: return a number ("leaf"); the same, and take the key set ("keyset"); redispatch below its own key
-    ("redispatch"); call another operator ("other"); or fall through ("fallthrough").
+    ("redispatch"); call another operator ("other"); raise ("raise"); or fall through ("fallthrough").
     """
     number = [*RUNTIME, *ALIASES].index(key)
     own = getattr(xp._C.DispatchKey, "AutogradCPU" if key == "Autograd" else key)
@@ -110,6 +110,8 @@ def kernel(xp, overload, key, kind, log):
 
     def with_key_set(key_set, *args, **kwargs):
         log.append(f"{key}: {key_set_text(xp, key_set)}, {arguments_text(xp, args, kwargs)}")
+        if kind == "raise":
+            raise NotImplementedError("of a kernel")
         if kind == "redispatch":
             below = xp._C._dispatch_keyset_full_after(own)
             return overload("f").redispatch(key_set & below, *args, **kwargs) + 100
