@@ -3,6 +3,7 @@
 import re
 
 from ...check import program
+from ...recorder import recorded
 from ..cases import Interrupt, drawn, error_name, explained, several
 
 
@@ -54,6 +55,7 @@ _STEPS = {
     "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1]),
     "another namespace": lambda torch, x: torch.ops.inductor._reinterpret_tensor(x, x.shape, x.stride()),
     "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted, "tried": _tried,
+    "subclass": lambda torch, x: x.as_subclass(type("Own", (torch.Tensor,), {})).exp(),
     "another error": lambda torch, x: x / (1 // 0),
 }  # fmt: skip
 
@@ -69,10 +71,11 @@ def watched(torch, calls, steps, rows, more):
         seen.append(float(x.sum()))
 
     try:
-        found = calls(function, given, *[1] * more)
+        with recorded() as around:
+            found = calls(function, given, *[1] * more)
     except (Exception, Interrupt) as error:
         found = error_name(error)
-    return {"calls": found, "computed": seen, "modes left on": torch._C._len_torch_dispatch_stack()}
+    return {"calls": found, "computed": seen, "around": around, "modes left on": torch._C._len_torch_dispatch_stack()}
 
 
 def _case(*steps, rows=2, more=0):
@@ -87,6 +90,7 @@ def _case(*steps, rows=2, more=0):
     hint=explained(
         calls="one entry for each call that reaches the mode: str(func), and the shapes of all tensors among its arguments",
         computed="call the function once, with the arguments given; it computes the same as without the mode",
+        around="a mode that is on already sees the same operators as without recording",
         modes_left_on="the mode must be off again, whatever happens: use a with statement",
     ),
     draws=30,

@@ -66,7 +66,9 @@ torch/csrc/Module.cpp; torch/_ops.py; my/_ops.py; torch/_inductor/codegen/cpp.py
 /usr/lib/python3/site-packages/numpy/core/numeric.py; c10/torch; torch/c10; torch/nn/c10/core/DispatchKey.h; torch/nn/torch/fx;
 torch/fx/torch/nn; torch/c10/torch; c10/torch/c10; torch/csrc/autograd/aten/src/ATen/x.cpp;
 aten/src/ATen/torch/csrc/autograd/x.cpp; aten/src/ATen/torch/csrc/autograd/aten/src/ATen; torch/fx/tools/autograd/c10;
-torch/_ops_py/x.py; c10/core/DispatchKey-h; torch/nn/; tools/x.py; torchgen/model.py; Torch/nn; c10/torch/nn/c10""")
+torch/_ops_py/x.py; c10/core/DispatchKey.hpp; torch/nn/; C:/my files/torch/nn/init.py; torch/fx/../nn;
+torch/nn/pytorch/x.py; torch/fx/site-packages/x.py; torch/include/nn/x.h; tools/x.py; torchgen/model.py; Torch/nn;
+c10/torch/nn/c10""")
 
 
 @program(
@@ -114,7 +116,8 @@ f(Tensor y, Tensor(b -> *) x) -> (Tensor(b)[], Tensor); f(Tensor(a!) x, Tensor(b
 f(Tensor(a) x, str s="(a!) y *", *, str t="*") -> Tensor(a); f(Tensor x, str s="Tensor(a!)") -> Tensor(a);
 f(Tensor(z -> *) x, Tensor(b) y) -> (Tensor(b), Tensor(z)[]); detach_(Tensor(a!) self) -> Tensor(a!);
 max.dim_max(Tensor self, int dim, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices);
-_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()""")
+_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> (); __and__.Tensor(Tensor self, Tensor other) -> Tensor;
+f(Tensor(a)[] xs) -> Tensor(a)[]""")
 
 
 def _all_schemas():

@@ -39,6 +39,7 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
     edges=[
         _profile(), _profile(("a", 1, 5, 5)), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
         _profile(*_MATMUL, share=None), _profile(*_MATMUL, share=0.25), _profile(("a", 1, 0, 4), share=1.0),
+        _profile(("b", 1, 0, 4), ("aten::mm", 1, 4, 8)),
         _profile(("b", 1, 0, 4), ("a", 1, 4, 8), ("c", 2, 0, 9)),
         _profile(("c", 1, 0, 4), ("a", 1, 4, 8), ("b", 1, 8, 12), ("d", 1, 12, 16), share=0.125),
         _profile(("b", 1, 0, 1), ("a", 1, 2, 5), share=0.25),  # a quarter is not more than a quarter
@@ -99,7 +100,8 @@ def _timing(*work, **more):
         _timing([1], [2], [9], [3], warmup=0, repeats=3), _timing([1], [2], [9], [4], warmup=0, repeats=4),
         _timing([4], [1], [3], warmup=0, repeats=2), _timing([8], [1], [4], [2], [6], [3], warmup=0, repeats=6),
         _timing([], warmup=1, repeats=2), _timing([0, 3], [2, 2], [5], overhead=4.0, warmup=1, repeats=3),
-        _timing([1, 1, 1], overhead=4.0, warmup=0, repeats=2), _timing([100], [90], [5], warmup=2, repeats=2),
+        _timing([1, 1, 1], overhead=4.0, warmup=0, repeats=2),
+        _timing([2**-22], overhead=2**-24), _timing([100], [90], [5], warmup=2, repeats=2),
     ],
     hint=explained(
         seconds="synchronise before each reading of the clock, then take the median of the single times",

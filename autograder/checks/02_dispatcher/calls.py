@@ -290,13 +290,22 @@ def _runs(st):
 )  # fmt: skip
 def run(xp, kernels, bits, stack, how):
     kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
-    log, lines = [], []
+    log, lines, explained = [], [], []
+
+    def tried():
+        try:
+            return xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how)
+        except NotImplementedError as error:
+            explained.append(name in str(error) or error.args == ("of a kernel",))
+            raise
+
     with operators(xp, kernels, log) as overload:
         name = overload("f")._schema.full_name
         with xp.dispatch.show_dispatch_trace(lines.append):
-            result = attempt(lambda: xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how))
+            result = attempt(tried)
     lines = [line.replace(name, "lab::f") for line in lines]
-    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
+    found = {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
+    return found | {"explained": all(explained)}
 
 
 @run.oracle
@@ -317,7 +326,7 @@ def _(torch, kernels, bits, stack, how):
             keys += [last] * torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, on_cpu.get(last, last))
     hows = [how, *["redispatch"] * len(keys)]
     lines = [f"{' ' * i}[{how}] op=[lab::f], key=[{key}]" for i, (how, key) in enumerate(zip(hows, keys))]
-    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0}
+    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0, "explained": True}
 
 
 _CALLS = [

@@ -899,3 +899,24 @@ def autocast_by_hand(state, errors, operator, policy, stack):
         raise
     state["excluded"] = before
     return result
+
+
+def run__explains_every_error(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    try:
+        if kernel is MISSING:
+            raise NotImplementedError
+        with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+            return bind_kernel(kernel, operator, key_set)(*stack)
+    except NotImplementedError:
+        raise NotImplementedError(explain_missing(operator, key)) from None
+
+
+def run__explains_nothing(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
