@@ -224,10 +224,6 @@ def slice__rounds_to_the_nearest(self, dim=0, start=None, end=None, step=1):
     return _slice(self, dim, start, end, step, size_of=lambda start, end: round((end - start) / step))
 
 
-def slice__rounds_up_with_floats(self, dim=0, start=None, end=None, step=1):
-    return _slice(self, dim, start, end, step, size_of=lambda start, end: math.ceil((end - start) / step))
-
-
 def slice__wraps_by_modulo(self, dim=0, start=None, end=None, step=1):
     length = self.size(dim)
     start = start if start is None or start >= 0 else start % max(length, 1)
