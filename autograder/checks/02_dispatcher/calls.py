@@ -366,7 +366,7 @@ def called(xp, kernels, stack, include, exclude):
 
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]
 _MODE_STACKS = [
-    ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["on", "answer"],
+    ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["nothing"], ["on", "answer"],
     ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"], ["interrupt"], ["on", "interrupt"], ["raise", "again"],
 ]  # fmt: skip
 _moded = defaults(kernels=[], modes=[], stack=[["cpu"], None, 0], include=[], exclude=[], elsewhere=False)

@@ -140,7 +140,7 @@ def operators(xp, kernels, log):
             return getattr(getattr(xp.ops, namespace), name).default
 
         for name in "fg":
-            made.define(f"{name}(Tensor?[] xs, Tensor? y=None, int n=0) -> int")
+            made.define(f"{name}(Tensor?[] xs, Tensor? y=None, int n=0) -> int?")
         for key, kind in in_order(kernels):
             function, keyset = kernel(xp, overload, key, kind, log)
             made.impl("f", function, key, with_keyset=keyset)
@@ -172,14 +172,15 @@ def stacks(st):
     return st.tuples(st.lists(one, max_size=2), one, st.integers(0, 2)).map(list)
 
 
-MODES = ["on", "on", "other", "again", "answer", "raise", "interrupt", "refuse"]
+MODES = ["on", "on", "other", "again", "answer", "nothing", "raise", "interrupt", "refuse"]
 
 
 def mode(xp, overload, number, kind, log):
     """A mode that logs its calls.
 
-    Its `kind`: call the operator ("on"), return a number ("answer"), raise ("raise", "interrupt"), return NotImplemented
-    ("refuse"), call another operator first ("other"), or call the operator within itself the first time ("again").
+    Its `kind`: call the operator ("on"), return a number ("answer") or None ("nothing"), raise ("raise", "interrupt"),
+    return NotImplemented ("refuse"), call another operator first ("other"), or call the operator within itself the first
+    time ("again").
     """
     base = xp.utils._python_dispatch.TorchDispatchMode if is_torch(xp) else xp.dispatch.DispatchMode
 
@@ -193,8 +194,8 @@ def mode(xp, overload, number, kind, log):
                 raise KeyError("the mode's") if kind == "raise" else Interrupt
             if kind == "refuse":
                 return NotImplemented
-            if kind == "answer":
-                return 1000 + number
+            if kind in ("answer", "nothing"):
+                return 1000 + number if kind == "answer" else None
             if kind == "other" and func is overload("f"):
                 overload("g")(*args, **kwargs)
             if self.again:
