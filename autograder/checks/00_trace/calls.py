@@ -3,6 +3,7 @@
 import re
 
 from ...check import program
+from ...recorder import recorded
 from ..cases import Interrupt, drawn, error_name, explained, several
 
 
@@ -15,6 +16,18 @@ def _backward(torch, x):
 def _interrupted(torch, x):
     torch.relu(x)
     raise Interrupt
+
+
+def _tried(torch, x):
+    try:
+        torch.ops.aten.add.Tensor(x, x.new_zeros(7, 7))
+    except RuntimeError:
+        return x.relu()
+
+
+def _into_list(torch, x):
+    torch.unbind_copy(x, out=(found := [*torch.empty_like(x)]))
+    return found[0].expand(2, -1)
 
 
 def _without_grad(torch, x):
@@ -34,30 +47,35 @@ _STEPS = {
     "two results": lambda torch, x: x.max(dim=0, keepdim=True)[0].expand(2, -1),
     "softmax": lambda torch, x: x.softmax(1),
     "layer norm": lambda torch, x: torch.nn.functional.layer_norm(x, x.shape[1:]), "index": lambda torch, x: x[[0, 0]],
+    "column": lambda torch, x: x[:, [0, 0, 1]],
     "einsum": lambda torch, x: torch.einsum("ij,kj->ik", x, x), "backward": _backward, "no grad": _without_grad,
     "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
     "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
+    "list by name": _into_list,
     "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1]),
     "another namespace": lambda torch, x: torch.ops.inductor._reinterpret_tensor(x, x.shape, x.stride()),
-    "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted,
+    "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted, "tried": _tried,
+    "subclass": lambda torch, x: x.as_subclass(type("Own", (torch.Tensor,), {})).exp(),
+    "another error": lambda torch, x: x / (1 // 0),
 }  # fmt: skip
 
 
 def watched(torch, calls, steps, rows, more):
     """The result of a recorder for a program of these steps, what the program saw, and the modes that are on afterwards."""
-    seen = []
+    seen, given = [], torch.arange(3.0 * rows).reshape(rows, 3)
 
     def function(x, *rest):
-        seen.append([list(x.shape), len(rest)])
+        seen.append([x is given, list(x.shape), len(rest)])
         for name in steps:
             x = _STEPS[name](torch, x)
         seen.append(float(x.sum()))
 
     try:
-        found = calls(function, torch.arange(3.0 * rows).reshape(rows, 3), *[1] * more)
+        with recorded() as around:
+            found = calls(function, given, *[1] * more)
     except (Exception, Interrupt) as error:
         found = error_name(error)
-    return {"calls": found, "computed": seen, "modes left on": torch._C._len_torch_dispatch_stack()}
+    return {"calls": found, "computed": seen, "around": around, "modes left on": torch._C._len_torch_dispatch_stack()}
 
 
 def _case(*steps, rows=2, more=0):
@@ -72,6 +90,7 @@ def _case(*steps, rows=2, more=0):
     hint=explained(
         calls="one entry for each call that reaches the mode: str(func), and the shapes of all tensors among its arguments",
         computed="call the function once, with the arguments given; it computes the same as without the mode",
+        around="a mode that is on already sees the same operators as without recording",
         modes_left_on="the mode must be off again, whatever happens: use a with statement",
     ),
     draws=30,

@@ -26,7 +26,7 @@ _KINDS = {
     "nested": lambda torch: torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(2, 2)]),
 }  # fmt: skip
 _PLACES = ["", "no grad", "inference", "autocast", "autocast off", "below autograd", "vmap", "grad"]
-_PLACES += ["without BackendSelect", "without CPU", "with Conjugate"]
+_PLACES += ["without BackendSelect", "without CPU", "with Conjugate", "mode"]
 
 
 @contextmanager
@@ -45,6 +45,7 @@ def within(torch, name):
         "without BackendSelect": lambda: exclude("BackendSelect"),
         "without CPU": lambda: exclude("CPU"),
         "with Conjugate": lambda: torch._C._IncludeDispatchKeyGuard(torch._C.DispatchKey.Conjugate),
+        "mode": lambda: torch.utils._python_dispatch.BaseTorchDispatchMode(),
     }.get(name)
     with inside() if inside else nullcontext():
         yield
@@ -74,7 +75,7 @@ def enter(torch, look, make, places):
 
 
 # no tensor is made within these
-_OUTSIDE = ("below autograd", "without BackendSelect", "without CPU", "with Conjugate", "vmap", "grad")
+_OUTSIDE = ("below autograd", "without BackendSelect", "without CPU", "with Conjugate", "mode", "vmap", "grad")
 
 
 @drawing
@@ -169,8 +170,9 @@ def _call(op, *keys):
 
 
 def at_home(torch, text):
-    """A text in which the paths of torch's Python files do not depend on where torch is installed. They contain a space."""
-    return text.replace(os.path.dirname(os.path.dirname(torch.__file__)), "/site packages")
+    """A text in which the paths of torch's Python files do not depend on where torch is installed. All contain a space."""
+    text = text.replace(os.path.dirname(os.path.dirname(torch.__file__)), "/site packages")
+    return text.replace("/pytorch/pytorch/", "/no fallthrough [2]/")
 
 
 def table_of(torch, op):

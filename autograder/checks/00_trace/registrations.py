@@ -36,6 +36,8 @@ def _section_edges():
     yield {"name": "e", "text": "- func: e(Tensor x) -> Tensor\n  dispatch: {}\n"}
     yield {"name": "_nested_get_lengths", "text": _entries("_nested_get_lengths")}
     yield {"name": "h.out", "text": '- func: h.out(Tensor x, str s="() -> ", *, Tensor(a!) out) -> Tensor(a!)\n'}
+    by_name = "*, int n=1, Tensor(a!) out, Tensor(b!) rest) -> (Tensor(a!), Tensor(b!))"
+    yield {"name": "k.o", "text": f"- func: k.o(Tensor x, {by_name}\n"}
     yield {"name": "g_.y", "text": "- func: g_.y(Tensor(a!) self, *, int n=1) -> Tensor(a!)\n"}
 
 

@@ -65,8 +65,10 @@ aten/src/ATen/core/Tensor.cpp; aten/src/ATen/autocast_mode.cpp; aten/src/ATen/au
 torch/csrc/Module.cpp; torch/_ops.py; my/_ops.py; torch/_inductor/codegen/cpp.py; c10/core/DispatchKey.h; c10/core/DispatchKey.cpp;
 /usr/lib/python3/site-packages/numpy/core/numeric.py; c10/torch; torch/c10; torch/nn/c10/core/DispatchKey.h; torch/nn/torch/fx;
 torch/fx/torch/nn; torch/c10/torch; c10/torch/c10; torch/csrc/autograd/aten/src/ATen/x.cpp;
-aten/src/ATen/torch/csrc/autograd/x.cpp; aten/src/ATen/torch/csrc/autograd/aten/src/ATen;
-torch/fx/tools/autograd/c10; tools/x.py; torchgen/model.py; Torch/nn; c10/torch/nn/c10""")
+aten/src/ATen/torch/csrc/autograd/x.cpp; aten/src/ATen/torch/csrc/autograd/aten/src/ATen; torch/fx/tools/autograd/c10;
+torch/_ops_py/x.py; c10/core/DispatchKey.hpp; torch/nn/; C:/my files/torch/nn/init.py; torch/fx/../nn;
+torch/nn/pytorch/x.py; torch/fx/site-packages/x.py; torch/include/nn/x.h; tools/x.py; torchgen/model.py; Torch/nn;
+c10/torch/nn/c10""")
 
 
 @program(
@@ -110,10 +112,12 @@ f(Tensor x, str mode="a -> b", str sign="!", Tensor? z=None) -> Tensor; f(Tensor
 f(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!);
 f.out(Tensor self, *, Tensor(a!) out, Tensor(b!) rest) -> (Tensor(a!) out, Tensor(b!) rest);
 split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[];
-f(Tensor y, Tensor(b -> *) x) -> (Tensor(b)[], Tensor);
+f(Tensor y, Tensor(b -> *) x) -> (Tensor(b)[], Tensor); f(Tensor(a!) x, Tensor(b) y) -> (Tensor(b), Tensor(a));
+f(Tensor(a) x, str s="(a!) y *", *, str t="*") -> Tensor(a); f(Tensor x, str s="Tensor(a!)") -> Tensor(a);
 f(Tensor(z -> *) x, Tensor(b) y) -> (Tensor(b), Tensor(z)[]); detach_(Tensor(a!) self) -> Tensor(a!);
 max.dim_max(Tensor self, int dim, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices);
-_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()""")
+_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> (); __and__.Tensor(Tensor self, Tensor other) -> Tensor;
+f(Tensor(a)[] xs) -> Tensor(a)[]""")
 
 
 def _all_schemas():

@@ -38,7 +38,8 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
     cases=_profiles,
     edges=[
         _profile(), _profile(("a", 1, 5, 5)), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
-        _profile(*_MATMUL, share=None), _profile(*_MATMUL, share=0.25),
+        _profile(*_MATMUL, share=None), _profile(*_MATMUL, share=0.25), _profile(("a", 1, 0, 4), share=1.0),
+        _profile(("b", 1, 0, 4), ("aten::mm", 1, 4, 8)),
         _profile(("b", 1, 0, 4), ("a", 1, 4, 8), ("c", 2, 0, 9)),
         _profile(("c", 1, 0, 4), ("a", 1, 4, 8), ("b", 1, 8, 12), ("d", 1, 12, 16), share=0.125),
         _profile(("b", 1, 0, 1), ("a", 1, 2, 5), share=0.25),  # a quarter is not more than a quarter
@@ -100,14 +101,16 @@ def _timing(*work, **more):
         _timing([4], [1], [3], warmup=0, repeats=2), _timing([8], [1], [4], [2], [6], [3], warmup=0, repeats=6),
         _timing([], warmup=1, repeats=2), _timing([0, 3], [2, 2], [5], overhead=4.0, warmup=1, repeats=3),
         _timing([1, 1, 1], overhead=4.0, warmup=0, repeats=2),
+        _timing([2**-22], overhead=2**-24), _timing([100], [90], [5], warmup=2, repeats=2),
     ],
     hint=explained(
         seconds="synchronise before each reading of the clock, then take the median of the single times",
         calls="warmup + repeats calls are made",
+        reads_at_work="whenever the clock is read, the device has no work left, also in the warm-up",
     ),
 )  # fmt: skip
 def timings(xp, work, pending, overhead, warmup, repeats):
-    device, made = xp.trace.FakeDevice(overhead), []
+    device, made, at_work = xp.trace.FakeDevice(overhead), [], []
     device.launch(pending)
 
     def call():
@@ -115,9 +118,14 @@ def timings(xp, work, pending, overhead, warmup, repeats):
             device.launch(seconds)
         made.append(1)
 
+    def clock():
+        at_work.append(device.done > device.now)
+        return device.clock()
+
     more = {name: value for name, value in (("warmup", warmup), ("repeats", repeats)) if value is not None}
-    seconds = xp.trace.timed(call, device.synchronize, device.clock, **more)
-    return {"seconds": float(seconds) if isinstance(seconds, int | float) else seconds, "calls": len(made)}
+    seconds = xp.trace.timed(call, device.synchronize, clock, **more)
+    seconds = float(seconds) if isinstance(seconds, int | float) else seconds
+    return {"seconds": seconds, "calls": len(made), "reads at work": sum(at_work)}
 
 
 @timings.oracle
@@ -132,4 +140,5 @@ def torch_timings(torch, work, pending, overhead, warmup, repeats):
         return max(host, device)
 
     times = [alone(work[min(number, len(work) - 1)]) for number in range(warmup, warmup + repeats)]
-    return {"seconds": float(torch.tensor(times, dtype=torch.float64).quantile(0.5)), "calls": warmup + repeats}
+    seconds = float(torch.tensor(times, dtype=torch.float64).quantile(0.5))
+    return {"seconds": seconds, "calls": warmup + repeats, "reads at work": 0}

@@ -282,6 +282,7 @@ def _runs(st):
             (_ALL, [_AUTOGRAD]), (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
             (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]),
             ([], [[EXPLICIT, "leaf"]]), ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
+            (["CPU", "Dense"], [["CPU", "raise"]]), (_ALL, [["CPU", "raise"], _AUTOGRAD]),
             (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
         )
     ],
@@ -289,13 +290,22 @@ def _runs(st):
 )  # fmt: skip
 def run(xp, kernels, bits, stack, how):
     kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
-    log, lines = [], []
+    log, lines, explained = [], [], []
+
+    def tried():
+        try:
+            return xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how)
+        except NotImplementedError as error:
+            explained.append(name in str(error) or error.args == ("of a kernel",))
+            raise
+
     with operators(xp, kernels, log) as overload:
         name = overload("f")._schema.full_name
         with xp.dispatch.show_dispatch_trace(lines.append):
-            result = attempt(lambda: xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how))
+            result = attempt(tried)
     lines = [line.replace(name, "lab::f") for line in lines]
-    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
+    found = {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
+    return found | {"explained": all(explained)}
 
 
 @run.oracle
@@ -316,7 +326,7 @@ def _(torch, kernels, bits, stack, how):
             keys += [last] * torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, on_cpu.get(last, last))
     hows = [how, *["redispatch"] * len(keys)]
     lines = [f"{' ' * i}[{how}] op=[lab::f], key=[{key}]" for i, (how, key) in enumerate(zip(hows, keys))]
-    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0}
+    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0, "explained": True}
 
 
 _CALLS = [
@@ -356,7 +366,7 @@ def called(xp, kernels, stack, include, exclude):
 
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]
 _MODE_STACKS = [
-    ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["on", "answer"],
+    ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["nothing"], ["on", "answer"],
     ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"], ["interrupt"], ["on", "interrupt"], ["raise", "again"],
 ]  # fmt: skip
 _moded = defaults(kernels=[], modes=[], stack=[["cpu"], None, 0], include=[], exclude=[], elsewhere=False)

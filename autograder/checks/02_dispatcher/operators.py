@@ -48,13 +48,13 @@ def arguments_text(xp, args, kwargs):
 
 
 def attempt(call):
-    """The result of a call, or the name of the built-in error that it raises."""
+    """The result of a call, or the name of the built-in error that it raises, and whether a kernel has raised it."""
     try:
         return call()
     except RecursionError:
         raise
     except (Exception, Interrupt) as error:
-        return error_name(error)
+        return error_name(error) + " of a kernel" * (error.args == ("of a kernel",))
 
 
 def threaded(run):
@@ -99,7 +99,7 @@ def kernel(xp, overload, key, kind, log):
     """A kernel for a key, and whether it takes the key set. It logs its call and its arguments.
 
     Its `kind`: return a number ("leaf"); the same, and take the key set ("keyset"); redispatch below its own key
-    ("redispatch"); call another operator ("other"); or fall through ("fallthrough").
+    ("redispatch"); call another operator ("other"); raise ("raise"); or fall through ("fallthrough").
     """
     number = [*RUNTIME, *ALIASES].index(key)
     own = getattr(xp._C.DispatchKey, "AutogradCPU" if key == "Autograd" else key)
@@ -110,6 +110,8 @@ def kernel(xp, overload, key, kind, log):
 
     def with_key_set(key_set, *args, **kwargs):
         log.append(f"{key}: {key_set_text(xp, key_set)}, {arguments_text(xp, args, kwargs)}")
+        if kind == "raise":
+            raise NotImplementedError("of a kernel")
         if kind == "redispatch":
             below = xp._C._dispatch_keyset_full_after(own)
             return overload("f").redispatch(key_set & below, *args, **kwargs) + 100
@@ -138,7 +140,7 @@ def operators(xp, kernels, log):
             return getattr(getattr(xp.ops, namespace), name).default
 
         for name in "fg":
-            made.define(f"{name}(Tensor?[] xs, Tensor? y=None, int n=0) -> int")
+            made.define(f"{name}(Tensor?[] xs, Tensor? y=None, int n=0) -> int?")
         for key, kind in in_order(kernels):
             function, keyset = kernel(xp, overload, key, kind, log)
             made.impl("f", function, key, with_keyset=keyset)
@@ -170,14 +172,15 @@ def stacks(st):
     return st.tuples(st.lists(one, max_size=2), one, st.integers(0, 2)).map(list)
 
 
-MODES = ["on", "on", "other", "again", "answer", "raise", "interrupt", "refuse"]
+MODES = ["on", "on", "other", "again", "answer", "nothing", "raise", "interrupt", "refuse"]
 
 
 def mode(xp, overload, number, kind, log):
     """A mode that logs its calls.
 
-    Its `kind`: call the operator ("on"), return a number ("answer"), raise ("raise", "interrupt"), return NotImplemented
-    ("refuse"), call another operator first ("other"), or call the operator within itself the first time ("again").
+    Its `kind`: call the operator ("on"), return a number ("answer") or None ("nothing"), raise ("raise", "interrupt"),
+    return NotImplemented ("refuse"), call another operator first ("other"), or call the operator within itself the first
+    time ("again").
     """
     base = xp.utils._python_dispatch.TorchDispatchMode if is_torch(xp) else xp.dispatch.DispatchMode
 
@@ -191,8 +194,8 @@ def mode(xp, overload, number, kind, log):
                 raise KeyError("the mode's") if kind == "raise" else Interrupt
             if kind == "refuse":
                 return NotImplemented
-            if kind == "answer":
-                return 1000 + number
+            if kind in ("answer", "nothing"):
+                return 1000 + number if kind == "answer" else None
             if kind == "other" and func is overload("f"):
                 overload("g")(*args, **kwargs)
             if self.again:

@@ -100,7 +100,7 @@ _SINGLE_ARGUMENTS = rows(
     ("1 x", False), ("int[ x", False), ("Tensor x=1", False), ("int x=", False), ("int x=3=4", False),
     ("int\tx\t=\n3", False), ("int[10] x=1", False), ("int[12]? x10=None", False), ("int x=9007199254740993", True),
     ("float x=-1.5e-07", False), ("int x=0", False), ("bool? x=None", True), ("str x=''", False), ("int[] x=[]", False),
-    ("Tensor?", False),
+    ("Tensor?", False), ("float from=0.0", True),
 )  # fmt: skip
 
 

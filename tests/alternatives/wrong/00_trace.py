@@ -3,6 +3,7 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import re
 import statistics
 
 import torch
@@ -47,6 +48,8 @@ def read_schema__asks_torch(schema):
     return read | {"required": [each.name for each in parsed.arguments if not each.has_default_value()]}
 
 
+trace_layer_of = trace.layer_of.__class__(trace.layer_of.__code__, trace.layer_of.__globals__)
+trace_timed = trace.timed.__class__(trace.timed.__code__, trace.timed.__globals__)
 trace_read = trace.read_schema.__class__(trace.read_schema.__code__, trace.read_schema.__globals__)
 
 
@@ -343,3 +346,118 @@ def aten_calls__stays_on_after_an_interrupt(function, *args):
         raise
     mode.__exit__(None, None, None)
     return calls
+
+
+def layer_of__dot_of_a_pattern(path):
+    found = []
+    for entry in trace.SOURCE_MAP:
+        for match in re.finditer(rf"(?:^|(?<=/)){entry}(?=/|$)", path):
+            found.append((entry.count("/"), match.start(), entry))
+    if not found:
+        raise ValueError(f"{path} is not on the source map")
+    entry = max(found)[2]
+    return trace.SOURCE_MAP[entry][0], entry
+
+
+def read_schema__shared_needs_the_same_annotation(schema):
+    name, _, rest = schema.partition("(")
+    arguments, _, results = rest.rpartition(") -> ")
+    parts = trace.split_at_commas(arguments)
+    star = parts.index("*") if "*" in parts else len(parts)
+    names = {part: part.partition("=")[0].split()[-1] for part in parts if " " in part}
+    memory = {each: trace.annotation(part).partition(" ")[0] for part, each in names.items()}
+    return {
+        "name": name,
+        "required": [names[part] for part in names if "=" not in part],
+        "by name": [names[part] for part in parts[star + 1 :]],
+        "written": [names[part] for part in names if "!" in trace.annotation(part)],
+        "shared": [
+            [each for each in memory if memory[each] and trace.annotation(result).partition(" ")[0] == memory[each]]
+            for result in trace.split_at_commas(results.strip("()"))
+        ],
+    }
+
+
+def aten_calls__only_those_that_succeed(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args, kwargs):
+            shapes = [tuple(each.shape) for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+            result = func(*args, **kwargs)
+            calls.append((str(func), shapes))
+            return result
+
+    with Record():
+        function(*args)
+    return calls
+
+
+def aten_calls__no_lists_among_the_keywords(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            tensors = [*tree_leaves(args), *kwargs.values()]
+            calls.append((str(func), [tuple(each.shape) for each in tensors if isinstance(each, torch.Tensor)]))
+            return func(*args, **kwargs)
+
+    with Record():
+        function(*args)
+    return calls
+
+
+def serving__fallthrough_in_the_path(table, keys):
+    lines = dict(line.split(": ", 1) for line in table.splitlines())
+    for key in (*keys, "Undefined"):
+        line = lines.get(key)
+        if line is None:
+            return None
+        if "fallthrough" not in line:
+            place, kind = re.fullmatch(r"registered at (.*) \[(.*)\]", line).groups()
+            return key, place, kind
+
+
+def timed__warm_up_watches_the_clock(call, synchronize, clock, warmup=3, repeats=5):
+    begin = clock()
+    for _ in range(warmup):
+        call()
+        if clock() - begin > 60:
+            break
+    times = []
+    for _ in range(repeats):
+        synchronize()
+        start = clock()
+        call()
+        synchronize()
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def layer_of__from_the_last_package(path):
+    return trace_layer_of(path.rpartition("site-packages/")[2])
+
+
+def layer_of__ends_at_a_colon(path):
+    return trace_layer_of(path.partition(":")[0])
+
+
+def aten_calls__alone(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args, kwargs):
+            calls.append(
+                (str(func), [tuple(x.shape) for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)])
+            )
+            with torch.utils._python_dispatch._disable_current_modes():
+                return func(*args, **kwargs)
+
+    with Record():
+        function(*args)
+    return calls
+
+
+def timed__in_microseconds(call, synchronize, clock, warmup=3, repeats=5):
+    return round(trace_timed(call, synchronize, clock, warmup, repeats), 6)

@@ -899,3 +899,39 @@ def autocast_by_hand(state, errors, operator, policy, stack):
         raise
     state["excluded"] = before
     return result
+
+
+def run__explains_every_error(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    try:
+        if kernel is MISSING:
+            raise NotImplementedError
+        with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+            return bind_kernel(kernel, operator, key_set)(*stack)
+    except NotImplementedError:
+        raise NotImplementedError(explain_missing(operator, key)) from None
+
+
+def run__explains_nothing(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def call_mode__expects_a_result(operator, *args, **kwargs):
+    mode, included = local.modes.pop(), local.included
+    if not local.modes:
+        local.included &= ~PYTHON
+    try:
+        with excluding(ABOVE_PYTHON):
+            result = mode.__torch_dispatch__(operator, (), args, kwargs)
+    finally:
+        local.modes.append(mode)
+        local.included = included
+    if result is NotImplemented or result is None:
+        raise TypeError(operator.full_name)
+    return result

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from rushlight.aten.native.linear_algebra import multiply_add
-from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
+from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size, wrap_dim
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
 from rushlight.c10.dtypes import INTEGRAL, bool_, float16, promote_types, scalar_type
 from rushlight.utils import cpp_extension as cpp
@@ -545,3 +545,13 @@ def scaled_addmm(self, product, beta, out):
     if self.dtype is bool_ and out.numel():
         raise NotImplementedError("Bool")
     out._array[...] = product if beta == 0 else product + product.dtype.type(beta) * self._array
+
+
+def call_inplace__broadcasts_the_result(kernel, args):
+    self, output = args[0], kernel.meta(*args)
+    if infer_size(self.shape, tuple(output.sizes)) != tuple(self.shape):
+        raise RuntimeError("shape")
+    check_writable(kernel, args, self, output)
+    if not self.is_meta:
+        kernel.impl(*args, self)
+    return self
