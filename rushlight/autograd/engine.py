@@ -106,10 +106,10 @@ def execute(
     `create_graph` during the run, and while the gradients of the roots are added. After it, also after an error or an
     interrupt, grad mode has its previous value.
 
-    `captures` maps edges to the indices in the answer that get the edge's gradient. With `captures`, only these nodes run: the
-    nodes that `nodes_to_execute` finds for the nodes of these edges, and the node of an edge whose list of indices is
-    empty. If a captured node does not run, the captured gradient is the one after the tensors' hooks. If it runs too, the
-    captured gradient is the one that arrived, before the hooks. The hooks of all other nodes do not run.
+    `captures` maps edges, at least one, to the indices in the answer that get the edge's gradient. With `captures`, only these
+    nodes run: the nodes that `nodes_to_execute` finds for the nodes of these edges, and the node of an edge whose list of
+    indices is empty. If a captured node does not run, the captured gradient is the one after the tensors' hooks. If it runs
+    too, the captured gradient is the one that arrived, before the hooks. The hooks of all other nodes do not run.
 
     Returns:
         the captured gradients by index; an index that got no gradient is missing.

@@ -554,16 +554,16 @@ def follow(xp, x, views):
 def through_a_write(xp, layout, shape, views, formula, history, offset):
     base = base_of(xp, layout, shape, offset)
     part = follow(xp, base, views)
-    grad = gradient_of_base(xp, base, layout, history)
+    grad = gradient_of_base(xp, base, layout, history, offset)
     of_base = base.shape, base.stride(), base.storage_offset()
     of_view = part.shape, part.stride(), part.storage_offset() - base.storage_offset()
     found = xp.history.copy_slices(FORMULAS[formula], grad, of_base, of_view)
     return gradients_of_a_write(xp, found, grad)
 
 
-def gradient_of_base(xp, base, layout, history):
+def gradient_of_base(xp, base, layout, history, offset):
     grad = xp.arange(base.numel(), dtype=xp.float64).reshape(base.shape).add(1)
-    grad = base_of(xp, layout, base.shape, 0).copy_(grad) if layout == "gaps" else grad
+    grad = base_of(xp, layout, base.shape, offset).copy_(grad) if layout == "gaps" or offset else grad
     return grad.requires_grad_(history)
 
 
@@ -602,6 +602,6 @@ def _(torch, layout, shape, views, formula, history, offset):
     base.copy_(before)
     other = torch.zeros_like(follow(torch, base.detach(), views)).requires_grad_()
     Write.apply(follow(torch, base, views), other)
-    grad = gradient_of_base(torch, base, layout, history)
+    grad = gradient_of_base(torch, base, layout, history, offset)
     found = torch.autograd.grad(base, [before, other], grad, create_graph=True, allow_unused=True)
     return gradients_of_a_write(torch, found, grad)

@@ -67,7 +67,7 @@ def forward(xp, ctx, log, tensors, outputs, several, saves, nondifferentiable, m
     if saves:
         ctx.save_for_backward(*(x for x in kept[saves] if x is None or isinstance(x, xp.Tensor)))
     ctx.number = 7
-    return Results(made) if several == "subclass" else tuple(made) if several else made[0]
+    return {"subclass": Results, "list": list, True: tuple, False: lambda made: made[0]}[several](made)
 
 
 def backward(xp, ctx, log, args, tensors, results, grads, answer):
@@ -146,6 +146,8 @@ def _function(**others):
         _function(outputs="new written short", args="computed", several=True, roots=[0, 1]),
         _function(saves="args", args="plain"), _function(saves="args", args="leaf", enabled=False),
         _function(outputs="new written", args="computed", several=True, roots=[1], saves="outputs"),
+        *[_function(outputs=output, args="computed leaf", saves="args", twice=True) for output in ("same", "written")],
+        _function(outputs="short same", args="computed leaf", several=True, saves="args", roots=[0, 1]),
         _function(saves="args", args="leaf plain computed", twice=True),
         _function(saves="outputs", args="computed", twice=True),
         _function(saves="outputs", args="computed", outputs="new short", several=True, roots=[0, 1]),
@@ -156,7 +158,8 @@ def _function(**others):
         _function(twice=True), *[_function(args="leaf number", answer=answer) for answer in ANSWERS],
         *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
         _function(answer="list"), _function(args="parameter"), _function(args="plain parameter", saves="args"),
-        _function(several="subclass"), _function(outputs="new short", several="subclass", roots=[0, 1]),
+        _function(several="subclass"), _function(outputs="new short", several="list"),
+        _function(outputs="new short", several="subclass", roots=[0, 1]),
     ],
     hint="each result has its own output_nr, whether it can have a gradient or not",
 )  # fmt: skip
@@ -182,6 +185,7 @@ def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
         return dict.fromkeys(("results", "several", "graph", "passes")) | {"raises": result, "log": log}
     (ctx,) = contexts
     log.append({"kept": len(ctx.saved_tensors), "nothing left to save": not getattr(ctx, "to_save", None)})
+    log.append({"edges": len(ctx.next_functions)})
     results += list(result) if isinstance(result, tuple) else [result]
     shown = [result_shown(xp, x, tensors) for x in results]
     ends = [x for x in results if isinstance(x, xp.Tensor)]
@@ -368,7 +372,8 @@ CHECKPOINTED = {
     "cut": lambda xp, x, y, z: (x.detach() * 2, x * 3), "all cut": lambda xp, x, y, z: x.detach() * 2,
     "not used": lambda xp, x, y, z: x.exp(), "integers": lambda xp, x, y, z: (x.argmax(), x * x),
     "subclass": lambda xp, x, y, z: Results((x * 2, x.tanh() * x)), "outside": lambda xp, x, y, z: (x * z, x.tanh() * z),
-    "shared": lambda xp, x, y, z: two_uses(x.exp()),
+    "shared": lambda xp, x, y, z: two_uses(x.exp()), "itself": lambda xp, x, y, z: (x, x * 2),
+    "one twice": lambda xp, x, y, z: (x * 3,) * 2,
 }  # fmt: skip
 
 
@@ -385,7 +390,8 @@ def kept_by(xp, results):
 @program(
     "checkpoint.recompute",
     cases=drawn(
-        function=list(CHECKPOINTED), args=several(["leaf", "leaf", "computed", "plain"], 1, 2), number=bool,
+        function=[name for name in CHECKPOINTED if name != "itself"],  # a view of what is turned later is undefined
+        args=several(["leaf", "leaf", "computed", "plain"], 1, 2), number=bool,
         roots=several((0, 1), 1, 2, unique=True), times=(1, 2), turned=[[], [], [], [0], [1]],
     ),
     edges=[
@@ -432,9 +438,9 @@ def again(xp, function, args, number, roots, times, turned):
         for index in turned:  # between the two passes
             if index < len(args) and args[index].is_leaf:
                 args[index].requires_grad_(not args[index].requires_grad)
-        found = attempt(xp.autograd.backward, ends, grads) if ends else None
+        found = [attempt(xp.autograd.backward, ends, grads, keep) for keep in (True, False) if ends]
         log.append("back")
         shown = [x if not isinstance(x, xp.Tensor) else [plain(x), x.requires_grad] for x in many]
-        found = {"results": shown, "graph": graph.shown(), "backward": found or "done", "kept": kept_by(xp, many)}
+        found = {"results": shown, "graph": graph.shown(), "backward": found, "kept": kept_by(xp, many)}
         runs.append(found | {"grad": [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]})
     return {"runs": runs, "calls": log}

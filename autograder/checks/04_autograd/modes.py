@@ -79,6 +79,7 @@ def _block_edges(names):
     some += [[[a, "with"], [b, "with"]] for a in names for b in names] + [[]]
     some += [[[a, how], [b, "set"]] for a in names for b in MODES for how in ("with", "bare decorator")]
     some += [[["", "below"], [name, "with"]] for name in names]
+    some += [[[name, "with"], [b, "set"], [name, "with"]] for name in names for b in MODES]
     return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "Interrupt")]
 
 

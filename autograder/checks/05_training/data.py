@@ -32,7 +32,7 @@ def _about_order(case, mine, theirs):
 @program(
     "data.batches",
     cases=drawn(
-        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words", "none", "sized"],
+        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words", "none", "odd", "sized"],
         batch_size=(1, 4), drop_last=bool, asked=(0, 4),
     ),
     edges=[
@@ -46,8 +46,8 @@ def _about_order(case, mine, theirs):
         for drop_last in (True, False)
     ]
     + [
-        {"count": 5, "given": given, "batch_size": 2, "drop_last": drop_last, "asked": 2}
-        for given in ("none", "sized") for drop_last in (True, False)
+        {"count": 5, "given": given, "batch_size": 2, "drop_last": drop_last, "asked": 4}
+        for given in ("none", "odd", "sized") for drop_last in (True, False)
     ],
     hint=_about_order,
 )  # fmt: skip
@@ -57,7 +57,7 @@ def batchings(xp, count, given, batch_size, drop_last, asked):
     def sampler():
         for i in itertools.count() if count is None else range(count):
             taken.append(i)
-            yield {"words": f"word {i}", "none": None}.get(given, i)
+            yield {"words": f"word {i}", "none": None, "odd": (-1, "", (), False)[i % 4]}.get(given, i)
 
     class Sized:  # it draws an index only when it is asked, as `RandomSampler` does
         __iter__, __len__ = staticmethod(sampler), lambda self: count

@@ -79,6 +79,7 @@ def groupings(xp, kind, first, groups):
         "groups": [{"params": pool[:1], "lr": 0.75}, {"params": pool[1]}],
     }
     optimizer, results = getattr(xp.optim, kind)(given[first], lr=0.25), []
+    known = optimizer.param_groups
     for each in groups:
         made = _group(each["params"], each["start"], each["settings"], pool)
         source = made["params"] if isinstance(made, dict) and "params" in made else None
@@ -90,7 +91,12 @@ def groupings(xp, kind, first, groups):
         results.append([result, warned, *same, len(optimizer.param_groups)])
     held = [dict(sorted(group.items())) for group in optimizer.param_groups]
     held = [group | {"params": [labels.get(id(p), "another") for p in group["params"]]} for group in held]
-    return {"results": results, "groups": held, "defaults": sorted(optimizer.defaults)}
+    return {
+        "results": results,
+        "groups": held,
+        "the same list": optimizer.param_groups is known,
+        "defaults": sorted(optimizer.defaults),
+    }
 
 
 def _group(params, start, settings, pool):
@@ -338,6 +344,7 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=
         *[_cosine(T_max=T_max, eta_min=eta_min, steps=13) for T_max in (1, 2, 3, 4, 5) for eta_min in (0, 0.25)],
         _cosine([1.0, 0.5], eta_min=0.125), _cosine([0.25], eta_min=0.5), _cosine(times={"2": 2.0}),
         _cosine(times={"4": 2.0}), _cosine([2.0, 0.5], 3, 0.125, times={"1": 0.5, "5": 2.0}),
+        _cosine(times={"0": 0.0}), _cosine(eta_min=0.25, times={"3": 2.0, "7": 0.5}),  # at a minimum by the rate, and by the step
         _cosine(T_max=50, steps=3), _cosine([1.0, 0.25], 3, 0.5, 8, times={"1": 0.5, "2": 0.5}),
     ],
     hint=lambda case, mine, theirs: (

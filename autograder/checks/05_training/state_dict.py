@@ -12,7 +12,7 @@ from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, 
     cases=drawn(entries=drawn_trees, prefix=["", "", "model.", "a."], keep_vars=bool),
     edges=[
         {"entries": entries, "prefix": prefix, "keep_vars": keep_vars}
-        for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "n", 0], ["parameter", "w", 0]])
+        for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "_n", 0], ["parameter", "_w", 0]])
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
     hint=explained(
@@ -24,13 +24,14 @@ from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, 
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)
     whole, own = tree.root.state_dict(prefix=prefix, keep_vars=keep_vars), {"there before": 1}
+    own |= dict.fromkeys(list(whole)[:1])  # is replaced, if it is not of a child
     tree.root._save_to_state_dict(own, prefix, keep_vars)
     shown = {name: [plain(x), x.requires_grad, tree.label(x)] for name, x in whole.items()}
     with xp.no_grad():
         for x in {**tree.parameters, **{f"buffer {n}": x for n, x in tree.buffers.items()}}.values():
             x.add_(1)
     after = {name: [plain(x), x._version] for name, x in whole.items()}
-    return {"whole": shown, "own": list(own), "after": after}
+    return {"whole": shown, "own": {name: x is None for name, x in own.items()}, "after": after}
 
 
 _CHANGES = {  # another value under the same key

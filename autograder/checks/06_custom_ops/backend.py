@@ -308,6 +308,7 @@ def _fallen_back(torch, name, place, layout):
         "min out": lambda: (aten.min.dim_min, x, 0, {"min": row, "min_indices": more[1]}),
         "frexp out": lambda: (aten.frexp.Tensor_out, x, {"mantissa": y, "exponent": more[0]}),
         "resize_": lambda: (aten.resize_.default, place(numbers(torch, [3, 2], 1)), [2]),  # without gaps, which it would show
+        "resize_ to as many": lambda: (aten.resize_.default, place(numbers(torch, [3, 2], 1)), [2, 3]),
         "running averages": lambda: (aten._native_batch_norm_legit.default, x, None, None, row, made([2], 1), *norm),
         "foreach": lambda: (aten._foreach_mul.Scalar, [x, y], 2.0),
         "foreach into": lambda: (aten._foreach_add_.Scalar, [x, y], 1.0),
@@ -321,7 +322,7 @@ def _fallen_back(torch, name, place, layout):
 
 _FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat; index;
 clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a row; index_put_; exp out;
-exp out itself; exp out of size 0; min out; frexp out; resize_; running averages; foreach; foreach into;
+exp out itself; exp out of size 0; min out; frexp out; resize_; resize_ to as many; running averages; foreach; foreach into;
 foreach into the first; unfold; t; split; mm of wrong sizes; no such dimension""".replace("\n", " ").split("; ")
 
 

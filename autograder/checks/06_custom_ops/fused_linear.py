@@ -42,6 +42,12 @@ def _spoilt(torch, x, weight, bias, activation, wrong):
     return ({"x": x, "weight": weight, "bias": bias, "activation": activation} | changed).values()
 
 
+def _finite_or_not(torch, *sizes_and_layout):
+    """The arguments of `operators.arguments`; if the layout is "infinite", `x` is infinite."""
+    x, weight, bias = arguments(torch, *sizes_and_layout)
+    return x.fill_(-torch.inf) if "infinite" in sizes_and_layout else x, weight, bias
+
+
 def _shapes_and(**more):
     """Cases of `shapes` after other parts, which win."""
     return lambda st: drawn(**more)(st).flatmap(lambda case: shapes()(st).map(lambda sizes: sizes | case))
@@ -63,6 +69,7 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
         *(_usual(lead, "backwards", features=features, bias=False)  # with a single feature einsum leaves other strides
           for features in (2, 1) for lead in ([3], [2, 3], [2, 3, 2])),
         _usual(activation="gelu", kind="float32"), _usual(features=1, outs=1),
+        *(_usual(activation=name, layout="infinite", features=1) for name in ("none", "relu")),
         *(_usual([lead], outs=2, bias=False) for lead in (0, 2)),  # the result has the sizes of x, or of x and weight
         *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
         *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
@@ -76,7 +83,7 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
 )  # fmt: skip
 def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     torch = xp.custom_ops.torch
-    inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
+    inputs = [*_spoilt(torch, *_finite_or_not(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
     before = [copied(each) for each in inputs[:3]]
     with recorded(operators.ARITHMETIC, operators.DELEGATES) as beyond:
         result, called = operators.operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
@@ -95,7 +102,7 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
 def torch_kernel(torch, lead, features, outs, bias, activation, layout, kind, wrong):
     if wrong:
         raise _WRONG[wrong](wrong)
-    inputs = arguments(torch, lead, features, outs, bias, layout, kind)
+    inputs = _finite_or_not(torch, lead, features, outs, bias, layout, kind)
     result = copied(linear(torch, *inputs, activation))
     return {"result": result, "contiguous": True, "alone": True, "arguments": [True] * 3, "beyond": []}
 

@@ -17,7 +17,8 @@ _step = defaults(sizes=[3], layouts=["", "", ""], lr=0.5, momentum=0.9, kind="fl
 
 def _inputs(torch, sizes, layouts, kind):
     """weight, buffer and gradient."""
-    return [with_layout(torch, numbers(torch, sizes, i, kind).clone(), layout) for i, layout in enumerate(layouts)]
+    made = [with_layout(torch, numbers(torch, sizes, i, kind).clone(), layout) for i, layout in enumerate(layouts)]
+    return [x.fill_(torch.inf) if layout == "infinite" else x for x, layout in zip(made, layouts)]
 
 
 @program(
@@ -26,6 +27,8 @@ def _inputs(torch, sizes, layouts, kind):
     edges=[
         *(_step(), _step([2, 3]), _step([]), _step([0, 2]), _step(lr=0.0), _step(momentum=0.0), _step(kind="float32")),
         *(_step([2, 3], ["gaps", "gaps", ""]), _step([2, 3], ["backwards", "", "equal"])),
+        _step(layouts=["", "infinite", ""], momentum=0.0),
+        _step(layouts=["", "", "infinite"], lr=0.0),  # 0 times infinity
     ],
     hint=explained(
         weight="subtract lr times the new buffer from the weight, in its own memory, where a view of it sees the change",
@@ -47,12 +50,12 @@ def steps(xp, sizes, layouts, lr, momentum, kind):
 @steps.oracle
 def torch_steps(torch, sizes, layouts, lr, momentum, kind):
     weight, buffer, grad = _inputs(torch, sizes, layouts, kind)
-    weight.grad = grad
+    weight.grad = grad if momentum else buffer * momentum + grad  # without momentum torch keeps no buffer
     optimizer = torch.optim.SGD([weight], lr=lr, momentum=momentum)
     optimizer.state[weight]["momentum_buffer"] = buffer
     optimizer.step()
-    if momentum == 0:  # then torch keeps no buffer
-        buffer = grad
+    if momentum == 0:
+        buffer = weight.grad
     found = {"weight": copied(weight), "buffer": copied(buffer), "grad": copied(grad)}
     return found | {"returned": None, "beyond": []}
 
