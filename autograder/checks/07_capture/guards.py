@@ -30,7 +30,8 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | size = xp.Size([1, 2])""",
     "keys": """{1: 2} | {1: 3} | {2: 2} | {1.0: 2} | {True: 2} | {1, 2} = {1: 0, 2: 0} | {2, 1} = {2: 0, 1: 0} | words = {'a': 1}
         | more words = {'a': 1, 'b': 2} | {} | ordered = OrderedDict(a=1) | range = range(3) | range(4) | range of one = range(1)
-        | another of one = range(0, 3, 5) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
+        | another of one = range(0, 3, 5)
+        | third of one = range(0, 3, 4) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
         | built again = {int('12345'): 1} | joined = {''.join('ab'): 1} | joined again = {''.join('ab'): 1}
         | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}
         | ordered built = OrderedDict({int('12345'): 1}) | ordered again = OrderedDict({int('12345'): 1})""",
@@ -52,7 +53,8 @@ PAIRS = {  # the guards of the first value, tried on the second
     "length": """[1] > [2] | [1] > [1, 2] | [1] > (1,) | pair > other pair | pair > (1, 2) | (1, 2) > size | (1,) > (1, 2)
         | () > (1,) | own > own 2 | own > [1] | [1] > own""",
     "keys": """{1: 2} > {1: 3} | {1: 2} > {2: 2} | {1: 2} > {1.0: 2} | {1, 2} > {2, 1} | words > more words | words > ordered
-        | range > range(4) | range of one > another of one | {1: 2} > {True: 2} | mixed > mixed True | built > built again
+        | range > range(4) | range of one > another of one | another of one > third of one
+        | {1: 2} > {True: 2} | mixed > mixed True | built > built again
         | joined > joined again | {1.0: 2} > {True: 2} | ordered built > ordered again""",
     "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b} | ordered x > ordered y",
     "element": "{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2 | {1} > grown",
@@ -217,7 +219,7 @@ def source_of(path):
         (["k", "kk"], [[], [["kk", 2]], [["k", 2]]]),
         (["kk", "k"], [[], [["kk", 2]], [["k", 2]]]),
         (["o.nn", "o.n"], [[], [["o.nn", 2]], [["o.n", 2]], [["o.nn", None]]]),
-        (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1][0]", 2]], [["l[0]", 2]]]),
+        (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1]", None]], [["l[1][0]", 2]], [["l[0]", 2]]]),
         (["d['a']", "d['b']", "d['c'][1]"], [[["d['a']", None]], [["d['c']", 3]], [["d['c']", None]]]),
         (["o.inner.n", "o.inner.n"], [[], [["o.inner.n", None]], [["o.inner.n", 2]], [["o.inner", 3]]]),
         (["d['a']", "o.inner.n", "o.n"], [[["o.n", 2]], [["o.inner.n", 2]], [["d['a']", 2]]]),
@@ -231,7 +233,7 @@ def guards_checked(xp, looks, changes):
     guards = []
     for look in looks:
         for path in LOOKS[look]:
-            text = "{} == one" if path == look else "{} is not None"
+            text = "{0} == one and {0} < 2" if path == look else "{0} is not None"
             guards.append(xp.dynamo.guards.Guard(source_of(path), text.format(source_of(path))))
     guards.append(xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3"))
     scope = {"one": 1, "v0": 2, "v1": 3}
@@ -239,8 +241,11 @@ def guards_checked(xp, looks, changes):
     names = [name for name in scope if name != "__builtins__"]  # Python's `exec` adds it
     found = [{"scope": names, "has its text": isinstance(check.source, str)}]
     for change in changes:
-        state = CountingLocals(state_after(change))
-        found.append({"holds": check(state), "looked twice for a local": max(state.counts.values(), default=0) > 1})
+        after = state_after(change)
+        after["d"] = d = CountingLocals(after["d"])
+        state = CountingLocals(after)
+        holds, counts = check(state), [*state.counts.values(), *d.counts.values()]
+        found.append({"holds": holds, "looked twice": max(counts, default=0) > 1})
         failing = xp.dynamo.guards.failing_guard(guards, dict(scope), dict(state))
         tried = guards[: guards.index(failing) + 1] if failing else guards
         found[-1]["looked beyond the first that fails"] = sorted(
@@ -257,7 +262,7 @@ def _(torch, looks, changes):
         states = [[torch.ones(2), *state_after(each).values()] for each in ([], change)]
         after = captured(torch, function, states)[1]
         holds = not after["graphs"] and not isinstance(after["result"], str)
-        found.append({"holds": holds, "looked twice for a local": False, "looked beyond the first that fails": []})
+        found.append({"holds": holds, "looked twice": False, "looked beyond the first that fails": []})
     return found
 
 
