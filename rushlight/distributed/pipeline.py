@@ -132,7 +132,7 @@ def run_stage(
     output goes to the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from
     that loss, or from the gradient of the output that the rank after sends; the gradient of the received input goes to the
     rank before. The tensors that autograd has saved in the forward of a micro-batch are kept until its backward, and no
-    longer: its input and output are dropped too, at the latest in the next action.
+    longer. A received input is dropped too, at the latest in the next action (a message with a graph would keep it).
 
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 

@@ -6,7 +6,16 @@ from contextlib import contextmanager
 
 from ...check import program
 from ..cases import listed, numbers, rows, several, with_layout
-from .ranks import WatchedWork, explained_by_rank, global_ranks, on_ranks, recorded_traffic, recorded_waits, rings
+from .ranks import (
+    WatchedWork,
+    explained_by_rank,
+    global_ranks,
+    on_ranks,
+    recorded_sends,
+    recorded_traffic,
+    recorded_waits,
+    rings,
+)
 
 _KINDS = ["float64", "float32", "int64"]
 _OPS = ["SUM", "MAX"]
@@ -16,24 +25,14 @@ _OPS = ["SUM", "MAX"]
 def recorded_messages(*given):
     """Within, on a rank: records the receiver and the number of bytes of each message that is not empty, in order.
 
-    "in use" is whether a message of the memory of a given tensor has not been waited for: with gloo only `wait` completes it.
+    "in use" is whether a message of the memory of a given tensor has not been waited for.
     """
-    from torch.distributed import Work
-
     from rushlight.distributed import Traffic
 
-    memory, sends = {each.untyped_storage().data_ptr() for each in given if each.numel()}, []
-
-    class Sends(Traffic):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            result = super().__torch_dispatch__(func, types, args, kwargs)
-            if func.name() == "c10d::send" and args[0][0].untyped_storage().data_ptr() in memory:
-                sends.append(result)
-            return result
-
-    with recorded_traffic(("send", "recv")) as seen, Sends() as traffic:
+    with recorded_traffic(("send", "recv")) as seen, Traffic() as traffic, recorded_sends() as sends:
         yield seen
-    seen["in use"] = not all(Work.unbox(each).is_completed() for each in sends)
+    memory = {each.untyped_storage().data_ptr() for each in given if each.numel()}
+    seen["in use"] = any(start in memory and not work.is_completed() for start, work in sends)
     sent = [each for each in traffic.operations if each.kind == "send"]
     del seen["sent"]
     if any(each.kind == "recv" and each.peer is None for each in traffic.operations):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import copied, drawing, drawn, numbers, rows
-from .ranks import explained_by_rank, on_ranks, recorded_traffic, time_limit
+from .ranks import explained_by_rank, on_ranks, recorded_sends, recorded_traffic, time_limit
 
 
 def _stages(st):
@@ -268,7 +268,8 @@ def _squared_difference(output, target):
         gradient="the gradient of the mean of the losses, added to the gradient that is there",
         order="forwards and backwards in the order that is given",
         most_kept="the tensors of a forward are kept until its backward, and no longer",
-        kept_too_long="a micro-batch's input and output are dropped after its backward, at the latest in the next action",
+        sends_finished="wait for each send at the end",
+        kept_too_long="drop a received input, and what has a graph from it, after its backward, at the latest in the next action",
         sent="one message for each forward and each backward between two stages",
     ),
     draws=4,
@@ -285,11 +286,12 @@ def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
         ends = {"inputs": [*inputs]}
     if stage == stages - 1:
         ends |= {"targets": [*targets], "loss": _squared_difference}
-    with recorded_traffic(["send", "recv"]) as seen:
+    with recorded_traffic(["send", "recv"]) as seen, recorded_sends() as sends:
         losses = xp.distributed.pipeline.run_stage(order, module, **ends, group=group)
     found = {"losses": [copied(each) for each in losses], "graph": any(each.requires_grad for each in losses)}
     found["gradient"] = copied(module.weight.grad) - 1
     found |= {"order": calls["order"], "most kept": calls["most kept"]}
+    found["sends finished"] = all(work.is_completed() for _, work in sends)
     return found | {"kept too long": calls["kept after"] > 1, **seen}  # one may be a variable until the next action
 
 
@@ -315,4 +317,5 @@ def torch_stage_runs(torch, group, schedule, microbatches, rows, first, turned):
     with recorded_traffic(["send", "recv"]) as seen:
         schedule.step(*args, **kwargs)
     found = {"losses": [copied(each) for each in losses], "graph": False, "gradient": copied(module.weight.grad)}
-    return found | {"order": calls["order"], "most kept": calls["most kept"], "kept too long": False, **seen}
+    found |= {"order": calls["order"], "most kept": calls["most kept"]}
+    return found | {"sends finished": True, "kept too long": False, **seen}

@@ -102,6 +102,25 @@ def recorded_traffic(allowed=(), watched=()):
         seen["beyond"] = sorted({*nbytes} - {*allowed}) + names
 
 
+@contextmanager
+def recorded_sends():
+    """Within, on a rank: a list of the sends, each as the address of its memory and its work, which gloo completes in `wait`."""
+    from torch.distributed import Work
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    sends = []
+
+    class Sends(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            if func.name() == "c10d::send":
+                sends.append((args[0][0].untyped_storage().data_ptr(), Work.unbox(result)))
+            return result
+
+    with Sends():
+        yield sends
+
+
 class WatchedWork:
     """The work of an asynchronous collective. It records each wait."""
 

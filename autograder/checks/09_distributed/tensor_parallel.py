@@ -185,10 +185,8 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     if outs == 1:  # then torch gathers the weight, too, and each rank has all of its gradient
         shards = [each.grad.redistribute(placements=each.placements) for each in linear.parameters()]
         seen["gradients"][1:] = [copied(_local(each)) for each in shards]
-        seen["sent forward"], seen["sent backward"] = (
-            {"all_gather": [1, gradient.nbytes]},
-            {"all_reduce": [1, x.nbytes]},
-        )
+        seen["sent forward"] = {"all_gather": [1, gradient.nbytes]}
+        seen["sent backward"] = {"all_reduce": [1, x.nbytes]}
     return seen
 
 

@@ -1749,7 +1749,7 @@ def _run_but(order, module, inputs, targets, loss, received, group, **kind):
             y.backward(gradient, retain_graph=kind.get("keeps"))
             if rank:
                 send(x.grad, rank - 1)
-    for work in works:
+    for work in works[:-1] if kind.get("hasty") else works:
         work.wait()
     return losses
 
@@ -1778,6 +1778,12 @@ def run_stage__returns_parts_of_the_mean(
 
 def run_stage__keeps_inputs_and_outputs(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
     return _run_but(order, module, inputs, targets, loss, received, group, lists=True)
+
+
+def run_stage__does_not_wait_for_its_sends(
+    order, module, inputs=None, targets=None, loss=None, received=None, group=None
+):
+    return _run_but(order, module, inputs, targets, loss, received, group, hasty=True)
 
 
 def run_stage__keeps_what_it_has_used(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
