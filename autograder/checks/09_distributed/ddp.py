@@ -391,7 +391,6 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
         each.grad = grad
     _launched(torch, reducer, reducer.buckets[: -1 if late else None], group)
     before, refused = [*map(copied, grads)], None
-    state = [reducer.launched, *((bucket.pending, bucket.work) for bucket in reducer.buckets)]
     with recorded_traffic(["all_reduce"]) as seen:
         try:
             ddp.finish(reducer, used[rank] if looks else None)
@@ -399,8 +398,7 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
             refused = error_name(error)
     if refused:
         same = [b is a if b is None else torch.equal(b, a) for a, b in zip(before, grads)]
-        same.append(state == [reducer.launched, *((bucket.pending, bucket.work) for bucket in reducer.buckets)])
-        return {"error": refused, "all as it was": all(same), **seen}
+        return {"error": refused, "gradients as they were": all(same), **seen}
     state = [[b.pending - len(b.parameters), b.work is None] for b in reducer.buckets]
     for bucket in reducer.buckets:
         bucket.buffer.fill_(99)
@@ -444,7 +442,7 @@ def torch_finishes(torch, group, sizes, buckets, used, earlier, looks, late):
         try:
             parallel()
         except RuntimeError as error:
-            return {"error": error_name(error), "all as it was": True, "sent": {}, "beyond": []}
+            return {"error": error_name(error), "gradients as they were": True, "sent": {}, "beyond": []}
     size = sum(each.nbytes for each in model.parts)  # of its only bucket
     count, nbytes = seen["sent"]["all_reduce"]
     sent = {"all_reduce": [count - 1, nbytes - size]} if count > 1 else {}
