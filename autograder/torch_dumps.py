@@ -543,6 +543,7 @@ EDGES = [
     _edge("y.relu(), (y.relu() @ x).relu()", [8, 8], [8, 8], isa="avx2"),
     _edge("x.sort(1)[0] + 1, x.cumsum(0) * 2, F.layer_norm(x, x.shape[1:])", [12, 40], threads=4),
     _edge("torch.cat([x, x * 2], 1).to(torch.float64), x.t().contiguous() @ y", [4, 6], [4, 5]),
+    _edge("x[y, :, z]", [[5, 4, 3], None, "complex64"], [[2], None, "int64"], [[2], None, "int64"]),
     _edge("torch.log1p(torch.expm1(torch.atan2(x, y)))", [33], [33]),
     _edge("torch.ops.aten.sigmoid_backward(x.log(), y)", [33], [33]),
     _edge("torch.searchsorted(x, y, sorter=z) + 1", [8], [5], [[8], None, "int64"]),

@@ -66,7 +66,7 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     - A list or a tuple, or an instance of a class derived from them: the type is exactly this class, and the length is the same.
     - A dict whose keys are all of the types in `CONSTANTS`: the type is exactly this class, and it has the same keys, of the same
       types, in the same order. Any other dict: the type is exactly this class, and the keys are the same objects (by `id`), in the
-      same order.
+      same order. Keys of a class derived from those in `CONSTANTS` may count as either.
     - A set or a frozenset: the type is exactly this class, and it is equal to a copy made now.
     - A Python function (`FunctionType`): its `__code__` is the same object. A bound method (`MethodType`): the type is the same,
       and its `__func__` meets the conditions of a function.

@@ -109,7 +109,7 @@ def call_lines(
 
     For each step, in this order:
 
-    - For each buffer that it writes, in their order, if no earlier step wrote the buffer and the buffer is not kept:
+    - For each buffer that it writes (a step names each once), in their order, if no earlier step wrote it and it is not kept:
       `("reuse", old, new)` if it is written in place of another (`updates`), else `("allocate", new)`.
     - `("call", i)`, with the number of the step, from 0.
     - `("free", name)` for each buffer that it is the last to use, in the order of `last_uses`, unless this step reuses the buffer,

@@ -56,7 +56,8 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
     Each call is one indented line. The operator is the dotted name in the text, which begins with `extern_kernels.`, in either
     form, or with `torch.ops.`, in the second. The operands are the names of the tensors that it reads, in order, also keyword
     arguments: `arg`, a number, `_`, a number, or `buf` and a number. For a `reinterpret_tensor`, which is a view, the operand is
-    its base. A tensor that is passed twice is named twice. The result, after `out=` or before ` = `, is not an operand.
+    its base. A tensor that is passed twice is named twice, and lists, such as `[arg1_1, None]`, are looked through. The result, the
+    name after `out=` or before ` = `, is not an operand.
 
     Source: `ExternKernelOutLine` and `ExternKernelAllocLine` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -83,7 +84,7 @@ def memory_use(text: str) -> tuple[dict[str, str], int]:
     The bytes of a new buffer are the product of its sizes times `ITEM_SIZES` of its dtype. Reuse, in the two forms, gives the old
     memory a new name. Lines without `# reuse` at the end, `buf6 = reinterpret_tensor(...)  # alias` and `buf1 = buf0[0]`, only name
     a part of another buffer. Such a name has no memory of its own: after `del buf6` the memory of the other buffer is still in use.
-    An argument has no memory of its own either: `del arg0_1`.
+    An argument has no memory of its own either, `del arg0_1`, and is never reused.
 
     Source: `AllocateLine`, `ReuseLine` and `FreeIfNotReusedLine` in `torch/_inductor/codegen/wrapper.py`.
     """

@@ -101,7 +101,7 @@ CALLABLES = {  # a callable, as a call of it in a function
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
     "abstract": "Abstract(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
-    "on": "on(x)",
+    "on": "on(x)", "bits": "True.bit_length()", "upper of a derived class": "word.upper()", "conjugate": "1j.conjugate()",
 }  # fmt: skip
 CALL_HELPERS = f"""import abc, gc, math, sys, time
 {BREAKS}def helper(v, n):
@@ -125,6 +125,11 @@ on._dynamo_disable = on._torchdynamo_disable = False
 
 class Metres(float):
     pass
+
+class Word(str):
+    pass
+
+word = Word('a')
 
 class Abstract(Scaled, abc.ABC):
     pass

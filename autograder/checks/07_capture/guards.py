@@ -30,7 +30,8 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | size = xp.Size([1, 2])""",
     "keys": """{1: 2} | {1: 3} | {2: 2} | {1.0: 2} | {True: 2} | {1, 2} = {1: 0, 2: 0} | {2, 1} = {2: 0, 1: 0} | words = {'a': 1}
         | more words = {'a': 1, 'b': 2} | {} | ordered = OrderedDict(a=1) | range = range(3) | range(4) | range of one = range(1)
-        | another of one = range(0, 3, 5) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
+        | another of one = range(0, 3, 5)
+        | third of one = range(0, 3, 4) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
         | built again = {int('12345'): 1} | joined = {''.join('ab'): 1} | joined again = {''.join('ab'): 1}
         | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}
         | ordered built = OrderedDict({int('12345'): 1}) | ordered again = OrderedDict({int('12345'): 1})""",
@@ -52,7 +53,8 @@ PAIRS = {  # the guards of the first value, tried on the second
     "length": """[1] > [2] | [1] > [1, 2] | [1] > (1,) | pair > other pair | pair > (1, 2) | (1, 2) > size | (1,) > (1, 2)
         | () > (1,) | own > own 2 | own > [1] | [1] > own""",
     "keys": """{1: 2} > {1: 3} | {1: 2} > {2: 2} | {1: 2} > {1.0: 2} | {1, 2} > {2, 1} | words > more words | words > ordered
-        | range > range(4) | range of one > another of one | {1: 2} > {True: 2} | mixed > mixed True | built > built again
+        | range > range(4) | range of one > another of one | another of one > third of one
+        | {1: 2} > {True: 2} | mixed > mixed True | built > built again
         | joined > joined again | {1.0: 2} > {True: 2} | ordered built > ordered again""",
     "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b} | ordered x > ordered y",
     "element": "{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2 | {1} > grown",

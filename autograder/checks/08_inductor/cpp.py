@@ -87,7 +87,11 @@ def emitted(xp, steps, results, hoists):
     again = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     counts = [len(place.lines) for place in places]
     types = sorted(line.split()[1] for place in places for line in place.lines)
-    return {"numbers": numbers, "statements, from outside": counts, "types": types, "the same again": again == names}
+    for buffer in "kx":  # what has a name keeps it
+        inside.store_cache[buffer, xp.inductor.index.Index.of(i) * 3 + r] = "stored_later"
+    later = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
+    found = {"numbers": numbers, "statements, from outside": counts, "types": types, "the same again": again == names}
+    return found | {"after another store": later == ["stored_later" if name == "k" else name for name in names]}
 
 
 _ELEMENTS, _OF_ROWS = [0.5, -1.0, 2.0, 0.25, -0.75, 1.0], [2.0, -0.5]
@@ -143,4 +147,5 @@ def _(torch, steps, results, hoists):
     counts = [counts[place] for place in range(hoists + 1)]
     numbers = numbers.reshape(6, -1).tolist()
     types = sorted(types[each] for each in wanted)
-    return {"numbers": numbers, "statements, from outside": counts, "types": types, "the same again": True}
+    found = {"numbers": numbers, "statements, from outside": counts, "types": types}
+    return found | {"the same again": True, "after another store": True}

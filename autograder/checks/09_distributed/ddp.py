@@ -259,7 +259,8 @@ def _graph(torch, count, steps, outputs):
         "long": lambda x, y: _repeated(lambda z: z + 1, x, 3000),
         "wide": lambda x, y: _repeated(lambda z: z + z, x, 60) + y,
     }
-    parameters = [torch.nn.Parameter(torch.full((), 1.0 + i)) for i in range(count)]
+    memory = torch.ones(())  # of all parameters
+    parameters = [torch.nn.Parameter(memory) for _ in range(count)]
     values = [*parameters]
     for operation, a, b in steps:
         values.append(operations[operation](values[a % len(values)], values[b % len(values)]))

@@ -48,13 +48,16 @@ def _seen_shard(torch, part):
     return {"part": copied(part), "strides": list(part.stride()), "memory": _whole_storage(torch, part)}
 
 
+_KINDS = {"parameter": "float32"}
+
+
 @program(
     "distributed.fsdp.shard",
     cases=drawn(shape=several((1, 5), 1, 3), ranks=(2, 4), layout=["", "backwards", "parameter"]),
     edges=rows(
         "shape ranks layout",
         ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
-        ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
+        ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""), ([3, 2], 1, ""),
     ),
     hint=explained(
         parts="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, "
@@ -67,7 +70,7 @@ def _seen_shard(torch, part):
 def sharding(xp, shape, ranks, layout):
     import torch
 
-    x = with_strides(torch, shape, "float64", layout, 2)
+    x = with_strides(torch, shape, _KINDS.get(layout, "float64"), layout, 2)
     torch.use_deterministic_algorithms(True)  # so that memory which is never written is nan, and not zero by chance
     try:
         parts = [xp.distributed.fsdp.shard(x, rank, ranks) for rank in range(ranks)]
@@ -83,7 +86,7 @@ def torch_sharding(torch, shape, ranks, layout):
     @on_ranks
     def sharded(torch, group):
         try:
-            model, _ = _sharded(torch, [torch.nn.Parameter(numbers(torch, shape, 2))])
+            model, _ = _sharded(torch, [torch.nn.Parameter(numbers(torch, shape, 2, _KINDS.get(layout, "float64")))])
         except ValueError as error:
             return error_name(error)
         return _seen_shard(torch, model.parts[0].to_local())
@@ -399,8 +402,8 @@ def _recorded_work(torch, done):
 # Steps on shards -----------------------------------------------------------------------------------------------------
 
 
-def _grads(torch, sizes, without, start):
-    scaled = [numbers(torch, shape, start + i) * (i + 1) for i, shape in enumerate(sizes)]
+def _grads(torch, sizes, without, start, scale=1.0):
+    scaled = [numbers(torch, shape, start + i) * (i + 1) * scale for i, shape in enumerate(sizes)]
     return [None if i in without else each for i, each in enumerate(scaled)]
 
 
@@ -408,37 +411,39 @@ def _grads(torch, sizes, without, start):
     "distributed.fsdp.clip_grad_norm",
     cases=units(
         without=several((0, 3), 0, 2, True), max_norm=[0.1, 1.0, 2.5, 100.0], norm_type=["2", "2", "1", "3", "inf"],
-        members=[[]],
+        members=[[]], scale=[1.0],
     ),
     edges=rows(
-        "ranks sizes without max_norm norm_type members",
-        (2, [[4, 2]], [], 1.0, "2", []), (2, UNEVEN, [1], 1.0, "2", []), (2, UNEVEN, [], 1e6, "2", []),
-        (2, UNEVEN, [0], 0.5, "1", []), (2, UNEVEN, [0], 0.5, "3", []), (2, [[4], [6, 2]], [], 0.5, "inf", []),
-        (2, [[1], [1, 2]], [], 0.5, "inf", []),  # the second rank has nothing
-        (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []), (3, UNEVEN, [], 1.0, "2", [1, 2]), (3, UNEVEN, [], 1.0, "inf", [1, 2]),
+        "ranks sizes without max_norm norm_type members scale",
+        (2, [[4, 2]], [], 1.0, "2", [], 1.0), (2, UNEVEN, [1], 1.0, "2", [], 1.0), (2, UNEVEN, [], 1e6, "2", [], 1.0),
+        (2, [[4, 2]], [], 1e-6, "2", [], 1e-8),  # the norm is less than max_norm, and more than that less 1e-6
+        (2, UNEVEN, [0], 0.5, "1", [], 1.0), (2, UNEVEN, [0], 0.5, "3", [], 1.0), (2, [[4], [6, 2]], [], 0.5, "inf", [], 1.0),
+        (2, [[1], [1, 2]], [], 0.5, "inf", [], 1.0),  # the second rank has nothing
+        (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", [], 1.0), (3, UNEVEN, [], 1.0, "2", [1, 2], 1.0),
+        (3, UNEVEN, [], 1.0, "inf", [1, 2], 1.0),
     ),
     hint="the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
     "min(1, max_norm / (norm + 1e-6)), in place",
     draws=6,
 )  # fmt: skip
 @on_ranks
-def clipping(xp, torch, group, sizes, without, max_norm, norm_type):
+def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
     rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     parameters = _shards_of(torch, _wholes(torch, sizes), rank, ranks)
-    grads = _shards_of(torch, _grads(torch, sizes, without, 4), rank, ranks)
+    grads = _shards_of(torch, _grads(torch, sizes, without, 4, scale), rank, ranks)
     for each, grad in zip(parameters, grads):
         each.requires_grad_().grad = grad
     with recorded_traffic(["all_reduce"], ["torch.nn.utils.clip_grad_norm_"]) as seen:
         norm = xp.distributed.fsdp.clip_grad_norm(parameters, max_norm, float(norm_type), group)
     same = [each.grad is grad for each, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
-    grads = [copied(each.grad) for each in parameters]
+    grads = [None if each.grad is None else copied(each.grad / scale) for each in parameters]
     return {"norm": copied(norm.double()), "grads": grads, "in place": same, "sent": count, "beyond": seen["beyond"]}
 
 
 @clipping.oracle
 @on_ranks
-def torch_clipping(torch, group, sizes, without, max_norm, norm_type):
+def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
     from torch.distributed.tensor import Shard, distribute_tensor
 
     mesh = _mesh(torch, group)
@@ -448,10 +453,10 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type):
         return x if norm_type == "inf" else distribute_tensor(x, mesh, [Shard(0)], src_data_rank=None)
 
     def local(x):  # torch refuses to look for the largest in an empty shard, so for "inf" it clips the whole tensors
-        return _shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())
+        return (_shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())) / scale
 
     parameters = [torch.nn.Parameter(deal(each)) for each in _wholes(torch, sizes)]
-    for each, grad in zip(parameters, _grads(torch, sizes, without, 4)):
+    for each, grad in zip(parameters, _grads(torch, sizes, without, 4, scale)):
         each.grad = None if grad is None else deal(grad)
     norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, float(norm_type))
     norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
