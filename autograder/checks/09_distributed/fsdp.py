@@ -437,7 +437,7 @@ def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
         norm = xp.distributed.fsdp.clip_grad_norm(parameters, max_norm, float(norm_type), group)
     same = [each.grad is grad for each, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
-    grads = [None if each.grad is None else copied(each.grad / scale) for each in parameters]
+    grads = [None if each.grad is None else copied(each.grad.div_(scale)) for each in parameters]
     return {"norm": copied(norm.double()), "grads": grads, "in place": same, "sent": count, "beyond": seen["beyond"]}
 
 
@@ -453,7 +453,8 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
         return x if norm_type == "inf" else distribute_tensor(x, mesh, [Shard(0)], src_data_rank=None)
 
     def local(x):  # torch refuses to look for the largest in an empty shard, so for "inf" it clips the whole tensors
-        return (_shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())) / scale
+        mine = _shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())
+        return mine.div_(scale)
 
     parameters = [torch.nn.Parameter(deal(each)) for each in _wholes(torch, sizes)]
     for each, grad in zip(parameters, _grads(torch, sizes, without, 4, scale)):
