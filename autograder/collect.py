@@ -27,7 +27,9 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
 from .course import printable
-from .restore import MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, Unreadable
+from .restore import ACTIVE_IN_PAGES, MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, YEARS, Unreadable, reason_in_timestamp
+
+MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange
 
 # The names of notebooks in downloads from Canvas (doejane_LATE_123_456_01_strided-1.ipynb) and from Moodle
 # (Jane Doe_123_assignsubmission_file_01_strided.ipynb, or a folder of that name). What follows is the student's.
@@ -51,7 +53,7 @@ class Collector(FileNameCollectorPlugin):
         match = re.match(self.named_regexp, name)
         info = match.groupdict() if match and name.endswith(tuple(self.valid_ext)) else {}
         student = info.get("student_id") or ""
-        can_be_shown = "\\" not in student  # `printable` writes what cannot be with a backslash
+        can_be_shown = not ACTIVE_IN_PAGES & {*student}  # `printable` writes what cannot be with a backslash
         return info if can_be_shown and student.strip("._") else None
 
 
@@ -152,7 +154,8 @@ class Exchanged(ExchangeCollect):
         """The user, the folder and the time of a submission; the user is empty if the folder is not one of that user."""
         try:
             record, status = super()._path_to_record(path), os.lstat(path)
-            if stat.S_ISDIR(status.st_mode) and (not self.check_owner or _user_name(status) == record["username"]):
+            own = not self.check_owner or _user_name(status) == record["username"]
+            if own and stat.S_ISDIR(status.st_mode) and record["timestamp"].year in YEARS:
                 return record
         except Exception as error:  # the name of the folder is the student's: nbgrader raises many types
             self.log.debug(printable(str(error)))
@@ -160,15 +163,13 @@ class Exchanged(ExchangeCollect):
         return {"username": "", "filename": path, "timestamp": datetime.min}
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
-        try:
-            shutil.copytree(src, dest, symlinks=True, copy_function=_Copy(os.lstat(src).st_uid))
-        except Exception as error:  # what is missing, grading will say
-            self.log.error("Not all of %s could be copied: %s", printable(src), printable(str(error))[:1000])
-        Path(dest).mkdir(exist_ok=True)
+        copy = _Copy(os.lstat(src).st_uid)
+        copy.folder(Path(src), Path(dest))
+        for problem in copy.problems[:10]:  # what is missing, grading will say
+            self.log.error("Not all of %s could be copied: %s", printable(src), printable(problem)[:1000])
         time = self._path_to_record(src)["timestamp"]
-        for name, text in {"timestamp.txt": str(time), "submission_secret.txt": secrets.token_hex()}.items():
-            if not os.path.lexists(path := Path(dest, name)):  # without it no feedback of the class can be released
-                path.write_text(text)
+        _replace_unless(_tells_a_time, Path(dest, "timestamp.txt"), str(time))
+        _replace_unless(_is_a_secret, Path(dest, "submission_secret.txt"), secrets.token_hex())
 
 
 def _user_name(status: os.stat_result) -> str:
@@ -177,20 +178,52 @@ def _user_name(status: os.stat_result) -> str:
     return pwd.getpwuid(status.st_uid).pw_name
 
 
+def _replace_unless(is_right: Callable[[Path], bool], path: Path, text: str) -> None:
+    """Without a right one nbgrader can collect no more, list no submissions and release no feedback, of the whole class."""
+    if not is_right(path):
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.write_text(text)
+
+
+def _tells_a_time(path: Path) -> bool:
+    return path.is_file() and not reason_in_timestamp(path)
+
+
+def _is_a_secret(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size <= MAX_SECRET and path.read_bytes().isalnum()
+
+
 class _Copy:
-    """Copies ordinary files of one owner, as many as a submission may have."""
+    """Copies ordinary files and folders of one owner, as many as a submission may have, and no links or modes."""
 
     def __init__(self, owner: int) -> None:
         self.owner, self.files, self.bytes = owner, MAX_FILES, MAX_FOLDER
+        self.problems: list[str] = []
 
-    def __call__(self, source: str, target: str) -> None:
-        with open(
-            source, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-        ) as file:
-            status = os.fstat(file.fileno())
-            self.files, self.bytes = self.files - 1, self.bytes - status.st_size
-            if self.files < 0 or self.bytes < 0:
-                raise Unreadable(f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB")
+    def folder(self, source: Path, target: Path) -> None:
+        target.mkdir()
+        try:
+            with os.scandir(source) as entries:
+                for entry in entries:
+                    self.files -= 1
+                    if self.files < 0 or self.bytes < 0:
+                        raise Unreadable(f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB")
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    (self.folder if is_folder else self.file)(source / entry.name, target / entry.name)
+        except (OSError, Unreadable, RecursionError) as error:
+            self.problems.append(str(error))
+
+    def file(self, source: Path, target: Path) -> None:
+        try:
+            descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError as error:
+            self.problems.append(str(error))
+            return
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            self.bytes -= status.st_size
             if not stat.S_ISREG(status.st_mode) or status.st_uid != self.owner:
-                raise PermissionError(f"{source} is not an ordinary file of the student")
-            Path(target).write_bytes(file.read(status.st_size))
+                self.problems.append(f"{source} is not an ordinary file of the student")
+            elif self.bytes >= 0:
+                target.write_bytes(file.read(status.st_size))

@@ -27,6 +27,8 @@ MAX_FOLDER = 50 << 20  # bytes of a submission
 MAX_FILES = 100  # nbgrader compares each with all others
 MAX_PATH = 400  # bytes of a file's path inside a submission, because nbgrader copies it to longer ones
 MAX_TIMESTAMP = 100  # bytes
+YEARS = range(1970, 3000)  # of a timestamp; near the ends of what datetime knows nbgrader cannot convert it
+ACTIVE_IN_PAGES = frozenset('<>&"\\')  # nbgrader writes names into its pages and scripts as they are
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
 MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
 MAX_ADDED = 200  # cells that a student added
@@ -52,15 +54,16 @@ def rejection_reason(submission: Path) -> str:
     device may never end. For nbgrader a student called `*` is the whole class.
     """
     student = submission.parent.name
-    if glob.escape(student) != student or student.strip() != student or not student.isprintable():
+    unfit = glob.escape(student) != student or student.strip() != student or not student.isprintable()
+    if unfit or ACTIVE_IN_PAGES & {*student}:
         return (
-            "the name of the student's folder is not one for nbgrader: without *, ?, [, blanks at an end, line ends, and"
-            " what cannot be shown"
+            "the name of the student's folder is not one for nbgrader: without *, ?, [, <, >, &, \", \\, blanks at an end, line"
+            " ends, and what cannot be shown"
         )
     if submission.parent.is_symlink():
         return "the student's folder is a link"
     try:
-        return _reason_in_files(submission) or _reason_in_timestamp(submission / "timestamp.txt")
+        return _reason_in_files(submission) or reason_in_timestamp(submission / "timestamp.txt")
     except OSError as error:
         return f"a file of the submission cannot be read: {error.strerror}"
 
@@ -94,16 +97,17 @@ def _files(submission: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in folders + files)
 
 
-def _reason_in_timestamp(path: Path) -> str:
+def reason_in_timestamp(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_TIMESTAMP:
             return f"{path.name} has more than {MAX_TIMESTAMP} bytes"
-        parse_utc(path.read_text(encoding="utf-8").strip() or None)
+        time = parse_utc(path.read_text(encoding="utf-8").strip() or None)
+        told = time is None or time.year in YEARS
     except FileNotFoundError:
-        pass
+        return ""
     except Exception:  # the parser raises many types
-        return f"{path.name} does not tell a time"
-    return ""
+        told = False
+    return "" if told else f"{path.name} does not tell a time, and with it the formgrader cannot list submissions"
 
 
 def read_submission(path: Path) -> str:

@@ -289,6 +289,10 @@ def no_time(folder):
     (folder / "timestamp.txt").write_text("KeyboardInterrupt")
 
 
+def far_time(folder):
+    (folder / "timestamp.txt").write_text("9999-12-31 23:59:59 UTC")
+
+
 def no_time_to_read(folder):
     (folder / "timestamp.txt").write_text("1" * (restoring.MAX_TIMESTAMP + 1))
 
@@ -318,6 +322,7 @@ CHANGES = [
     too_long,
     too_many,
     no_time,
+    far_time,
     no_time_to_read,
     long_path,
 ]
@@ -329,6 +334,13 @@ def test_a_folder_that_is_not_to_be_opened_is_refused_with_a_reason(submission, 
     assert rejection_reason(submission) == ""
     change(submission)
     assert rejection_reason(submission).isprintable() and rejection_reason(submission)
+
+
+@pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", '"-(alert(1))-"', "&lt;b&gt;", "a\\"])
+def test_a_name_that_is_markup_or_ends_a_string_of_a_script_is_refused(submission, name):
+    other = submission.parents[1] / name
+    submission.parent.rename(other)
+    assert "the name of the student's folder" in rejection_reason(other / LAB)
 
 
 def test_a_folder_of_a_student_that_is_a_link_is_refused(submission):

@@ -26,6 +26,26 @@ def test_formulas_of_the_course_are_mathml_and_code_is_left_alone(page):
     assert "$HOME" in shown
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](../../manage_students/x)",
+        "![a](../../../logout)",
+        "<https://e.org>",
+        "[a][b]\n\n[b]: /logout",
+        "https://e.org/l",
+    ],
+)
+def test_a_student_writes_neither_links_nor_pictures(page, text):
+    shown = page(new_notebook(cells=[new_markdown_cell(text, id="added-3-0")]))
+    body = shown[shown.index("<body") :]
+    assert "href=" not in body and "<img" not in body
+    assert (
+        page(new_notebook(cells=[new_markdown_cell("[a](https://e.org)", id="given")])).count('href="https://e.org"')
+        == 1
+    )
+
+
 @pytest.mark.parametrize("lab", labs())
 def test_every_formula_of_a_lab_can_be_converted(page, lab):
     notebook = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)

@@ -11,6 +11,7 @@ import pytest
 from autograder import sample
 from autograder.check import exercises
 from autograder.course import points
+from autograder.restore import MAX_FILES, reason_in_timestamp
 
 LAB = "01_strided"
 
@@ -238,8 +239,39 @@ def test_from_the_exchange_comes_what_a_user_owns_and_nothing_else(nbgrader, inb
     assert [path.name for path in (nbgrader.place / "submitted").iterdir()] == [me]
     collected = nbgrader.place / "submitted" / me / LAB
     assert (collected / f"{LAB}.ipynb").read_text() == me
-    assert (collected / "link.txt").is_symlink() and (collected / "folder").is_symlink()
-    assert (collected / "submission_secret.txt").read_text() and not (collected / "pipe").exists()
+    assert not {"link.txt", "folder", "pipe"} & {path.name for path in collected.iterdir()}
+    assert (collected / "submission_secret.txt").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
+@pytest.mark.parametrize("time", ["garbage", "0001-01-01 00:00:00 UTC", "9999-12-31 23:59:59 -1200", None])
+def test_what_nbgrader_reads_beside_a_submission_cannot_stop_it(nbgrader, inbound, time):
+    import pwd
+
+    me = pwd.getpwuid(os.getuid()).pw_name
+    folder = inbound(me)
+    (folder / "timestamp.txt").unlink()
+    (folder / "submission_secret.txt").write_bytes(b"\xff")
+    if time is None:
+        (folder / "timestamp.txt").mkdir()
+        (folder / "submission_secret.txt").unlink()
+        (folder / "submission_secret.txt").mkdir()
+    else:
+        (folder / "timestamp.txt").write_text(time)
+    (folder / "many").mkdir()
+    for number in range(2 * MAX_FILES):
+        (folder / "many" / str(number)).symlink_to("x")
+    (folder / "many").chmod(0o555)
+    folder.chmod(0o555)
+    exchange = f"--Exchange.root={nbgrader.place / 'exchange'}"
+    nbgrader("collect", LAB, exchange)
+    nbgrader("collect", LAB, exchange, "--update")
+    collected = nbgrader.place / "submitted" / me / LAB
+    assert len([*collected.rglob("*")]) <= MAX_FILES
+    assert collected.stat().st_mode & 0o700 == 0o700
+    assert not reason_in_timestamp(collected / "timestamp.txt")
+    assert (collected / "timestamp.txt").read_text().startswith("2027-")
+    assert (collected / "submission_secret.txt").read_text().isalnum()
 
 
 def test_a_roster_is_imported(nbgrader):
