@@ -340,7 +340,11 @@ class Judge:
             return known[key] is not None and known[key].raises >= found.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
-            settings = _settings(max_examples=check.draws or CASES)
+            phases = [
+                hypothesis.Phase.generate,
+                hypothesis.Phase.shrink,
+            ]  # the next phase traces what a student's code does
+            settings = _settings(phases=phases, max_examples=check.draws or CASES)
             hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
         return _simplest(known)
 
