@@ -58,6 +58,7 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
     assert copy.read_text() == "mine"
 
 
+@pytest.mark.sweep
 def test_check_gives_the_solved_lab_all_its_points(rushlight, isolated):
     said = rushlight("check", "01", "--notebook", "solutions/01_strided/01_strided.ipynb")
     assert "40 of 40 points" in said
