@@ -164,8 +164,11 @@ class Exchanged(ExchangeCollect):
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         copy = _Copy(os.lstat(src).st_uid)
-        copy.folder(Path(src), Path(dest))
-        for problem in copy.problems[:10]:  # what is missing, grading will say
+        try:
+            copy.folder(Path(src), Path(dest))
+        except (OSError, Unreadable) as error:
+            copy.problems.append(str(error))
+        for problem in copy.problems[-10:]:  # what is missing, grading will say
             self.log.error("Not all of %s could be copied: %s", printable(src), printable(problem)[:1000])
         time = self._path_to_record(src)["timestamp"]
         _replace_unless(_tells_a_time, Path(dest, "timestamp.txt"), str(time))
@@ -203,27 +206,24 @@ class _Copy:
 
     def folder(self, source: Path, target: Path) -> None:
         target.mkdir()
-        try:
-            with os.scandir(source) as entries:
-                for entry in entries:
-                    self.files -= 1
-                    if self.files < 0 or self.bytes < 0:
-                        raise Unreadable(f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB")
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    (self.folder if is_folder else self.file)(source / entry.name, target / entry.name)
-        except (OSError, Unreadable, RecursionError) as error:
-            self.problems.append(str(error))
+        with os.scandir(source) as entries:
+            for entry in entries:
+                self.files -= 1
+                if self.files < 0:
+                    raise Unreadable(f"more than {MAX_FILES} files")
+                copy = self.folder if entry.is_dir(follow_symlinks=False) else self.file
+                try:
+                    copy(source / entry.name, target / entry.name)
+                except (OSError, RecursionError) as error:
+                    self.problems.append(str(error))
 
     def file(self, source: Path, target: Path) -> None:
-        try:
-            descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError as error:
-            self.problems.append(str(error))
-            return
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
-            self.bytes -= status.st_size
             if not stat.S_ISREG(status.st_mode) or status.st_uid != self.owner:
-                self.problems.append(f"{source} is not an ordinary file of the student")
-            elif self.bytes >= 0:
-                target.write_bytes(file.read(status.st_size))
+                raise PermissionError(f"{source} is not an ordinary file of the student")
+            self.bytes -= status.st_size
+            if self.bytes < 0:
+                raise Unreadable(f"more than {MAX_FOLDER >> 20} MB")
+            target.write_bytes(file.read(status.st_size))
