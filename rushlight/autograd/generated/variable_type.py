@@ -2804,11 +2804,10 @@ def as_strided(key_set, self, size, stride, storage_offset):
 def as_strided_(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = AsStridedBackward1()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3049,11 +3048,10 @@ def squeeze_dims(key_set, self, dim):
 def squeeze_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return squeeze__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SqueezeBackward3()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3065,11 +3063,10 @@ def squeeze_(key_set, self):
 def squeeze__dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__dim_op.below[key_set](self, dim)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return squeeze__dim_op.below[key_set](self, dim)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SqueezeBackward4()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3082,11 +3079,10 @@ def squeeze__dim(key_set, self, dim):
 def squeeze__dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__dims_op.below[key_set](self, dim)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return squeeze__dims_op.below[key_set](self, dim)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SqueezeBackward5()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -3112,11 +3108,10 @@ def t(key_set, self):
 def t_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return t__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TBackward1()
     node.next_edges = edges
     result = call_below(t__op.below[key_set], self)
@@ -3142,11 +3137,10 @@ def transpose_int(key_set, self, dim0, dim1):
 def transpose_(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose__op.below[key_set](self, dim0, dim1)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return transpose__op.below[key_set](self, dim0, dim1)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TransposeBackward1()
     node.next_edges = edges
     node.dim0 = dim0
@@ -3206,11 +3200,10 @@ def unsqueeze(key_set, self, dim):
 def unsqueeze_(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze__op.below[key_set](self, dim)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return unsqueeze__op.below[key_set](self, dim)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = UnsqueezeBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -3281,11 +3274,10 @@ def copy_(key_set, self, src, non_blocking):
         and (not isinstance(src, Tensor) or src._autograd is None is src._base)
     ):
         return copy__op.below[key_set](self, src, non_blocking)
-    if any_requires_grad([self, src]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, src]):
         return copy__op.below[key_set](self, src, non_blocking)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(src)]
     node = CopyBackwards()
     node.next_edges = edges
     result = call_below(copy__op.below[key_set], self, src, non_blocking)
@@ -3338,11 +3330,10 @@ def fill_Tensor(key_set, self, value):
 def fill__Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill__Scalar_op.below[key_set](self, value)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return fill__Scalar_op.below[key_set](self, value)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = FillBackward2()
     node.next_edges = edges
     result = call_below(fill__Scalar_op.below[key_set], self, value)
@@ -3353,11 +3344,10 @@ def fill__Scalar(key_set, self, value):
 def fill__Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill__Tensor_op.below[key_set](self, value)
-    if any_requires_grad([self, value]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, value]):
         return fill__Tensor_op.below[key_set](self, value)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(value)]
     node = FillBackward3()
     node.next_edges = edges
     result = call_below(fill__Tensor_op.below[key_set], self, value)
@@ -3368,11 +3358,10 @@ def fill__Tensor(key_set, self, value):
 def zero_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return zero__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return zero__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ZeroBackward0()
     node.next_edges = edges
     result = call_below(zero__op.below[key_set], self)
@@ -3383,11 +3372,10 @@ def zero_(key_set, self):
 def normal_(key_set, self, mean, std, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return normal__op.below[key_set](self, mean, std, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return normal__op.below[key_set](self, mean, std, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = NormalBackward0()
     node.next_edges = edges
     result = call_below(normal__op.below[key_set], self, mean, std, generator)
@@ -3398,11 +3386,10 @@ def normal_(key_set, self, mean, std, generator):
 def uniform_(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return uniform__op.below[key_set](self, from_, to, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return uniform__op.below[key_set](self, from_, to, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = UniformBackward0()
     node.next_edges = edges
     result = call_below(uniform__op.below[key_set], self, from_, to, generator)
@@ -3426,11 +3413,10 @@ def bernoulli(key_set, self, generator):
 def bernoulli__float(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__float_op.below[key_set](self, p, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return bernoulli__float_op.below[key_set](self, p, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = BernoulliBackward1()
     node.next_edges = edges
     result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
@@ -3441,11 +3427,10 @@ def bernoulli__float(key_set, self, p, generator):
 def bernoulli__Tensor(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     check_no_requires_grad("bernoulli_", "p", p)
     node = BernoulliBackward2()
     node.next_edges = edges
@@ -3457,11 +3442,10 @@ def bernoulli__Tensor(key_set, self, p, generator):
 def random_(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__op.below[key_set](self, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return random__op.below[key_set](self, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RandomBackward0()
     node.next_edges = edges
     result = call_below(random__op.below[key_set], self, generator)
@@ -3472,11 +3456,10 @@ def random_(key_set, self, generator):
 def random__to(key_set, self, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__to_op.below[key_set](self, to, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return random__to_op.below[key_set](self, to, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RandomBackward1()
     node.next_edges = edges
     result = call_below(random__to_op.below[key_set], self, to, generator)
@@ -3487,11 +3470,10 @@ def random__to(key_set, self, to, generator):
 def random__from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__from_op.below[key_set](self, from_, to, generator)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return random__from_op.below[key_set](self, from_, to, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RandomBackward2()
     node.next_edges = edges
     result = call_below(random__from_op.below[key_set], self, from_, to, generator)
@@ -3516,11 +3498,10 @@ def abs(key_set, self):
 def abs_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return abs__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = AbsBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -3554,11 +3535,10 @@ def add__Tensor(key_set, self, other, alpha):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return add__Tensor_op.below[key_set](self, other, alpha)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return add__Tensor_op.below[key_set](self, other, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = AddBackward0()
     node.next_edges = edges
     node.alpha = alpha
@@ -3611,11 +3591,10 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
         and tensor2._autograd is None is tensor2._base
     ):
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
-    if any_requires_grad([self, tensor1, tensor2]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if not any_requires_grad([self, tensor1, tensor2]):
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
     node = AddcdivBackward0()
     node.next_edges = edges
     node.value = value
@@ -3659,11 +3638,10 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
         and tensor2._autograd is None is tensor2._base
     ):
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
-    if any_requires_grad([self, tensor1, tensor2]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if not any_requires_grad([self, tensor1, tensor2]):
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
     node = AddcmulBackward0()
     node.next_edges = edges
     node.value = value
@@ -3692,11 +3670,10 @@ def ceil(key_set, self):
 def ceil_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return ceil__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = CeilBackward0()
     node.next_edges = edges
     result = call_below(ceil__op.below[key_set], self)
@@ -3733,11 +3710,10 @@ def clamp__Tensor(key_set, self, min, max):
         and (not isinstance(max, Tensor) or max._autograd is None is max._base)
     ):
         return clamp__Tensor_op.below[key_set](self, min, max)
-    if any_requires_grad([self, min, max]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if not any_requires_grad([self, min, max]):
         return clamp__Tensor_op.below[key_set](self, min, max)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
     node = ClampBackward0()
     node.next_edges = edges
     node.saved_max = save(max)
@@ -3767,11 +3743,10 @@ def clamp(key_set, self, min, max):
 def clamp_(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp__op.below[key_set](self, min, max)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return clamp__op.below[key_set](self, min, max)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ClampBackward1()
     node.next_edges = edges
     node.max = max
@@ -3800,11 +3775,10 @@ def clamp_max_Tensor(key_set, self, max):
 def clamp_max__Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max__Tensor_op.below[key_set](self, max)
-    if any_requires_grad([self, max]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(max)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, max]):
         return clamp_max__Tensor_op.below[key_set](self, max)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(max)]
     node = ClampMaxBackward1()
     node.next_edges = edges
     node.saved_max = save(max)
@@ -3832,11 +3806,10 @@ def clamp_max(key_set, self, max):
 def clamp_max_(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max__op.below[key_set](self, max)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return clamp_max__op.below[key_set](self, max)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ClampMaxBackward0()
     node.next_edges = edges
     node.max = max
@@ -3864,11 +3837,10 @@ def clamp_min_Tensor(key_set, self, min):
 def clamp_min__Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min__Tensor_op.below[key_set](self, min)
-    if any_requires_grad([self, min]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(min)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, min]):
         return clamp_min__Tensor_op.below[key_set](self, min)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(min)]
     node = ClampMinBackward1()
     node.next_edges = edges
     node.saved_min = save(min)
@@ -3896,11 +3868,10 @@ def clamp_min(key_set, self, min):
 def clamp_min_(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min__op.below[key_set](self, min)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return clamp_min__op.below[key_set](self, min)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ClampMinBackward0()
     node.next_edges = edges
     node.min = min
@@ -3927,11 +3898,10 @@ def cos(key_set, self):
 def cos_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return cos__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = CosBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -3967,11 +3937,10 @@ def div__Tensor(key_set, self, other):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div__Tensor_op.below[key_set](self, other)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return div__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = DivBackward0()
     node.next_edges = edges
     node.saved_other = save(other)
@@ -4024,11 +3993,10 @@ def div__Tensor_mode(key_set, self, other, rounding_mode):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = DivBackward2()
     node.next_edges = edges
     node.rounding_mode = rounding_mode
@@ -4060,11 +4028,10 @@ def elu(key_set, self, alpha, scale, input_scale):
 def elu_(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu__op.below[key_set](self, alpha, scale, input_scale)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return elu__op.below[key_set](self, alpha, scale, input_scale)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = EluBackward1()
     node.next_edges = edges
     node.alpha = alpha
@@ -4093,11 +4060,10 @@ def erf(key_set, self):
 def erf_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return erf__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ErfBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4123,11 +4089,10 @@ def exp(key_set, self):
 def exp_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return exp__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ExpBackward0()
     node.next_edges = edges
     result = call_below(exp__op.below[key_set], self)
@@ -4153,11 +4118,10 @@ def exp2(key_set, self):
 def exp2_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return exp2__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = Exp2Backward0()
     node.next_edges = edges
     result = call_below(exp2__op.below[key_set], self)
@@ -4183,11 +4147,10 @@ def expm1(key_set, self):
 def expm1_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return expm1__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = Expm1Backward0()
     node.next_edges = edges
     result = call_below(expm1__op.below[key_set], self)
@@ -4212,11 +4175,10 @@ def floor(key_set, self):
 def floor_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return floor__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = FloorBackward0()
     node.next_edges = edges
     result = call_below(floor__op.below[key_set], self)
@@ -4240,11 +4202,10 @@ def fmod_Scalar(key_set, self, other):
 def fmod__Scalar(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fmod__Scalar_op.below[key_set](self, other)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return fmod__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = FmodBackward0()
     node.next_edges = edges
     result = call_below(fmod__Scalar_op.below[key_set], self, other)
@@ -4272,11 +4233,10 @@ def fmod_Tensor(key_set, self, other):
 def fmod__Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod__Tensor_op.below[key_set](self, other)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return fmod__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = FmodBackward1()
     node.next_edges = edges
     if edges[1].node:
@@ -4306,11 +4266,10 @@ def gelu(key_set, self, approximate):
 def gelu_(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu__op.below[key_set](self, approximate)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return gelu__op.below[key_set](self, approximate)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = GeluBackward0()
     node.next_edges = edges
     node.approximate = approximate
@@ -4339,11 +4298,10 @@ def hardtanh(key_set, self, min_val, max_val):
 def hardtanh_(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh__op.below[key_set](self, min_val, max_val)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return hardtanh__op.below[key_set](self, min_val, max_val)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = HardtanhBackward0()
     node.next_edges = edges
     node.max_val = max_val
@@ -4372,11 +4330,10 @@ def leaky_relu(key_set, self, negative_slope):
 def leaky_relu_(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu__op.below[key_set](self, negative_slope)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return leaky_relu__op.below[key_set](self, negative_slope)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = LeakyReluBackward1()
     node.next_edges = edges
     node.negative_slope = negative_slope
@@ -4418,11 +4375,10 @@ def lerp__Tensor(key_set, self, end, weight):
         and weight._autograd is None is weight._base
     ):
         return lerp__Tensor_op.below[key_set](self, end, weight)
-    if any_requires_grad([self, end, weight]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if not any_requires_grad([self, end, weight]):
         return lerp__Tensor_op.below[key_set](self, end, weight)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
     node = LerpBackward1()
     node.next_edges = edges
     if edges[0].node or edges[1].node:
@@ -4453,11 +4409,10 @@ def lerp_Scalar(key_set, self, end, weight):
 def lerp__Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp__Scalar_op.below[key_set](self, end, weight)
-    if any_requires_grad([self, end]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(end)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, end]):
         return lerp__Scalar_op.below[key_set](self, end, weight)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(end)]
     node = LerpBackward0()
     node.next_edges = edges
     node.weight = weight
@@ -4483,11 +4438,10 @@ def log(key_set, self):
 def log_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return log__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = LogBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4513,11 +4467,10 @@ def log10(key_set, self):
 def log10_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return log10__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = Log10Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4543,11 +4496,10 @@ def log1p(key_set, self):
 def log1p_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return log1p__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = Log1PBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4573,11 +4525,10 @@ def log2(key_set, self):
 def log2_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return log2__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = Log2Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -4644,11 +4595,10 @@ def mul__Tensor(key_set, self, other):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return mul__Tensor_op.below[key_set](self, other)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return mul__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = MulBackward0()
     node.next_edges = edges
     if edges[0].node:
@@ -4690,11 +4640,10 @@ def neg(key_set, self):
 def neg_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return neg__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = NegBackward0()
     node.next_edges = edges
     result = call_below(neg__op.below[key_set], self)
@@ -4720,11 +4669,10 @@ def pow_Tensor_Scalar(key_set, self, exponent):
 def pow__Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow__Scalar_op.below[key_set](self, exponent)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return pow__Scalar_op.below[key_set](self, exponent)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = PowBackward0()
     node.next_edges = edges
     node.exponent = exponent
@@ -4754,11 +4702,10 @@ def pow_Tensor_Tensor(key_set, self, exponent):
 def pow__Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow__Tensor_op.below[key_set](self, exponent)
-    if any_requires_grad([self, exponent]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(exponent)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, exponent]):
         return pow__Tensor_op.below[key_set](self, exponent)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(exponent)]
     node = PowBackward1()
     node.next_edges = edges
     node.saved_exponent = save(exponent)
@@ -4803,11 +4750,10 @@ def reciprocal(key_set, self):
 def reciprocal_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return reciprocal__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ReciprocalBackward0()
     node.next_edges = edges
     result = call_below(reciprocal__op.below[key_set], self)
@@ -4833,11 +4779,10 @@ def relu(key_set, self):
 def relu_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return relu__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ReluBackward0()
     node.next_edges = edges
     result = call_below(relu__op.below[key_set], self)
@@ -4862,11 +4807,10 @@ def remainder_Scalar(key_set, self, other):
 def remainder__Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return remainder__Scalar_op.below[key_set](self, other)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return remainder__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RemainderBackward0()
     node.next_edges = edges
     result = call_below(remainder__Scalar_op.below[key_set], self, other)
@@ -4902,11 +4846,10 @@ def remainder__Tensor(key_set, self, other):
         and other._autograd is None is other._base
     ):
         return remainder__Tensor_op.below[key_set](self, other)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return remainder__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = RemainderBackward1()
     node.next_edges = edges
     if edges[1].node:
@@ -4934,11 +4877,10 @@ def round(key_set, self):
 def round_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return round__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RoundBackward0()
     node.next_edges = edges
     result = call_below(round__op.below[key_set], self)
@@ -4962,11 +4904,10 @@ def round_decimals(key_set, self, decimals):
 def round__decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round__decimals_op.below[key_set](self, decimals)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return round__decimals_op.below[key_set](self, decimals)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RoundBackward1()
     node.next_edges = edges
     result = call_below(round__decimals_op.below[key_set], self, decimals)
@@ -4991,11 +4932,10 @@ def rsqrt(key_set, self):
 def rsqrt_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return rsqrt__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = RsqrtBackward0()
     node.next_edges = edges
     result = call_below(rsqrt__op.below[key_set], self)
@@ -5049,11 +4989,10 @@ def sigmoid(key_set, self):
 def sigmoid_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return sigmoid__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SigmoidBackward0()
     node.next_edges = edges
     result = call_below(sigmoid__op.below[key_set], self)
@@ -5078,11 +5017,10 @@ def sign(key_set, self):
 def sign_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return sign__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SignBackward0()
     node.next_edges = edges
     result = call_below(sign__op.below[key_set], self)
@@ -5106,11 +5044,10 @@ def sgn(key_set, self):
 def sgn_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sgn__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return sgn__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SgnBackward0()
     node.next_edges = edges
     result = call_below(sgn__op.below[key_set], self)
@@ -5135,11 +5072,10 @@ def silu(key_set, self):
 def silu_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return silu__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SiluBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -5165,11 +5101,10 @@ def sin(key_set, self):
 def sin_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return sin__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SinBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
@@ -5211,11 +5146,10 @@ def sqrt(key_set, self):
 def sqrt_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return sqrt__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = SqrtBackward0()
     node.next_edges = edges
     result = call_below(sqrt__op.below[key_set], self)
@@ -5249,11 +5183,10 @@ def sub__Tensor(key_set, self, other, alpha):
         and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return sub__Tensor_op.below[key_set](self, other, alpha)
-    if any_requires_grad([self, other]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, other]):
         return sub__Tensor_op.below[key_set](self, other, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
     node = SubBackward0()
     node.next_edges = edges
     node.alpha = alpha
@@ -5292,11 +5225,10 @@ def tan(key_set, self):
 def tan_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return tan__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TanBackward0()
     node.next_edges = edges
     result = call_below(tan__op.below[key_set], self)
@@ -5322,11 +5254,10 @@ def tanh(key_set, self):
 def tanh_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return tanh__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TanhBackward0()
     node.next_edges = edges
     result = call_below(tanh__op.below[key_set], self)
@@ -5353,11 +5284,10 @@ def threshold(key_set, self, threshold, value):
 def threshold_(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold__op.below[key_set](self, threshold, value)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return threshold__op.below[key_set](self, threshold, value)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = ThresholdBackward0()
     node.next_edges = edges
     node.threshold = threshold
@@ -5383,11 +5313,10 @@ def trunc(key_set, self):
 def trunc_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc__op.below[key_set](self)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return trunc__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TruncBackward0()
     node.next_edges = edges
     result = call_below(trunc__op.below[key_set], self)
@@ -5516,11 +5445,10 @@ def index_add(key_set, self, dim, index, source, alpha):
 def index_add_(key_set, self, dim, index, source, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_add__op.below[key_set](self, dim, index, source, alpha)
-    if any_requires_grad([self, source]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, source]):
         return index_add__op.below[key_set](self, dim, index, source, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(source)]
     check_no_requires_grad("index_add_", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
@@ -5553,11 +5481,10 @@ def index_put(key_set, self, indices, values, accumulate):
 def index_put_(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put__op.below[key_set](self, indices, values, accumulate)
-    if any_requires_grad([self, values]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(values)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, values]):
         return index_put__op.below[key_set](self, indices, values, accumulate)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(values)]
     check_no_requires_grad("index_put_", "indices", indices)
     node = IndexPutBackward0()
     node.next_edges = edges
@@ -5571,11 +5498,10 @@ def index_put_(key_set, self, indices, values, accumulate):
 def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
-    if any_requires_grad([self, values]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(values)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, values]):
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(values)]
     check_no_requires_grad("_index_put_impl_", "indices", indices)
     node = IndexPutImplBackward0()
     node.next_edges = edges
@@ -5621,11 +5547,10 @@ def masked_fill_Scalar(key_set, self, mask, value):
 def masked_fill__Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     check_no_requires_grad("masked_fill_", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
@@ -5653,11 +5578,10 @@ def masked_fill_Tensor(key_set, self, mask, value):
 def masked_fill__Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
-    if any_requires_grad([self, value]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, value]):
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(value)]
     check_no_requires_grad("masked_fill_", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
@@ -5716,11 +5640,10 @@ def scatter_src(key_set, self, dim, index, src):
 def scatter__src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter__src_op.below[key_set](self, dim, index, src)
-    if any_requires_grad([self, src]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, src]):
         return scatter__src_op.below[key_set](self, dim, index, src)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(src)]
     check_no_requires_grad("scatter_", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
@@ -5750,11 +5673,10 @@ def scatter_value(key_set, self, dim, index, value):
 def scatter__value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter__value_op.below[key_set](self, dim, index, value)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return scatter__value_op.below[key_set](self, dim, index, value)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     check_no_requires_grad("scatter_", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
@@ -5785,11 +5707,10 @@ def scatter_add(key_set, self, dim, index, src):
 def scatter_add_(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add__op.below[key_set](self, dim, index, src)
-    if any_requires_grad([self, src]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if not any_requires_grad([self, src]):
         return scatter_add__op.below[key_set](self, dim, index, src)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(src)]
     check_no_requires_grad("scatter_add_", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
@@ -5831,11 +5752,10 @@ def tril(key_set, self, diagonal):
 def tril_(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril__op.below[key_set](self, diagonal)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return tril__op.below[key_set](self, diagonal)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TrilBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
@@ -5861,11 +5781,10 @@ def triu(key_set, self, diagonal):
 def triu_(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu__op.below[key_set](self, diagonal)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return triu__op.below[key_set](self, diagonal)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = TriuBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
@@ -5957,11 +5876,10 @@ def cumsum(key_set, self, dim, dtype):
 def cumsum_(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum__op.below[key_set](self, dim, dtype)
-    if any_requires_grad([self]):
-        check_inplace(self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if not any_requires_grad([self]):
         return cumsum__op.below[key_set](self, dim, dtype)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
     node = CumsumBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -6215,11 +6133,10 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
         and mat2._autograd is None is mat2._base
     ):
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
-    if any_requires_grad([self, mat1, mat2]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if not any_requires_grad([self, mat1, mat2]):
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
@@ -6269,11 +6186,10 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
         and batch2._autograd is None is batch2._base
     ):
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
-    if any_requires_grad([self, batch1, batch2]):
-        check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if not any_requires_grad([self, batch1, batch2]):
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
     node = BaddbmmBackward0()
     node.next_edges = edges
     node.beta = beta
