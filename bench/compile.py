@@ -228,7 +228,7 @@ def main() -> None:
     for name, (make, torch_forms) in rows.items():
         if arguments.only in name:
             print(
-                row(name, make, torch_forms, arguments.rounds if "2^20" not in name else arguments.rounds // 5),
+                row(name, make, torch_forms, arguments.rounds if "2^20" not in name else -(-arguments.rounds // 5)),
                 flush=True,
             )
 

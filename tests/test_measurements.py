@@ -1,0 +1,32 @@
+"""Every script in `bench/` runs, with the smallest arguments that it takes. What it measures is not looked at."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sweep import sweep
+
+BENCH = Path(__file__).parents[1] / "bench"
+SMALLEST = {
+    "attacks.py": ["constants"],
+    "compile.py": ["--rounds", "1", "--only", "2^12"],
+    "dispatch.py": ["--calls", "10", "--rounds", "1"],
+    "gradients.py": ["--count", "1", "add"],
+    "grading.py": ["--size", "1", "--rounds", "1"],
+    "parity.py": ["--count", "1", "add"],
+    "scaling.py": ["--seconds", "0.01"],
+    "step.py": ["--rounds", "2"],
+    "worst.py": ["--size", "1", "--scale", "0.02"],
+}
+
+
+def test_every_script_is_tried():
+    assert sorted(SMALLEST) == sorted(path.name for path in BENCH.glob("*.py"))
+
+
+@pytest.mark.parametrize("script", sweep(list(SMALLEST), keep=["dispatch.py", "step.py"]))
+def test_it_runs_to_its_end(script):
+    run = subprocess.run([sys.executable, BENCH / script, *SMALLEST[script]], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
