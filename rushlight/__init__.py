@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
 # names: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, utils
+from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, serialization, utils
 from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured
@@ -65,6 +65,7 @@ from rushlight.nn.modules import containers, state_dict
 from rushlight.nn.modules import module as modules
 from rushlight.nn.utils import clip_grad
 from rushlight.optim import lr_scheduler as schedules
+from rushlight.serialization import *
 from rushlight.utils import checkpoint, data
 
 # The module. `rl.autograd.gradcheck` is its function, as in PyTorch.
@@ -109,6 +110,7 @@ __all__ += [
     if isinstance(value, ModuleType) and value.__name__.startswith("rushlight.") and name != "_register_kernels"
 ]
 for _module in (
-    autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, storage, strided, views,
+    autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
+    storage, strided, views,
 ):  # fmt: skip
     __all__ += _module.__all__

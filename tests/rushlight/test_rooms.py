@@ -18,6 +18,7 @@ ROOMS = [
     "aten",
     "autograd amp",
     "nn optim utils _C",
+    "serialization",
     "fx",
     "aot",
     "inductor",

@@ -1,0 +1,260 @@
+"""`save` and `load`, in torch's file format: either framework reads what the other wrote.
+
+A file is a zip archive whose entries are not compressed. `data.pkl` is a pickle of everything except the numbers. In the place
+of a storage it has a persistent id, which names the entry `data/0`, `data/1`, … with the bytes. So tensors that share memory
+share it again when they are loaded. A pickle names classes and functions by module and name: for a tensor `save` writes
+torch's names, `torch._utils._rebuild_tensor_v2` and `torch.FloatStorage`, and `load` puts rushlight's in their place.
+
+A pickle is a program, and Python's unpickler calls whatever it names. `load` calls only what is in `_ALLOWED`, as
+`torch.load` does with `weights_only=True`.
+
+In PyTorch this is `torch/serialization.py`, `torch/_weights_only_unpickler.py` and `caffe2/serialize/inline_container.cc`.
+Left out: files that may contain code (`weights_only=False`), the format before version 1.6, `mmap`, other devices, and
+attributes of tensors.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import sys
+import zipfile
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor, storage_size
+from rushlight.c10 import dtypes
+from rushlight.c10.storage import Size, UntypedStorage, device
+from rushlight.nn.parameter import Parameter
+
+__all__ = ["load", "save"]
+
+
+# What a file names ----------------------------------------------------------------------------------------------------
+
+
+class StorageType(NamedTuple):
+    """A class of torch's, such as `FloatStorage`: the name of a dtype in a file."""
+
+    dtype: dtypes.dtype
+
+    @property
+    def name(self) -> str:
+        return f"{self.dtype.type_name}Storage"
+
+
+class TypedStorage(NamedTuple):
+    """A storage, and the dtype of the tensors on it. Source: `torch/storage.py`."""
+
+    storage: UntypedStorage
+    dtype: dtypes.dtype
+
+
+def _rebuild_tensor_v2(
+    storage: TypedStorage, storage_offset: int, size: tuple, stride: tuple, requires_grad: bool, *hooks: object
+) -> Tensor:
+    bytes_needed = storage_size(size, stride, storage_offset) * storage.dtype.itemsize
+    if len(size) != len(stride) or min((storage_offset, *size, *stride)) < 0 or bytes_needed > storage.storage.nbytes():
+        raise pickle.UnpicklingError(
+            f"a tensor of sizes {size}, strides {stride} and storage offset {storage_offset} is not within its storage of"
+            f" {storage.storage.nbytes()} bytes"
+        )
+    return Tensor(storage.storage, size, stride, storage_offset, storage.dtype).requires_grad_(requires_grad)
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, *hooks: object) -> Parameter:
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_meta_tensor_no_storage(dtype: dtypes.dtype, size: tuple, stride: tuple, requires_grad: bool) -> Tensor:
+    return functions.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    return text.encode(encoding)
+
+
+_NAMES = {each: ("torch._utils", each.__name__)
+          for each in (_rebuild_tensor_v2, _rebuild_parameter, _rebuild_meta_tensor_no_storage)}  # fmt: skip
+_NAMES |= {each: ("torch", each.name) for each in dtypes.ALL}
+_NAMES |= {StorageType(each): ("torch", StorageType(each).name) for each in dtypes.ALL}
+_NAMES |= {Size: ("torch", "Size"), device: ("torch", "device")}
+
+_ALLOWED = {name: each for each, name in _NAMES.items()}
+_ALLOWED |= {
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "Counter"): Counter,
+    ("_codecs", "encode"): _encode,
+}
+_ALLOWED |= {
+    ("__builtin__", each.__name__): each for each in (set, complex, bytearray)
+}  # protocol 2 has Python 2's names
+_CALLABLE = {each for each in _ALLOWED.values() if callable(each)}
+
+
+# save -----------------------------------------------------------------------------------------------------------------
+
+
+class _Pickler(pickle._Pickler):  # Python's other pickler, written in C, writes no names but those that it can import
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, protocol=2)
+        self.storages: dict[tuple[int, int], tuple[str, TypedStorage]] = {}
+
+    def reducer_override(self, obj: Any) -> Any:
+        kind = type(obj)
+        if kind in (FunctionType, type, StorageType) and obj in _NAMES:
+            return _NAMES[obj][1]
+        if kind is Parameter:
+            return _rebuild_parameter, (obj.detach(), obj.requires_grad, OrderedDict())
+        if kind is Tensor and obj.is_meta:
+            return _rebuild_meta_tensor_no_storage, (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
+        if kind is Tensor:
+            place = obj.storage_offset(), tuple(obj.shape), obj.stride()
+            return _rebuild_tensor_v2, (TypedStorage(obj._storage, obj.dtype), *place, obj.requires_grad, OrderedDict())
+        if kind is Size:
+            return Size, (tuple(obj),)
+        if kind is device:
+            return device, (obj.type,)
+        return NotImplemented
+
+    def persistent_id(self, obj: Any) -> tuple | None:
+        if type(obj) is not TypedStorage:
+            return None
+        memory = obj.storage.data_ptr() or id(obj.storage), obj.storage.nbytes()  # `x.data` has another storage on it
+        key, first = self.storages.setdefault(memory, (str(len(self.storages)), obj))
+        if first.dtype is not obj.dtype:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        return "storage", StorageType(obj.dtype), key, "cpu", obj.storage.nbytes() // obj.dtype.itemsize
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        if obj not in _NAMES:
+            return super().save_global(obj, name)
+        self.write(pickle.GLOBAL + "{}\n{}\n".format(*_NAMES[obj]).encode())
+        self.memoize(obj)
+
+
+def save(obj: Any, f: str | os.PathLike | BinaryIO) -> None:
+    """Write `obj` into a file that `load` and `torch.load` read.
+
+    Tensors that share memory are written with one storage, the whole of it, also if they are small views of something large.
+    An object that cannot be pickled raises its error before an older file is overwritten.
+
+    Args:
+        obj: tensors, and what Python can pickle. `load` gives back what its own text names.
+        f: a path, or an object with `write`.
+
+    Source: `torch/serialization.py`, `save`.
+    """
+    data = io.BytesIO()
+    pickler = _Pickler(data)
+    pickler.dump(obj)
+    name = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
+    entries = {"data.pkl": data.getvalue(), "byteorder": sys.byteorder.encode()}
+    entries |= {f"data/{key}": each.storage._bytes for key, each in pickler.storages.values()}
+    with zipfile.ZipFile(f, "w") as archive:
+        for entry, content in {**entries, "version": b"3\n"}.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}/{entry}"), bytes(content))
+
+
+# load -----------------------------------------------------------------------------------------------------------------
+
+
+class _Unpickler(pickle._Unpickler):
+    """Only the opcodes that build containers, and calls of what is allowed. Source: `torch/_weights_only_unpickler.py`."""
+
+    def __init__(self, file: BinaryIO, storage: Callable[[str, str], UntypedStorage]) -> None:
+        super().__init__(file, encoding="utf-8")
+        self.storage = storage
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"Weights only load failed: it does not allow {module}.{name}")
+        return _ALLOWED[module, name]
+
+    def persistent_load(self, pid: tuple) -> TypedStorage:
+        _, kind, key, location, _ = pid
+        return TypedStorage(self.storage(key, location), kind.dtype)
+
+    def refuse(self) -> None:
+        raise pickle.UnpicklingError(
+            "Weights only load failed: data.pkl has an opcode that plain containers do not need"
+        )
+
+    def reduce(self) -> None:
+        if not any(self.stack[-2] is each for each in _CALLABLE):
+            self.refuse()
+        self.load_reduce()
+
+    def build(self) -> None:
+        if type(self.stack[-2]) is not OrderedDict or type(self.stack[-1]) is not dict:
+            self.refuse()
+        self.load_build()
+
+    plain = """PROTO STOP MARK NONE NEWTRUE NEWFALSE BININT BININT1 BININT2 LONG1 BINFLOAT BINUNICODE SHORT_BINSTRING EMPTY_DICT
+        EMPTY_LIST EMPTY_SET EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 TUPLE3 APPEND APPENDS SETITEM SETITEMS BINGET LONG_BINGET BINPUT
+        LONG_BINPUT GLOBAL BINPERSID"""
+    dispatch = dict.fromkeys(range(256), refuse)
+    dispatch |= {
+        code: pickle._Unpickler.dispatch[code] for code in (getattr(pickle, each)[0] for each in plain.split())
+    }
+    dispatch |= {pickle.REDUCE[0]: reduce, pickle.NEWOBJ[0]: reduce, pickle.BUILD[0]: build}
+
+
+def load(
+    f: str | os.PathLike | BinaryIO, map_location: str | device | None = None, *, weights_only: bool = True
+) -> Any:
+    """Read what `save` or `torch.save` wrote: tensors, parameters, numbers, texts, and lists, tuples, sets and dicts of them.
+
+    Args:
+        f: a path, or an object with `read` and `seek`.
+        map_location: "cpu" for tensors that were saved from another device, which raise an error otherwise.
+        weights_only: must be True. Rushlight never runs code from a file.
+
+    Raises:
+        pickle.UnpicklingError: the file is damaged, or names a class or a function that is not allowed.
+
+    Source: `torch/serialization.py`, `load`.
+    """
+    if not weights_only:
+        raise ValueError("rushlight never runs code from a file: weights_only must be True")
+    if map_location is not None and device(map_location).type != "cpu":
+        raise ValueError(f"rushlight loads to the CPU, not to {map_location!r}")
+    try:
+        with zipfile.ZipFile(f) as archive:
+            return _load(archive, map_location)
+    except zipfile.BadZipFile as error:
+        raise pickle.UnpicklingError(f"this is not a file of torch.save, version 1.6 or later: {error}") from error
+
+
+def _load(archive: zipfile.ZipFile, map_location: str | device | None) -> Any:
+    entries = {entry.filename.partition("/")[2]: entry for entry in archive.infolist()}
+    storages: dict[str, UntypedStorage] = {}
+
+    def read(name: str) -> bytes:
+        if name not in entries or entries[name].compress_type != zipfile.ZIP_STORED:
+            raise pickle.UnpicklingError(
+                f"the archive has no entry {name}, or it is compressed, which torch.save never does"
+            )
+        return archive.read(entries[name])
+
+    def storage(key: str, location: str) -> UntypedStorage:
+        if location != "cpu" and map_location is None:
+            raise RuntimeError(f"a tensor was saved from the device {location!r}: give map_location='cpu'")
+        if key not in storages:
+            storages[key] = UntypedStorage.of(np.frombuffer(bytearray(read(f"data/{key}")), np.uint8))
+        return storages[key]
+
+    if "byteorder" in entries and read("byteorder").decode() != sys.byteorder:
+        raise ValueError(f"the file has another order of bytes than this machine: {read('byteorder').decode()}")
+    try:
+        return _Unpickler(io.BytesIO(read("data.pkl")), storage).load()
+    except (pickle.UnpicklingError, RuntimeError, MemoryError):
+        raise
+    except Exception as error:
+        raise pickle.UnpicklingError(f"data.pkl is damaged: {type(error).__name__}: {error}") from error
