@@ -559,6 +559,7 @@ EDGES = [
 ]
 
 _X, _Y = _tensor([3, 4]), _tensor([3, 5])
+_TEN_MORE = [f"more_{number}" for number in range(10)]
 
 
 def _calls(name: str, *given: dict) -> list:
@@ -584,4 +585,10 @@ EDGE_CALLS = [
         _calls("scale", {"x": _X, "count": 2.5}, {"x": _X, "count": 0.5})
         + _calls("total", {"parts": [_X], "mode": "sum"}, {"parts": [_X], "mode": "mean"}),
     )
+] + [
+    {
+        "source": "\n\n".join([_FUNCTIONS, *(f"def {name}(x):\n    return x\n" for name in _TEN_MORE)]),
+        "calls": [[name, {"x": _X}] for name in _TEN_MORE]
+        + _calls("total", *[{"parts": [x], "mode": "sum"} for x in (_X, _Y)]),
+    }
 ]

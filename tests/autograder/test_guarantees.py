@@ -89,9 +89,11 @@ def test_every_mutant_fails_on_an_edge_or_is_listed_and_agrees_in_everything(exe
 def test_a_correct_answer_is_accepted(exercise, function, drawn, slot):
     fill(slot, function)
     for check in graded_checks(exercise):
-        cases, theirs = zip(*drawn(check))
-        apart = [*map(difference, over_the_wire(check.name, [*cases]), theirs)]
-        assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
+        pairs = drawn(check)
+        for start in range(0, len(pairs), 100):  # what many classes drew is more than one message may hold
+            cases, theirs = zip(*pairs[start : start + 100])
+            apart = [*map(difference, over_the_wire(check.name, [*cases]), theirs)]
+            assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
 
 
 @pytest.mark.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in WRONG))

@@ -35,7 +35,8 @@ def _without_grad(torch, x):
         return x.sigmoid().add_(1)
 
 
-# The steps of programs. Each has the tensor x of the step before, and returns the next.
+# The steps of programs. Each has the tensor x of the step before, and returns the next. The next has no history: where
+# autograd saves a result, it calls detach, which DebugMode leaves out.
 _STEPS = {
     "nothing": lambda torch, x: x, "add": lambda torch, x: x + 1, "add itself": lambda torch, x: x + x,
     "matmul": lambda torch, x: x @ x.T, "bf16": lambda torch, x: (x.bfloat16() @ x.bfloat16().T).float(),
@@ -52,7 +53,7 @@ _STEPS = {
     "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
     "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
     "list by name": _into_list,
-    "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1]),
+    "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1], requires_grad=False),
     "another namespace": lambda torch, x: torch.ops.inductor._reinterpret_tensor(x, x.shape, x.stride()),
     "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted, "tried": _tried,
     "subclass": lambda torch, x: x.as_subclass(type("Own", (torch.Tensor,), {})).exp(),

@@ -108,13 +108,14 @@ def loaded(xp, entries, changes, extra, prefix, strict, assign):
     with xp.no_grad():
         for x in {id(x): x for x in [*other.parameters(), *other.buffers()]}.values():
             x.add_(3)
-    given = dict(other.state_dict(prefix=prefix))
+    saved = other.state_dict(prefix=prefix)
+    given = dict(saved)
     for index, change in changes:
         key = next((key for number, key in enumerate(given) if number == index), None)
         if change == "drop":
             given.pop(key, None)
         elif key is not None and isinstance(given[key], xp.Tensor):
-            given[key] = _CHANGES[change](xp, given[key])
+            given[key] = _CHANGES[change](xp, saved[key])
     given |= {key: numbers(xp, [2]) for key in extra if key not in given}
     lists, metadata = ([], [], []), {"assign_to_params_buffers": True} if assign else {}
     before = list(given)

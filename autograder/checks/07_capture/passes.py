@@ -65,6 +65,10 @@ def graph_interpreted(xp, statements, inputs, swapped, moved):
             self.heard.append(["output", target, str(args), str(kwargs)])
             return "swapped" if swapped else super().output(target, args, kwargs)
 
+    class Failing(xp.fx.Interpreter):
+        def call_function(self, target, args, kwargs):
+            raise KeyError(target)
+
     graph = fx.graph_of(xp, [X, Y, *statements, fx.output_of(range(len(statements) + 2))])
     nodes = list(graph.nodes)
     fx.move(nodes, moved)
@@ -72,10 +76,13 @@ def graph_interpreted(xp, statements, inputs, swapped, moved):
     result = attempt(lambda: str(interpreter.run(*inputs)))
     after, interpreter.env = interpreter.env, {}
     alone = [attempt(lambda n=node: str(interpreter.run_node(n))) for node in nodes[2:]]
+    failing = Failing(interpreter.module, garbage_collect_values=False)
+    failing.env = after
     return {
         "result": result,
         "heard": Listening.heard,
         "each without the others": alone,
+        "functions that raise": [attempt(failing.run_node, node) for node in nodes if node.op == "call_function"],
         "values": [[node.name, str(value)] for node, value in after.items()],
     }
 
