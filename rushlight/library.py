@@ -16,7 +16,8 @@ from typing import Any
 
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, dispatch_key_set, fallthrough_kernel, local, operators
-from rushlight.c10.schema import NUMBERS, bind, cast, fit, may_be_number, parse_schema
+from rushlight.c10.dtypes import as_dtype
+from rushlight.c10.schema import NUMBERS, NUMPY_NAMES, bind, cast, fit, is_default, may_be_number, parse_schema
 from rushlight.c10.storage import device
 
 __all__ = ["Library", "fallthrough_kernel", "ops"]
@@ -260,9 +261,9 @@ def check_out_options(out: Any, options: dict[str, Any]) -> dict[str, Any]:
     Source: `torch/csrc/autograd/utils/python_arg_parsing.h`; `torch/csrc/autograd/python_torch_functions_manual.cpp`,
     `check_out_type_matches`."""
     wanted, target = options.get("dtype"), options.get("device")
-    if wanted is not None and wanted is not out.dtype:
+    if wanted is not None and (wanted := as_dtype(wanted)) is not out.dtype:
         raise RuntimeError(f"dtype {wanted.type_name} does not match dtype of out parameter ({out.dtype.type_name})")
-    if target is not None and device(target) != out.device:
+    if target is not None and device(target).type != out.device.type:
         raise RuntimeError(f"device type {target} does not match device type of out parameter ({out.device})")
     left = {name: value for name, value in options.items() if name not in ("dtype", "layout", "device", "pin_memory")}
     return left | {"out": out}
@@ -281,7 +282,7 @@ def unpack_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]
 def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) -> Any:
     """Call the first overload whose schema fits these arguments.
     Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`."""
-    if "input" in kwargs:
+    if "input" in kwargs and all(argument.name != "input" for argument in overloads[0].schema.arguments):
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
@@ -298,10 +299,27 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
             if None not in pattern:
                 cache_plan(pattern, operator, args, kwargs, stack)
             return invoke(operator, *stack)
+    renamed = {NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
+    twice = len(renamed) < len(kwargs) or {"self", "input"} <= renamed.keys()
+    if renamed.keys() != kwargs.keys() and not twice:
+        return resolve(overloads, args, renamed)
     given = ", ".join([type(a).__name__ for a in args] + [f"{name}={type(a).__name__}" for name, a in kwargs.items()])
     expected = "\n".join(f" * {operator.schema}" for operator in overloads)
     problem = f"{overloads[0].schema.name}() received an invalid combination of arguments - got ({given})"
     raise TypeError(f"{problem}, but expected one of:\n{expected}")
+
+
+def call_by_name(overloads: Sequence[Operator], given: dict[str, Any]) -> Any:
+    """Call an operator with arguments by name, which may be the names that numpy has. Other keywords are in `numpy_names`.
+    Required arguments that were not passed are None."""
+    named = given.pop("numpy_names")
+    for argument in overloads[0].schema.arguments:
+        name = "input" if argument.name == "self" and "input" in given else argument.name
+        value = given[name]
+        if value is None or is_default(argument, [*value] if isinstance(value, tuple) else value):
+            del given[name]
+    given = {name: value for name, value in given.items() if name != "out" or value is not None}
+    return resolve(overloads, (), given | named)
 
 
 def argument_types(values: Iterable[Any]) -> tuple | None:

@@ -265,14 +265,20 @@ class Tensor:
 
     # Conversion to Python and numpy
 
-    def numpy(self) -> np.ndarray:
-        """A numpy array on the same memory."""
-        if self.requires_grad:
+    __array_priority__ = 1000  # numpy's operators, such as `np.float32(2) * x`, leave the operation to the tensor
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """A numpy array on the same memory. With `force`, also if the tensor requires grad.
+        Source: `torch/csrc/utils/tensor_numpy.cpp`, `tensor_to_numpy`."""
+        if self.is_meta:
+            raise TypeError("can't convert meta device type tensor to numpy: it has no data")
+        if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._array
 
     def __array__(self, dtype=None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self._array, dtype) if copy else np.asarray(self._array, dtype)
+        """For numpy's functions. Source: `torch/_tensor.py`."""
+        return np.array(self.numpy(), dtype) if copy else np.asarray(self.numpy(), dtype)
 
     def tolist(self) -> list | Scalar:
         return self._array.tolist()

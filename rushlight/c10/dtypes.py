@@ -56,6 +56,7 @@ float64 = dtype("float64", "Double", FLOATING)
 
 ALL = (bool_, uint8, int32, int64, float16, float32, float64)
 _FROM_NUMPY = {each.numpy: each for each in ALL}
+PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}
 
 
 def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
@@ -64,6 +65,16 @@ def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
         names = ", ".join(each.name for each in ALL)
         raise TypeError(f"can't convert np.ndarray of type {numpy_dtype}; convert it with .astype() to one of: {names}")
     return _FROM_NUMPY[numpy_dtype]
+
+
+def as_dtype(wanted: dtype | type) -> dtype:
+    """A `dtype` argument: a type of rushlight, or `float`, `int` or `bool`, which are 64-bit types and `bool_`.
+    Source: `torch/csrc/utils/python_arg_parser.h`, `PythonArgs::scalartype`."""
+    if wanted.__class__ is dtype:
+        return wanted
+    if wanted not in PYTHON_DTYPES:
+        raise TypeError(f"dtype must be a rushlight.dtype, float, int or bool, not {wanted!r}")
+    return PYTHON_DTYPES[wanted]
 
 
 def get_default_dtype() -> dtype:

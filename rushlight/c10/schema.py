@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from rushlight.c10.dtypes import PYTHON_DTYPES
+
 REQUIRED = object()  # instead of a default: the caller must pass the argument
 
 NAMES = {"Mean": 1}  # values of the named defaults in PyTorch's schemas; other names stay names
@@ -399,9 +401,15 @@ NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wrap
     **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
     "remainder": ("self",),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("self", "other")),
+    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ("self", "other")),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), ("other",)),
     "copy": ("src",),
 }
+
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+"""Names that numpy has for arguments of Python functions.
+Source: `torch/csrc/utils/python_arg_parser.cpp`, `numpy_compatibility_arg_names`."""
 
 
 def may_be_number(schema: FunctionSchema, argument: Argument) -> bool:
@@ -432,9 +440,12 @@ def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list 
 
 
 def _converted(argument: Argument, value: Any) -> Any:
-    """A value after conversion: `int[1] dim` may be one int, a `Scalar` may be a tensor without dimensions."""
+    """A value after conversion: `int[1] dim` may be one int, a `Scalar` may be a tensor without dimensions, a `ScalarType`
+    may be a Python type."""
     if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0:
         return value.item()
+    if argument.base == "ScalarType" and value in PYTHON_DTYPES:
+        return PYTHON_DTYPES[value]
     is_int = isinstance(value, int) and not isinstance(value, bool)
     return (value,) if is_int and argument.length is not None else value
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -126,11 +127,21 @@ class UntypedStorage:
 class device:
     """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only."""
 
-    def __init__(self, type: str | device = "cpu") -> None:
-        type = getattr(type, "type", type)
+    def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
+        """`device("cpu")`, `device("cpu:0")` or `device("cpu", 0)`. The last two are equal. A tensor's device has no index.
+        Source: `c10/core/Device.cpp`, `parse_type`; `torch/csrc/Device.cpp`, `THPDevice_pynew`."""
+        if isinstance(type, device):
+            type, index = type.type, type.index
         if type not in _BACKENDS:
-            raise RuntimeError(f"rushlight has the devices 'cpu' and 'meta', not {type!r}")
-        self.type, self.index = type, None
+            parts = re.fullmatch(r"(cpu|meta):(0|[1-9]\d*)", type) if isinstance(type, str) else None
+            if parts is None:
+                raise RuntimeError(f"rushlight has the devices 'cpu' and 'meta', not {type!r}")
+            if index is not None:
+                raise RuntimeError(f"type (string) must not include an index, which was passed explicitly: {type}")
+            type, index = parts[1], int(parts[2])
+        if index is not None and index < 0:
+            raise RuntimeError("Device index must not be negative")
+        self.type, self.index = type, index
 
     @property
     def backend(self) -> DispatchKey:
@@ -138,16 +149,16 @@ class device:
         return _BACKENDS[self.type]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and other.type == self.type
+        return isinstance(other, device) and (other.type, other.index) == (self.type, self.index)
 
     def __hash__(self) -> int:
-        return hash(self.type)
+        return hash((self.type, self.index))
 
     def __str__(self) -> str:
-        return self.type
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r})"
+        return f"device(type={self.type!r}{'' if self.index is None else f', index={self.index}'})"
 
 
 Device = device | str | None  # as an argument

@@ -24,7 +24,7 @@ from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
-from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
+from rushlight.c10.schema import NUMPY_NAMES, Argument, FunctionSchema, may_be_number, parse_schema
 
 PACKAGE = Path(__file__).parents[1]
 SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
@@ -60,19 +60,29 @@ DUNDERS = {  # `x + y` calls `Tensor.__add__`, `2 + x` `Tensor.__radd__`, `x += 
     "and": "bitwise_and.Tensor", "rand": "bitwise_and.Tensor", "iand": "bitwise_and_.Tensor",
     "or": "bitwise_or.Tensor", "ror": "bitwise_or.Tensor", "ior": "bitwise_or_.Tensor",
     "xor": "bitwise_xor.Tensor", "rxor": "bitwise_xor.Tensor", "ixor": "bitwise_xor_.Tensor",
+    "lshift": "bitwise_left_shift.Tensor", "rlshift": "bitwise_left_shift.Tensor", "ilshift": "bitwise_left_shift_.Tensor",
+    "rshift": "bitwise_right_shift.Tensor", "rrshift": "bitwise_right_shift.Tensor",
+    "irshift": "bitwise_right_shift_.Tensor",
     "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor",
-    "matmul": "matmul",
+    "matmul": "matmul", "rmatmul": "matmul",
 }  # fmt: skip
 FOR_NUMBERS = {  # if a number needs another operator
     "pow": "pow.Tensor_Scalar", "rpow": "pow.Scalar", "ipow": "pow_.Scalar",
     "rsub": "rsub.Scalar", "mod": "remainder.Scalar", "imod": "remainder_.Scalar",
 }  # fmt: skip
-OTHER_FIRST = ("rfloordiv", "rmod", "rpow")
+OTHER_FIRST = ("rfloordiv", "rmod", "rpow", "rlshift", "rrshift", "rmatmul")
 PREFIX = {"neg": "neg", "pos": "positive", "abs": "abs"}
 BY_HAND = """def __invert__(self):
     if self.dtype.is_floating_point:
         raise TypeError("~ is for tensors of integers and bools")
     return self.bitwise_not()
+
+
+def compare_array(self, other):  # of all operators, PyTorch's `==` alone accepts an array
+    try:
+        return self == self.__array_wrap__(other) if isinstance(other, ndarray) else NotImplemented
+    except TypeError:  # an array of another dtype
+        return NotImplemented
 
 
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
@@ -193,6 +203,10 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
             lines += ['    if (out := kwargs.pop("out", None)) is not None:']
             lines += ["        kwargs = check_out_options(out, kwargs)"]
         result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
+        if any(map(return_fields, overloads)):
+            kind = f"return_types.{overloads[0].schema.name}"
+            kinds = [f"{kind}_out if {written[0].name!r} in kwargs else " for written in several]
+            result = f"return_types.named({''.join(kinds)}{kind}, {result})"
         lines += [f"    {returned(result, is_factory)}"]
         return "\n".join(lines) + "\n"
     (native,) = overloads
@@ -200,13 +214,24 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     varargs = _varargs(native.schema, method)
     more = ["requires_grad=False"] if is_factory else []
     more += ["**named"] if varargs is not None else []
-    lines = [f"def {name}({', '.join([_parameters(native.schema, method, varargs, out is not None), *more])}):"]
+    required = required_by_name(native.schema, method) if varargs is None else None
+    more += ["**numpy_names"] if required is not None else []
+    parameters = _parameters(native.schema, method, varargs, out is not None, required is not None)
+    lines = [f"def {name}({', '.join([parameters, *more])}):"]
+    if required is not None:
+        test = " or ".join(["numpy_names", *(f"{parameter} is None" for parameter in required)])
+        variables = "".join(f"{each.variable}, " for each in (native, out) if each is not None)
+        lines += [f"    if {test}:", f"        return call_by_name(({variables}), locals())"]
     for argument in native.schema.arguments:
         parameter = _parameter_name(argument, method)
         if argument is varargs:
             lines.append(f'    {parameter} = int_list({parameter}, "{parameter}", named)')
+        elif argument.base == "ScalarType":
+            lines += [f"    if {parameter} is not None:", f"        {parameter} = as_dtype({parameter})"]
         elif argument.type.startswith("int[") and argument.type[4:5].isdigit():
             lines.append(f"    {parameter} = ({parameter},) if {parameter}.__class__ is int else {parameter}")
+        if argument.default == []:  # PyTorch's parser has None as this default
+            lines.append(f"    {parameter} = () if {parameter} is None else {parameter}")
     stack = [_parameter_name(argument, method) for argument in native.schema.arguments]
     if out is not None:
         passed = [argument.name for argument in out.schema.arguments]
@@ -216,6 +241,21 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
         lines += [f"        {returned(result, is_factory)}"]
     return "\n".join(lines + call_lines(native, stack, is_factory)) + "\n"
+
+
+def return_fields(native: Native) -> tuple[str, ...]:
+    """The names of several results. An operator with such names has a type of its own in `return_types`."""
+    names = tuple(part.name for part in native.schema.returns)
+    return names if len(names) > 1 and all(names) and native.python_module is None else ()
+
+
+def required_by_name(schema: FunctionSchema, method: bool) -> list[str] | None:
+    """The required arguments, without tensors, of a function that also takes the names that numpy has for its arguments
+    (`NUMPY_NAMES`). The function then declares a default for all arguments. None for other functions."""
+    names = {_parameter_name(argument, method): argument for argument in schema.arguments}
+    if not names.keys() & set(NUMPY_NAMES.values()):
+        return None
+    return [name for name, argument in names.items() if not argument.has_default and argument.base != "Tensor"]
 
 
 def self_only_call(overloads: list[Native]) -> list[str]:
@@ -254,11 +294,11 @@ def returned(result: str, is_factory: bool) -> str:
     return f"return leaf({result}, requires_grad)" if is_factory else f"return {result}"
 
 
-def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool) -> str:
+def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool, by_name: bool) -> str:
     positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
         name = _parameter_name(argument, method)
-        default = f"={_default(argument)}" if argument.has_default else ""
+        default = f"={_default(argument)}" if argument.has_default else "=None" if by_name and name != "self" else ""
         parameter = f"*{name}" if argument is varargs else name + default
         (keywords if argument.kwarg_only else positional).append(parameter)
     keywords += ["out=None"] if out else []
@@ -300,7 +340,7 @@ def dunder(name: str, natives: dict[str, Native]) -> str:
         "    if isinstance(other, NUMBERS):",
         "        key_set = (self._key_set | local.included) & ~local.excluded",
         f"        return {for_numbers.variable}.table[key_set]({arguments})",
-        "    return NotImplemented",
+        "    return compare_array(self, other)" if name == "eq" else "    return NotImplemented",
     ]
     if not takes_numbers:
         del lines[4:7]
@@ -333,7 +373,7 @@ def functions_file(natives: dict[str, Native]) -> str:
     names: dict[str, list[Native]] = {}
     for native in natives.values():
         names.setdefault(native.schema.name, []).append(native)
-    functions, methods, public = [], [], []
+    functions, methods, public, types = [], [], [], []
     for name, group in names.items():
         overloads, outs = [n for n in group if n.out is None], [n for n in group if n.out is not None]
         as_functions = [n for n in overloads if "function" in n.variants]
@@ -343,17 +383,23 @@ def functions_file(natives: dict[str, Native]) -> str:
             skipped = name.endswith("_backward") or name in ("copy", "zero")  # by gen_python_functions.py, too
             if as_functions[0].python_module is None and not skipped:
                 public.append(name)
+            if fields := next(filter(None, map(return_fields, as_functions)), None):
+                kinds = [name, f"{name}_out"] if any(len(native.written) > 1 for native in outs) else [name]
+                types += [f'return_types.define("{kind}", {fields})' for kind in kinds]
         if as_methods:
             text = function(f"tensor_{name}", as_methods, [], method=True)
             methods.append(f"{text}\n\nTensor.{name} = tensor_{name}\n")
     dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
     prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
     imports = [
+        "from numpy import ndarray\n",
+        "from rushlight import return_types",
         "from rushlight.aten.strided import Tensor, int_list",
         "from rushlight.c10.dispatch import local",
+        "from rushlight.c10.dtypes import as_dtype",
         "from rushlight.c10.memory_formats import contiguous_format",
         "from rushlight.c10.schema import NUMBERS",
-        "from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out\n",
+        "from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out\n",
         wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
     ]
     sections = [
@@ -364,6 +410,8 @@ def functions_file(natives: dict[str, Native]) -> str:
         *dunders,
         *prefixes,
         BY_HAND,
+        "# ---- Types of named results\n",
+        "\n".join(types),
         "# ---- Operators\n",
         "\n".join(declaration(native) for native in natives.values()),
     ]

@@ -1,7 +1,10 @@
 """Run the same program on rushlight and on torch, and look at what can be seen of the result."""
 
+import copy
+import pickle
 import warnings
 
+import numpy as np
 import torch
 
 import rushlight as rl
@@ -42,3 +45,18 @@ def outcome(program, xp, *args):
 def agree(program, *args):
     ours, theirs = (outcome(program, xp, *args) for xp in FRAMEWORKS)
     assert ours == theirs, f"rushlight {ours}\ntorch     {theirs}"
+
+
+def written(text):
+    """The program that a line of Python is: statements, and last an expression. It observes the value, its type and its history."""
+
+    def program(xp):
+        names = {"xp": xp, "np": np, "copy": copy, "pickle": pickle, "i": xp.tensor([1, 2])}
+        names |= {"x": xp.tensor([1.0, 2.0], requires_grad=True), "y": xp.tensor([1.0, 2.0])}
+        names |= {"m": xp.tensor([[1.0, 2.0], [3.0, 4.0]])}
+        *statements, last = text.split("; ")
+        exec("\n".join(statements), names)
+        value = eval(last, names)
+        return type(value).__name__, getattr(value, "requires_grad", None), value
+
+    return program

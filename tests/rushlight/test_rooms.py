@@ -14,7 +14,7 @@ PACKAGE = Path(rushlight.__file__).parent
 # From the bottom up. A room imports what is below it, and rooms of one line know each other.
 ROOMS = [
     "c10",
-    "library",
+    "library return_types",
     "aten",
     "autograd amp",
     "nn optim utils _C",

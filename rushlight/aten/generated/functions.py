@@ -6,37 +6,43 @@ The operators are at the end of the file. `register_kernels.py` fills their tabl
 """
 
 # ruff: noqa: A001, A002, E501
+from numpy import ndarray
+
+from rushlight import return_types
 from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
+from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
+from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
     "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
     "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias",
     "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_", "as_strided_scatter",
-    "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max",
-    "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter",
-    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
-    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
-    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add",
-    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10",
-    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
-    "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
-    "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
-    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
-    "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_",
+    "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum",
+    "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_",
+    "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1",
+    "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like",
+    "gather", "ge", "gt", "index", "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan",
+    "layer_norm", "le", "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max",
+    "maximum", "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_",
+    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
+    "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn",
+    "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes",
+    "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_",
+    "tanh", "tanh_", "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
+    "unflatten", "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def alias(input):
+def alias(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((alias_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -44,7 +50,9 @@ def alias(input):
     return alias_op.table[key_set](input)
 
 
-def as_strided(input, size, stride, storage_offset=None):
+def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name((as_strided_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -52,7 +60,9 @@ def as_strided(input, size, stride, storage_offset=None):
     return as_strided_op.table[key_set](input, size, stride, storage_offset)
 
 
-def as_strided_(input, size, stride, storage_offset=None):
+def as_strided_(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name((as_strided__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -64,7 +74,9 @@ def broadcast_tensors(tensors):
     return invoke(broadcast_tensors_op, tensors)
 
 
-def broadcast_to(input, size):
+def broadcast_to(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name((broadcast_to_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -72,7 +84,9 @@ def broadcast_to(input, size):
     return broadcast_to_op.table[key_set](input, size)
 
 
-def chunk(input, chunks, dim=0):
+def chunk(input=None, chunks=None, dim=0, **numpy_names):
+    if numpy_names or chunks is None:
+        return call_by_name((chunk_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -80,7 +94,9 @@ def chunk(input, chunks, dim=0):
     return chunk_op.table[key_set](input, chunks, dim)
 
 
-def detach(input):
+def detach(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((detach_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -88,7 +104,9 @@ def detach(input):
     return detach_op.table[key_set](input)
 
 
-def diagonal(input, offset=0, dim1=0, dim2=1):
+def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((diagonal_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -96,7 +114,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return diagonal_op.table[key_set](input, offset, dim1, dim2)
 
 
-def flatten(input, start_dim=0, end_dim=-1):
+def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name((flatten_using_ints_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -126,7 +146,9 @@ def narrow(*args, **kwargs):
     )
 
 
-def permute(input, dims):
+def permute(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name((permute_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -134,7 +156,9 @@ def permute(input, dims):
     return permute_op.table[key_set](input, dims)
 
 
-def _reshape_alias(input, size, stride):
+def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name((_reshape_alias_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -142,7 +166,9 @@ def _reshape_alias(input, size, stride):
     return _reshape_alias_op.table[key_set](input, size, stride)
 
 
-def reshape(input, shape):
+def reshape(input=None, shape=None, **numpy_names):
+    if numpy_names or shape is None:
+        return call_by_name((reshape_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -150,7 +176,9 @@ def reshape(input, shape):
     return reshape_op.table[key_set](input, shape)
 
 
-def select(input, dim, index):
+def select(input=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name((select_int_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -158,7 +186,9 @@ def select(input, dim, index):
     return select_int_op.table[key_set](input, dim, index)
 
 
-def slice(input, dim=0, start=None, end=None, step=1):
+def slice(input=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((slice_Tensor_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -177,7 +207,9 @@ def split(*args, **kwargs):
     )
 
 
-def split_with_sizes(input, split_sizes, dim=0):
+def split_with_sizes(input=None, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name((split_with_sizes_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -197,7 +229,9 @@ def squeeze(*args, **kwargs):
     )
 
 
-def t(input):
+def t(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((t_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -205,7 +239,9 @@ def t(input):
     return t_op.table[key_set](input)
 
 
-def transpose(input, dim0, dim1):
+def transpose(input=None, dim0=None, dim1=None, **numpy_names):
+    if numpy_names or dim0 is None or dim1 is None:
+        return call_by_name((transpose_int_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -213,7 +249,9 @@ def transpose(input, dim0, dim1):
     return transpose_int_op.table[key_set](input, dim0, dim1)
 
 
-def unbind(input, dim=0):
+def unbind(input=None, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name((unbind_int_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -221,7 +259,9 @@ def unbind(input, dim=0):
     return unbind_int_op.table[key_set](input, dim)
 
 
-def unflatten(input, dim, sizes):
+def unflatten(input=None, dim=None, sizes=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None:
+        return call_by_name((unflatten_int_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -229,7 +269,9 @@ def unflatten(input, dim, sizes):
     return unflatten_int_op.table[key_set](input, dim, sizes)
 
 
-def unsqueeze(input, dim):
+def unsqueeze(input=None, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((unsqueeze_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -237,7 +279,9 @@ def unsqueeze(input, dim):
     return unsqueeze_op.table[key_set](input, dim)
 
 
-def _unsafe_view(input, size):
+def _unsafe_view(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name((_unsafe_view_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -245,7 +289,9 @@ def _unsafe_view(input, size):
     return _unsafe_view_op.table[key_set](input, size)
 
 
-def clone(input, *, memory_format=None):
+def clone(input=None, *, memory_format=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((clone_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -254,7 +300,7 @@ def clone(input, *, memory_format=None):
 
 
 def _to_copy(
-    input,
+    input=None,
     *,
     dtype=None,
     layout=None,
@@ -263,7 +309,12 @@ def _to_copy(
     non_blocking=False,
     memory_format=None,
     requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name((_to_copy_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -305,6 +356,8 @@ def empty(
     **named,
 ):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
@@ -312,8 +365,20 @@ def empty(
 
 
 def empty_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name((empty_like_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -322,10 +387,14 @@ def empty_like(
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
 
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
@@ -333,8 +402,21 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=N
 
 
 def full_like(
-    input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    fill_value=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names or fill_value is None:
+        return call_by_name((full_like_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -346,13 +428,29 @@ def full_like(
 
 def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(ones_out_op, size, out), requires_grad)
     return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
 
 
-def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+def ones_like(
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name((ones_like_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -362,6 +460,8 @@ def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, m
 
 def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(zeros_out_op, size, out), requires_grad)
@@ -369,8 +469,20 @@ def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None
 
 
 def zeros_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name((zeros_like_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -378,7 +490,9 @@ def zeros_like(
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
-def as_strided_scatter(input, src, size, stride, storage_offset=None):
+def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name((as_strided_scatter_op,), locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -386,7 +500,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     return as_strided_scatter_op.table[key_set](input, src, size, stride, storage_offset)
 
 
-def copy(input, src, non_blocking=False):
+def copy(input=None, src=None, non_blocking=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((copy_op,), locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -394,7 +510,9 @@ def copy(input, src, non_blocking=False):
     return copy_op.table[key_set](input, src, non_blocking)
 
 
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((diagonal_scatter_op,), locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -402,7 +520,9 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     return diagonal_scatter_op.table[key_set](input, src, offset, dim1, dim2)
 
 
-def select_scatter(input, src, dim, index):
+def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name((select_scatter_op,), locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -410,7 +530,9 @@ def select_scatter(input, src, dim, index):
     return select_scatter_op.table[key_set](input, src, dim, index)
 
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((slice_scatter_op,), locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -418,7 +540,9 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     return slice_scatter_op.table[key_set](input, src, dim, start, end, step)
 
 
-def zero(input):
+def zero(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((zero_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -448,7 +572,9 @@ def fill_(*args, **kwargs):
     )
 
 
-def zero_(input):
+def zero_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((zero__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -456,7 +582,15 @@ def zero_(input):
     return zero__op.table[key_set](input)
 
 
-def abs(input, *, out=None):
+def abs(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                abs_op,
+                abs_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(abs_out_op, input, out)
     try:
@@ -466,7 +600,9 @@ def abs(input, *, out=None):
     return abs_op.table[key_set](input)
 
 
-def abs_(input):
+def abs_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((abs__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -474,7 +610,15 @@ def abs_(input):
     return abs__op.table[key_set](input)
 
 
-def add(input, other, *, alpha=1, out=None):
+def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                add_Tensor_op,
+                add_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
     try:
@@ -484,7 +628,15 @@ def add(input, other, *, alpha=1, out=None):
     return add_Tensor_op.table[key_set](input, other, alpha)
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                addcdiv_op,
+                addcdiv_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -494,7 +646,15 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     return addcdiv_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                addcmul_op,
+                addcmul_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -504,7 +664,15 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     return addcmul_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def bitwise_and(input, other, *, out=None):
+def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bitwise_and_Tensor_op,
+                bitwise_and_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(bitwise_and_Tensor_out_op, input, other, out)
     try:
@@ -514,7 +682,33 @@ def bitwise_and(input, other, *, out=None):
     return bitwise_and_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_not(input, *, out=None):
+def bitwise_left_shift(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bitwise_left_shift_Tensor_op,
+                bitwise_left_shift_Tensor_out_op,
+            ),
+            locals(),
+        )
+    if out is not None:
+        return invoke(bitwise_left_shift_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift_Tensor_op, input, other)
+    return bitwise_left_shift_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_not(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bitwise_not_op,
+                bitwise_not_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(bitwise_not_out_op, input, out)
     try:
@@ -524,7 +718,15 @@ def bitwise_not(input, *, out=None):
     return bitwise_not_op.table[key_set](input)
 
 
-def bitwise_or(input, other, *, out=None):
+def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bitwise_or_Tensor_op,
+                bitwise_or_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(bitwise_or_Tensor_out_op, input, other, out)
     try:
@@ -534,7 +736,33 @@ def bitwise_or(input, other, *, out=None):
     return bitwise_or_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_xor(input, other, *, out=None):
+def bitwise_right_shift(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bitwise_right_shift_Tensor_op,
+                bitwise_right_shift_Tensor_out_op,
+            ),
+            locals(),
+        )
+    if out is not None:
+        return invoke(bitwise_right_shift_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift_Tensor_op, input, other)
+    return bitwise_right_shift_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bitwise_xor_Tensor_op,
+                bitwise_xor_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(bitwise_xor_Tensor_out_op, input, other, out)
     try:
@@ -544,7 +772,15 @@ def bitwise_xor(input, other, *, out=None):
     return bitwise_xor_Tensor_op.table[key_set](input, other)
 
 
-def ceil(input, *, out=None):
+def ceil(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                ceil_op,
+                ceil_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(ceil_out_op, input, out)
     try:
@@ -554,7 +790,9 @@ def ceil(input, *, out=None):
     return ceil_op.table[key_set](input)
 
 
-def ceil_(input):
+def ceil_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((ceil__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -634,7 +872,15 @@ def clamp_min_(*args, **kwargs):
     )
 
 
-def cos(input, *, out=None):
+def cos(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                cos_op,
+                cos_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(cos_out_op, input, out)
     try:
@@ -644,7 +890,9 @@ def cos(input, *, out=None):
     return cos_op.table[key_set](input)
 
 
-def cos_(input):
+def cos_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((cos__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -665,7 +913,15 @@ def div(*args, **kwargs):
     )
 
 
-def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
+def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                elu_op,
+                elu_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
     try:
@@ -675,7 +931,9 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     return elu_op.table[key_set](input, alpha, scale, input_scale)
 
 
-def elu_(input, alpha=1, scale=1, input_scale=1):
+def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((elu__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -683,7 +941,15 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     return elu__op.table[key_set](input, alpha, scale, input_scale)
 
 
-def eq(input, other, *, out=None):
+def eq(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                eq_Tensor_op,
+                eq_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(eq_Tensor_out_op, input, other, out)
     try:
@@ -693,7 +959,9 @@ def eq(input, other, *, out=None):
     return eq_Tensor_op.table[key_set](input, other)
 
 
-def equal(input, other):
+def equal(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((equal_op,), locals())
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -701,7 +969,15 @@ def equal(input, other):
     return equal_op.table[key_set](input, other)
 
 
-def erf(input, *, out=None):
+def erf(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                erf_op,
+                erf_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(erf_out_op, input, out)
     try:
@@ -711,7 +987,9 @@ def erf(input, *, out=None):
     return erf_op.table[key_set](input)
 
 
-def erf_(input):
+def erf_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((erf__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -719,7 +997,15 @@ def erf_(input):
     return erf__op.table[key_set](input)
 
 
-def exp(input, *, out=None):
+def exp(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                exp_op,
+                exp_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(exp_out_op, input, out)
     try:
@@ -729,7 +1015,9 @@ def exp(input, *, out=None):
     return exp_op.table[key_set](input)
 
 
-def exp_(input):
+def exp_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((exp__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -737,7 +1025,15 @@ def exp_(input):
     return exp__op.table[key_set](input)
 
 
-def exp2(input, *, out=None):
+def exp2(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                exp2_op,
+                exp2_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(exp2_out_op, input, out)
     try:
@@ -747,7 +1043,9 @@ def exp2(input, *, out=None):
     return exp2_op.table[key_set](input)
 
 
-def exp2_(input):
+def exp2_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((exp2__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -755,7 +1053,15 @@ def exp2_(input):
     return exp2__op.table[key_set](input)
 
 
-def expm1(input, *, out=None):
+def expm1(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                expm1_op,
+                expm1_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(expm1_out_op, input, out)
     try:
@@ -765,7 +1071,9 @@ def expm1(input, *, out=None):
     return expm1_op.table[key_set](input)
 
 
-def expm1_(input):
+def expm1_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((expm1__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -773,7 +1081,15 @@ def expm1_(input):
     return expm1__op.table[key_set](input)
 
 
-def floor(input, *, out=None):
+def floor(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                floor_op,
+                floor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(floor_out_op, input, out)
     try:
@@ -783,7 +1099,9 @@ def floor(input, *, out=None):
     return floor_op.table[key_set](input)
 
 
-def floor_(input):
+def floor_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((floor__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -791,7 +1109,15 @@ def floor_(input):
     return floor__op.table[key_set](input)
 
 
-def floor_divide(input, other, *, out=None):
+def floor_divide(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                floor_divide_op,
+                floor_divide_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(floor_divide_out_op, input, other, out)
     try:
@@ -814,7 +1140,15 @@ def fmod(*args, **kwargs):
     )
 
 
-def ge(input, other, *, out=None):
+def ge(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                ge_Tensor_op,
+                ge_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(ge_Tensor_out_op, input, other, out)
     try:
@@ -824,7 +1158,15 @@ def ge(input, other, *, out=None):
     return ge_Tensor_op.table[key_set](input, other)
 
 
-def gelu(input, *, approximate="none", out=None):
+def gelu(input=None, *, approximate="none", out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                gelu_op,
+                gelu_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(gelu_out_op, input, approximate, out)
     try:
@@ -834,7 +1176,9 @@ def gelu(input, *, approximate="none", out=None):
     return gelu_op.table[key_set](input, approximate)
 
 
-def gelu_(input, *, approximate="none"):
+def gelu_(input=None, *, approximate="none", **numpy_names):
+    if numpy_names:
+        return call_by_name((gelu__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -842,7 +1186,15 @@ def gelu_(input, *, approximate="none"):
     return gelu__op.table[key_set](input, approximate)
 
 
-def gt(input, other, *, out=None):
+def gt(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                gt_Tensor_op,
+                gt_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(gt_Tensor_out_op, input, other, out)
     try:
@@ -852,7 +1204,15 @@ def gt(input, other, *, out=None):
     return gt_Tensor_op.table[key_set](input, other)
 
 
-def hardtanh(input, min_val=-1, max_val=1, *, out=None):
+def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                hardtanh_op,
+                hardtanh_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
     try:
@@ -862,7 +1222,9 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     return hardtanh_op.table[key_set](input, min_val, max_val)
 
 
-def hardtanh_(input, min_val=-1, max_val=1):
+def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((hardtanh__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -870,7 +1232,9 @@ def hardtanh_(input, min_val=-1, max_val=1):
     return hardtanh__op.table[key_set](input, min_val, max_val)
 
 
-def isfinite(input):
+def isfinite(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((isfinite_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -878,7 +1242,9 @@ def isfinite(input):
     return isfinite_op.table[key_set](input)
 
 
-def isinf(input):
+def isinf(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((isinf_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -886,7 +1252,9 @@ def isinf(input):
     return isinf_op.table[key_set](input)
 
 
-def isnan(input):
+def isnan(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((isnan_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -894,7 +1262,15 @@ def isnan(input):
     return isnan_op.table[key_set](input)
 
 
-def le(input, other, *, out=None):
+def le(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                le_Tensor_op,
+                le_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(le_Tensor_out_op, input, other, out)
     try:
@@ -904,7 +1280,15 @@ def le(input, other, *, out=None):
     return le_Tensor_op.table[key_set](input, other)
 
 
-def leaky_relu(input, negative_slope=0.01, *, out=None):
+def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                leaky_relu_op,
+                leaky_relu_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
     try:
@@ -914,7 +1298,9 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     return leaky_relu_op.table[key_set](input, negative_slope)
 
 
-def leaky_relu_(input, negative_slope=0.01):
+def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
+    if numpy_names:
+        return call_by_name((leaky_relu__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -935,7 +1321,15 @@ def lerp(*args, **kwargs):
     )
 
 
-def log(input, *, out=None):
+def log(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                log_op,
+                log_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(log_out_op, input, out)
     try:
@@ -945,7 +1339,9 @@ def log(input, *, out=None):
     return log_op.table[key_set](input)
 
 
-def log_(input):
+def log_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((log__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -953,7 +1349,15 @@ def log_(input):
     return log__op.table[key_set](input)
 
 
-def log10(input, *, out=None):
+def log10(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                log10_op,
+                log10_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(log10_out_op, input, out)
     try:
@@ -963,7 +1367,9 @@ def log10(input, *, out=None):
     return log10_op.table[key_set](input)
 
 
-def log10_(input):
+def log10_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((log10__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -971,7 +1377,15 @@ def log10_(input):
     return log10__op.table[key_set](input)
 
 
-def log1p(input, *, out=None):
+def log1p(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                log1p_op,
+                log1p_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(log1p_out_op, input, out)
     try:
@@ -981,7 +1395,9 @@ def log1p(input, *, out=None):
     return log1p_op.table[key_set](input)
 
 
-def log1p_(input):
+def log1p_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((log1p__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -989,7 +1405,15 @@ def log1p_(input):
     return log1p__op.table[key_set](input)
 
 
-def log2(input, *, out=None):
+def log2(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                log2_op,
+                log2_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(log2_out_op, input, out)
     try:
@@ -999,7 +1423,9 @@ def log2(input, *, out=None):
     return log2_op.table[key_set](input)
 
 
-def log2_(input):
+def log2_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((log2__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1007,7 +1433,15 @@ def log2_(input):
     return log2__op.table[key_set](input)
 
 
-def logical_and(input, other, *, out=None):
+def logical_and(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                logical_and_op,
+                logical_and_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(logical_and_out_op, input, other, out)
     try:
@@ -1017,7 +1451,15 @@ def logical_and(input, other, *, out=None):
     return logical_and_op.table[key_set](input, other)
 
 
-def logical_not(input, *, out=None):
+def logical_not(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                logical_not_op,
+                logical_not_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(logical_not_out_op, input, out)
     try:
@@ -1027,7 +1469,15 @@ def logical_not(input, *, out=None):
     return logical_not_op.table[key_set](input)
 
 
-def logical_or(input, other, *, out=None):
+def logical_or(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                logical_or_op,
+                logical_or_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(logical_or_out_op, input, other, out)
     try:
@@ -1037,7 +1487,15 @@ def logical_or(input, other, *, out=None):
     return logical_or_op.table[key_set](input, other)
 
 
-def logical_xor(input, other, *, out=None):
+def logical_xor(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                logical_xor_op,
+                logical_xor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(logical_xor_out_op, input, other, out)
     try:
@@ -1047,7 +1505,15 @@ def logical_xor(input, other, *, out=None):
     return logical_xor_op.table[key_set](input, other)
 
 
-def lt(input, other, *, out=None):
+def lt(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                lt_Tensor_op,
+                lt_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(lt_Tensor_out_op, input, other, out)
     try:
@@ -1057,7 +1523,15 @@ def lt(input, other, *, out=None):
     return lt_Tensor_op.table[key_set](input, other)
 
 
-def maximum(input, other, *, out=None):
+def maximum(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                maximum_op,
+                maximum_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(maximum_out_op, input, other, out)
     try:
@@ -1067,7 +1541,15 @@ def maximum(input, other, *, out=None):
     return maximum_op.table[key_set](input, other)
 
 
-def minimum(input, other, *, out=None):
+def minimum(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                minimum_op,
+                minimum_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(minimum_out_op, input, other, out)
     try:
@@ -1077,7 +1559,15 @@ def minimum(input, other, *, out=None):
     return minimum_op.table[key_set](input, other)
 
 
-def mul(input, other, *, out=None):
+def mul(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                mul_Tensor_op,
+                mul_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(mul_out_op, input, other, out)
     try:
@@ -1087,7 +1577,15 @@ def mul(input, other, *, out=None):
     return mul_Tensor_op.table[key_set](input, other)
 
 
-def ne(input, other, *, out=None):
+def ne(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                ne_Tensor_op,
+                ne_Tensor_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(ne_Tensor_out_op, input, other, out)
     try:
@@ -1097,7 +1595,15 @@ def ne(input, other, *, out=None):
     return ne_Tensor_op.table[key_set](input, other)
 
 
-def neg(input, *, out=None):
+def neg(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                neg_op,
+                neg_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(neg_out_op, input, out)
     try:
@@ -1107,7 +1613,9 @@ def neg(input, *, out=None):
     return neg_op.table[key_set](input)
 
 
-def neg_(input):
+def neg_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((neg__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1115,7 +1623,9 @@ def neg_(input):
     return neg__op.table[key_set](input)
 
 
-def positive(input):
+def positive(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((positive_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1138,7 +1648,15 @@ def pow(*args, **kwargs):
     )
 
 
-def reciprocal(input, *, out=None):
+def reciprocal(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                reciprocal_op,
+                reciprocal_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(reciprocal_out_op, input, out)
     try:
@@ -1148,7 +1666,9 @@ def reciprocal(input, *, out=None):
     return reciprocal_op.table[key_set](input)
 
 
-def reciprocal_(input):
+def reciprocal_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((reciprocal__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1156,7 +1676,9 @@ def reciprocal_(input):
     return reciprocal__op.table[key_set](input)
 
 
-def relu(input):
+def relu(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((relu_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1164,7 +1686,9 @@ def relu(input):
     return relu_op.table[key_set](input)
 
 
-def relu_(input):
+def relu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((relu__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1209,7 +1733,15 @@ def round_(*args, **kwargs):
     )
 
 
-def rsqrt(input, *, out=None):
+def rsqrt(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                rsqrt_op,
+                rsqrt_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(rsqrt_out_op, input, out)
     try:
@@ -1219,7 +1751,9 @@ def rsqrt(input, *, out=None):
     return rsqrt_op.table[key_set](input)
 
 
-def rsqrt_(input):
+def rsqrt_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((rsqrt__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1238,7 +1772,15 @@ def rsub(*args, **kwargs):
     )
 
 
-def sgn(input, *, out=None):
+def sgn(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                sgn_op,
+                sgn_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(sgn_out_op, input, out)
     try:
@@ -1248,7 +1790,15 @@ def sgn(input, *, out=None):
     return sgn_op.table[key_set](input)
 
 
-def sigmoid(input, *, out=None):
+def sigmoid(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                sigmoid_op,
+                sigmoid_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(sigmoid_out_op, input, out)
     try:
@@ -1258,7 +1808,9 @@ def sigmoid(input, *, out=None):
     return sigmoid_op.table[key_set](input)
 
 
-def sigmoid_(input):
+def sigmoid_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((sigmoid__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1266,7 +1818,15 @@ def sigmoid_(input):
     return sigmoid__op.table[key_set](input)
 
 
-def sign(input, *, out=None):
+def sign(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                sign_op,
+                sign_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(sign_out_op, input, out)
     try:
@@ -1276,7 +1836,15 @@ def sign(input, *, out=None):
     return sign_op.table[key_set](input)
 
 
-def silu(input, *, out=None):
+def silu(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                silu_op,
+                silu_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(silu_out_op, input, out)
     try:
@@ -1286,7 +1854,9 @@ def silu(input, *, out=None):
     return silu_op.table[key_set](input)
 
 
-def silu_(input):
+def silu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((silu__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1294,7 +1864,15 @@ def silu_(input):
     return silu__op.table[key_set](input)
 
 
-def sin(input, *, out=None):
+def sin(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                sin_op,
+                sin_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(sin_out_op, input, out)
     try:
@@ -1304,7 +1882,9 @@ def sin(input, *, out=None):
     return sin_op.table[key_set](input)
 
 
-def sin_(input):
+def sin_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((sin__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1312,7 +1892,15 @@ def sin_(input):
     return sin__op.table[key_set](input)
 
 
-def softplus(input, beta=1, threshold=20, *, out=None):
+def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                softplus_op,
+                softplus_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
     try:
@@ -1322,7 +1910,15 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     return softplus_op.table[key_set](input, beta, threshold)
 
 
-def sqrt(input, *, out=None):
+def sqrt(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                sqrt_op,
+                sqrt_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(sqrt_out_op, input, out)
     try:
@@ -1332,7 +1928,9 @@ def sqrt(input, *, out=None):
     return sqrt_op.table[key_set](input)
 
 
-def sqrt_(input):
+def sqrt_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((sqrt__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1340,7 +1938,15 @@ def sqrt_(input):
     return sqrt__op.table[key_set](input)
 
 
-def square(input, *, out=None):
+def square(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                square_op,
+                square_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(square_out_op, input, out)
     try:
@@ -1350,7 +1956,9 @@ def square(input, *, out=None):
     return square_op.table[key_set](input)
 
 
-def square_(input):
+def square_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((square__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1358,7 +1966,15 @@ def square_(input):
     return square__op.table[key_set](input)
 
 
-def sub(input, other, *, alpha=1, out=None):
+def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                sub_Tensor_op,
+                sub_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
     try:
@@ -1368,7 +1984,15 @@ def sub(input, other, *, alpha=1, out=None):
     return sub_Tensor_op.table[key_set](input, other, alpha)
 
 
-def tan(input, *, out=None):
+def tan(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                tan_op,
+                tan_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(tan_out_op, input, out)
     try:
@@ -1378,7 +2002,9 @@ def tan(input, *, out=None):
     return tan_op.table[key_set](input)
 
 
-def tan_(input):
+def tan_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((tan__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1386,7 +2012,15 @@ def tan_(input):
     return tan__op.table[key_set](input)
 
 
-def tanh(input, *, out=None):
+def tanh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                tanh_op,
+                tanh_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(tanh_out_op, input, out)
     try:
@@ -1396,7 +2030,9 @@ def tanh(input, *, out=None):
     return tanh_op.table[key_set](input)
 
 
-def tanh_(input):
+def tanh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((tanh__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1404,7 +2040,15 @@ def tanh_(input):
     return tanh__op.table[key_set](input)
 
 
-def threshold(input, threshold, value, *, out=None):
+def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names):
+    if numpy_names or threshold is None or value is None:
+        return call_by_name(
+            (
+                threshold_op,
+                threshold_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
     try:
@@ -1414,7 +2058,9 @@ def threshold(input, threshold, value, *, out=None):
     return threshold_op.table[key_set](input, threshold, value)
 
 
-def threshold_(input, threshold, value):
+def threshold_(input=None, threshold=None, value=None, **numpy_names):
+    if numpy_names or threshold is None or value is None:
+        return call_by_name((threshold__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1422,7 +2068,15 @@ def threshold_(input, threshold, value):
     return threshold__op.table[key_set](input, threshold, value)
 
 
-def trunc(input, *, out=None):
+def trunc(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                trunc_op,
+                trunc_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(trunc_out_op, input, out)
     try:
@@ -1432,7 +2086,9 @@ def trunc(input, *, out=None):
     return trunc_op.table[key_set](input)
 
 
-def trunc_(input):
+def trunc_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((trunc__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1440,7 +2096,15 @@ def trunc_(input):
     return trunc__op.table[key_set](input)
 
 
-def where(condition, input, other, *, out=None):
+def where(condition=None, input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                where_self_op,
+                where_self_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(where_self_out_op, condition, input, other, out)
     try:
@@ -1450,7 +2114,15 @@ def where(condition, input, other, *, out=None):
     return where_self_op.table[key_set](condition, input, other)
 
 
-def cat(tensors, dim=0, *, out=None):
+def cat(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                cat_op,
+                cat_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
     return invoke(cat_op, tensors, dim)
@@ -1464,7 +2136,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     return embedding_op.table[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
-def embedding_renorm_(input, indices, max_norm, norm_type):
+def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, **numpy_names):
+    if numpy_names or max_norm is None or norm_type is None:
+        return call_by_name((embedding_renorm__op,), locals())
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1472,7 +2146,9 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     return embedding_renorm__op.table[key_set](input, indices, max_norm, norm_type)
 
 
-def flip(input, dims):
+def flip(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name((flip_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1480,7 +2156,15 @@ def flip(input, dims):
     return flip_op.table[key_set](input, dims)
 
 
-def gather(input, dim, index, *, sparse_grad=False, out=None):
+def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                gather_op,
+                gather_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(gather_out_op, input, dim, index, sparse_grad, out)
     try:
@@ -1490,11 +2174,21 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return gather_op.table[key_set](input, dim, index, sparse_grad)
 
 
-def index(input, indices):
+def index(input=None, indices=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((index_Tensor_op,), locals())
     return invoke(index_Tensor_op, input, indices)
 
 
-def index_add(input, dim, index, source, *, alpha=1, out=None):
+def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                index_add_op,
+                index_add_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
     try:
@@ -1504,19 +2198,33 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     return index_add_op.table[key_set](input, dim, index, source, alpha)
 
 
-def index_put(input, indices, values, accumulate=False):
+def index_put(input=None, indices=None, values=None, accumulate=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((index_put_op,), locals())
     return invoke(index_put_op, input, indices, values, accumulate)
 
 
-def index_put_(input, indices, values, accumulate=False):
+def index_put_(input=None, indices=None, values=None, accumulate=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((index_put__op,), locals())
     return invoke(index_put__op, input, indices, values, accumulate)
 
 
-def _index_put_impl_(input, indices, values, accumulate=False, unsafe=False):
+def _index_put_impl_(input=None, indices=None, values=None, accumulate=False, unsafe=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((_index_put_impl__op,), locals())
     return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
 
 
-def index_select(input, dim, index, *, out=None):
+def index_select(input=None, dim=None, index=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                index_select_op,
+                index_select_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(index_select_out_op, input, dim, index, out)
     try:
@@ -1537,7 +2245,9 @@ def masked_fill(*args, **kwargs):
     )
 
 
-def one_hot(input, num_classes=-1):
+def one_hot(input=None, num_classes=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name((one_hot_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1545,9 +2255,12 @@ def one_hot(input, num_classes=-1):
     return one_hot_op.table[key_set](input, num_classes)
 
 
-def roll(input, shifts, dims=()):
+def roll(input=None, shifts=None, dims=(), **numpy_names):
+    if numpy_names or shifts is None:
+        return call_by_name((roll_op,), locals())
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
+    dims = () if dims is None else dims
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1572,7 +2285,15 @@ def scatter(*args, **kwargs):
     )
 
 
-def scatter_add(input, dim, index, src, *, out=None):
+def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                scatter_add_op,
+                scatter_add_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(scatter_add_out_op, input, dim, index, src, out)
     try:
@@ -1582,13 +2303,29 @@ def scatter_add(input, dim, index, src, *, out=None):
     return scatter_add_op.table[key_set](input, dim, index, src)
 
 
-def stack(tensors, dim=0, *, out=None):
+def stack(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                stack_op,
+                stack_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(stack_out_op, tensors, dim, out)
     return invoke(stack_op, tensors, dim)
 
 
-def take_along_dim(input, indices, dim=None, *, out=None):
+def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                take_along_dim_op,
+                take_along_dim_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(take_along_dim_out_op, input, indices, dim, out)
     try:
@@ -1598,7 +2335,9 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     return take_along_dim_op.table[key_set](input, indices, dim)
 
 
-def tile(input, dims):
+def tile(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name((tile_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1606,7 +2345,15 @@ def tile(input, dims):
     return tile_op.table[key_set](input, dims)
 
 
-def tril(input, diagonal=0, *, out=None):
+def tril(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                tril_op,
+                tril_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(tril_out_op, input, diagonal, out)
     try:
@@ -1616,7 +2363,15 @@ def tril(input, diagonal=0, *, out=None):
     return tril_op.table[key_set](input, diagonal)
 
 
-def triu(input, diagonal=0, *, out=None):
+def triu(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                triu_op,
+                triu_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(triu_out_op, input, diagonal, out)
     try:
@@ -1626,7 +2381,15 @@ def triu(input, diagonal=0, *, out=None):
     return triu_op.table[key_set](input, diagonal)
 
 
-def _log_softmax(input, dim, half_to_float, *, out=None):
+def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or half_to_float is None:
+        return call_by_name(
+            (
+                _log_softmax_op,
+                _log_softmax_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(_log_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -1636,7 +2399,15 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     return _log_softmax_op.table[key_set](input, dim, half_to_float)
 
 
-def _softmax(input, dim, half_to_float, *, out=None):
+def _softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or half_to_float is None:
+        return call_by_name(
+            (
+                _softmax_op,
+                _softmax_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -1661,8 +2432,17 @@ def all(*args, **kwargs):
     )
 
 
-def amax(input, dim=(), keepdim=False, *, out=None):
+def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                amax_op,
+                amax_out_op,
+            ),
+            locals(),
+        )
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     if out is not None:
         return invoke(amax_out_op, input, dim, keepdim, out)
     try:
@@ -1672,8 +2452,17 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     return amax_op.table[key_set](input, dim, keepdim)
 
 
-def amin(input, dim=(), keepdim=False, *, out=None):
+def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                amin_op,
+                amin_out_op,
+            ),
+            locals(),
+        )
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     if out is not None:
         return invoke(amin_out_op, input, dim, keepdim, out)
     try:
@@ -1698,7 +2487,15 @@ def any(*args, **kwargs):
     )
 
 
-def argmax(input, dim=None, keepdim=False, *, out=None):
+def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                argmax_op,
+                argmax_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(argmax_out_op, input, dim, keepdim, out)
     try:
@@ -1708,7 +2505,15 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
     return argmax_op.table[key_set](input, dim, keepdim)
 
 
-def argmin(input, dim=None, keepdim=False, *, out=None):
+def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                argmin_op,
+                argmin_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(argmin_out_op, input, dim, keepdim, out)
     try:
@@ -1718,7 +2523,17 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
     return argmin_op.table[key_set](input, dim, keepdim)
 
 
-def cumsum(input, dim, *, dtype=None, out=None):
+def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                cumsum_op,
+                cumsum_out_op,
+            ),
+            locals(),
+        )
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(cumsum_out_op, input, dim, dtype, out)
     try:
@@ -1728,7 +2543,17 @@ def cumsum(input, dim, *, dtype=None, out=None):
     return cumsum_op.table[key_set](input, dim, dtype)
 
 
-def log_softmax(input, dim, dtype=None, *, out=None):
+def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                log_softmax_int_op,
+                log_softmax_int_out_op,
+            ),
+            locals(),
+        )
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(log_softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -1738,7 +2563,15 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return log_softmax_int_op.table[key_set](input, dim, dtype)
 
 
-def logsumexp(input, dim, keepdim=False, *, out=None):
+def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                logsumexp_op,
+                logsumexp_out_op,
+            ),
+            locals(),
+        )
     dim = (dim,) if dim.__class__ is int else dim
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
@@ -1751,17 +2584,20 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
 def max(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("max", "max_values"))
-    return resolve(
-        (
-            max_op,
-            max_other_op,
-            max_dim_op,
-            max_unary_out_op,
-            max_out_op,
-            max_dim_max_op,
+    return return_types.named(
+        return_types.max_out if "max" in kwargs else return_types.max,
+        resolve(
+            (
+                max_op,
+                max_other_op,
+                max_dim_op,
+                max_unary_out_op,
+                max_out_op,
+                max_dim_max_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
     )
 
 
@@ -1780,17 +2616,20 @@ def mean(*args, **kwargs):
 
 def min(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("min", "min_indices"))
-    return resolve(
-        (
-            min_op,
-            min_other_op,
-            min_dim_op,
-            min_unary_out_op,
-            min_out_op,
-            min_dim_min_op,
+    return return_types.named(
+        return_types.min_out if "min" in kwargs else return_types.min,
+        resolve(
+            (
+                min_op,
+                min_other_op,
+                min_dim_op,
+                min_unary_out_op,
+                min_out_op,
+                min_dim_min_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
     )
 
 
@@ -1807,7 +2646,17 @@ def prod(*args, **kwargs):
     )
 
 
-def softmax(input, dim, dtype=None, *, out=None):
+def softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name(
+            (
+                softmax_int_op,
+                softmax_int_out_op,
+            ),
+            locals(),
+        )
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -1858,7 +2707,15 @@ def var(*args, **kwargs):
     )
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                addmm_op,
+                addmm_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
     try:
@@ -1868,7 +2725,15 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     return addmm_op.table[key_set](input, mat1, mat2, beta, alpha)
 
 
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                baddbmm_op,
+                baddbmm_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -1878,7 +2743,15 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     return baddbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
 
 
-def bmm(input, mat2, *, out=None):
+def bmm(input=None, mat2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                bmm_op,
+                bmm_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(bmm_out_op, input, mat2, out)
     try:
@@ -1888,7 +2761,15 @@ def bmm(input, mat2, *, out=None):
     return bmm_op.table[key_set](input, mat2)
 
 
-def dot(input, tensor, *, out=None):
+def dot(input=None, tensor=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                dot_op,
+                dot_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(dot_out_op, input, tensor, out)
     try:
@@ -1898,7 +2779,15 @@ def dot(input, tensor, *, out=None):
     return dot_op.table[key_set](input, tensor)
 
 
-def linear(input, weight, bias=None, *, out=None):
+def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                linear_op,
+                linear_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(linear_out_op, input, weight, bias, out)
     try:
@@ -1910,7 +2799,15 @@ def linear(input, weight, bias=None, *, out=None):
     return linear_op.table[key_set](input, weight, bias)
 
 
-def matmul(input, other, *, out=None):
+def matmul(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                matmul_op,
+                matmul_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(matmul_out_op, input, other, out)
     try:
@@ -1920,7 +2817,15 @@ def matmul(input, other, *, out=None):
     return matmul_op.table[key_set](input, other)
 
 
-def mm(input, mat2, *, out=None):
+def mm(input=None, mat2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                mm_op,
+                mm_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(mm_out_op, input, mat2, out)
     try:
@@ -1930,7 +2835,15 @@ def mm(input, mat2, *, out=None):
     return mm_op.table[key_set](input, mat2)
 
 
-def mv(input, vec, *, out=None):
+def mv(input=None, vec=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                mv_op,
+                mv_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(mv_out_op, input, vec, out)
     try:
@@ -1940,7 +2853,15 @@ def mv(input, vec, *, out=None):
     return mv_op.table[key_set](input, vec)
 
 
-def outer(input, vec2, *, out=None):
+def outer(input=None, vec2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                outer_op,
+                outer_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(outer_out_op, input, vec2, out)
     try:
@@ -1950,7 +2871,20 @@ def outer(input, vec2, *, out=None):
     return outer_op.table[key_set](input, vec2)
 
 
-def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+def batch_norm(
+    input=None,
+    weight=None,
+    bias=None,
+    running_mean=None,
+    running_var=None,
+    training=None,
+    momentum=None,
+    eps=None,
+    cudnn_enabled=None,
+    **numpy_names,
+):
+    if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
+        return call_by_name((batch_norm_op,), locals())
     try:
         key_set = (
             input._key_set
@@ -1969,7 +2903,9 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     )
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e-05, cudnn_enable=True, **numpy_names):
+    if numpy_names or normalized_shape is None:
+        return call_by_name((layer_norm_op,), locals())
     try:
         key_set = (
             input._key_set
@@ -1982,7 +2918,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None):
+def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
+    if numpy_names or normalized_shape is None:
+        return call_by_name((rms_norm_op,), locals())
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
     except AttributeError:
@@ -1990,7 +2928,9 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(input=None, target=None, weight=None, pos_weight=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((binary_cross_entropy_with_logits_op,), locals())
     try:
         key_set = (
             input._key_set
@@ -2004,7 +2944,11 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     return binary_cross_entropy_with_logits_op.table[key_set](input, target, weight, pos_weight, reduction)
 
 
-def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+def cross_entropy_loss(
+    input=None, target=None, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, **numpy_names
+):
+    if numpy_names:
+        return call_by_name((cross_entropy_loss_op,), locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2014,7 +2958,15 @@ def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-10
     return cross_entropy_loss_op.table[key_set](input, target, weight, reduction, ignore_index, label_smoothing)
 
 
-def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
+def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                huber_loss_op,
+                huber_loss_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
     try:
@@ -2024,7 +2976,9 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     return huber_loss_op.table[key_set](input, target, reduction, delta)
 
 
-def l1_loss(input, target, reduction=1):
+def l1_loss(input=None, target=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((l1_loss_op,), locals())
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2032,7 +2986,15 @@ def l1_loss(input, target, reduction=1):
     return l1_loss_op.table[key_set](input, target, reduction)
 
 
-def mse_loss(input, target, reduction=1, *, out=None):
+def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                mse_loss_op,
+                mse_loss_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(mse_loss_out_op, input, target, reduction, out)
     try:
@@ -2042,7 +3004,9 @@ def mse_loss(input, target, reduction=1, *, out=None):
     return mse_loss_op.table[key_set](input, target, reduction)
 
 
-def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name((nll_loss_op,), locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2052,7 +3016,9 @@ def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name((nll_loss2d_op,), locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2062,7 +3028,9 @@ def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss2d_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
+def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name((nll_loss2d_forward_op,), locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2072,7 +3040,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
     return nll_loss2d_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_forward(input, target, weight, reduction, ignore_index):
+def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name((nll_loss_forward_op,), locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2082,7 +3052,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index):
     return nll_loss_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name((nll_loss_nd_op,), locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2092,7 +3064,15 @@ def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss_nd_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
+def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                smooth_l1_loss_op,
+                smooth_l1_loss_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
     try:
@@ -2114,7 +3094,9 @@ def bernoulli(*args, **kwargs):
     )
 
 
-def dropout(input, p, train):
+def dropout(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name((dropout_op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2122,7 +3104,9 @@ def dropout(input, p, train):
     return dropout_op.table[key_set](input, p, train)
 
 
-def dropout_(input, p, train):
+def dropout_(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name((dropout__op,), locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2130,7 +3114,15 @@ def dropout_(input, p, train):
     return dropout__op.table[key_set](input, p, train)
 
 
-def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+def multinomial(input=None, num_samples=None, replacement=False, *, generator=None, out=None, **numpy_names):
+    if numpy_names or num_samples is None:
+        return call_by_name(
+            (
+                multinomial_op,
+                multinomial_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(multinomial_out_op, input, num_samples, replacement, generator, out)
     try:
@@ -2159,7 +3151,21 @@ def rand(*args, **kwargs):
     )
 
 
-def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+def rand_like(
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name((rand_like_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2225,8 +3231,20 @@ def randn(*args, **kwargs):
 
 
 def randn_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name((randn_like_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2253,7 +3271,17 @@ def randperm(*args, **kwargs):
     )
 
 
-def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or input_dtype is None:
+        return call_by_name(
+            (
+                _log_softmax_backward_data_op,
+                _log_softmax_backward_data_out_op,
+            ),
+            locals(),
+        )
+    if input_dtype is not None:
+        input_dtype = as_dtype(input_dtype)
     if out is not None:
         return invoke(_log_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -2263,7 +3291,17 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     return _log_softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
 
 
-def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+def _softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or input_dtype is None:
+        return call_by_name(
+            (
+                _softmax_backward_data_op,
+                _softmax_backward_data_out_op,
+            ),
+            locals(),
+        )
+    if input_dtype is not None:
+        input_dtype = as_dtype(input_dtype)
     if out is not None:
         return invoke(_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -2311,7 +3349,15 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     )
 
 
-def gelu_backward(grad_output, input, *, approximate="none", out=None):
+def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                gelu_backward_op,
+                gelu_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
     try:
@@ -2321,7 +3367,15 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     return gelu_backward_op.table[key_set](grad_output, input, approximate)
 
 
-def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
+def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, *, out=None, **numpy_names):
+    if numpy_names or min_val is None or max_val is None:
+        return call_by_name(
+            (
+                hardtanh_backward_op,
+                hardtanh_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
     try:
@@ -2331,7 +3385,17 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     return hardtanh_backward_op.table[key_set](grad_output, input, min_val, max_val)
 
 
-def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=None):
+def huber_loss_backward(
+    grad_output=None, input=None, target=None, reduction=None, delta=None, *, out=None, **numpy_names
+):
+    if numpy_names or reduction is None or delta is None:
+        return call_by_name(
+            (
+                huber_loss_backward_op,
+                huber_loss_backward_out_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
     try:
@@ -2341,7 +3405,9 @@ def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=Non
     return huber_loss_backward_op.table[key_set](grad_output, input, target, reduction, delta)
 
 
-def index_select_backward(grad, self_sizes, dim, index):
+def index_select_backward(grad=None, self_sizes=None, dim=None, index=None, **numpy_names):
+    if numpy_names or self_sizes is None or dim is None:
+        return call_by_name((index_select_backward_op,), locals())
     try:
         key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2349,7 +3415,17 @@ def index_select_backward(grad, self_sizes, dim, index):
     return index_select_backward_op.table[key_set](grad, self_sizes, dim, index)
 
 
-def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
+def leaky_relu_backward(
+    grad_output=None, input=None, negative_slope=None, self_is_result=None, *, out=None, **numpy_names
+):
+    if numpy_names or negative_slope is None or self_is_result is None:
+        return call_by_name(
+            (
+                leaky_relu_backward_op,
+                leaky_relu_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
     try:
@@ -2359,7 +3435,15 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     return leaky_relu_backward_op.table[key_set](grad_output, input, negative_slope, self_is_result)
 
 
-def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
+def mse_loss_backward(grad_output=None, input=None, target=None, reduction=None, *, out=None, **numpy_names):
+    if numpy_names or reduction is None:
+        return call_by_name(
+            (
+                mse_loss_backward_op,
+                mse_loss_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
     try:
@@ -2369,7 +3453,18 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     return mse_loss_backward_op.table[key_set](grad_output, input, target, reduction)
 
 
-def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight):
+def nll_loss2d_backward(
+    grad_output=None,
+    input=None,
+    target=None,
+    weight=None,
+    reduction=None,
+    ignore_index=None,
+    total_weight=None,
+    **numpy_names,
+):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name((nll_loss2d_backward_op,), locals())
     try:
         key_set = (
             grad_output._key_set
@@ -2386,7 +3481,26 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     )
 
 
-def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
+def nll_loss_backward(
+    grad_output=None,
+    input=None,
+    target=None,
+    weight=None,
+    reduction=None,
+    ignore_index=None,
+    total_weight=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name(
+            (
+                nll_loss_backward_op,
+                nll_loss_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(
             nll_loss_backward_grad_input_op,
@@ -2415,7 +3529,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     )
 
 
-def select_backward(grad_output, input_sizes, dim, index):
+def select_backward(grad_output=None, input_sizes=None, dim=None, index=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or index is None:
+        return call_by_name((select_backward_op,), locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2433,7 +3549,15 @@ def sigmoid_backward(grad_output, output, *, out=None):
     return sigmoid_backward_op.table[key_set](grad_output, output)
 
 
-def silu_backward(grad_output, input, *, out=None):
+def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name(
+            (
+                silu_backward_op,
+                silu_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(silu_backward_grad_input_op, grad_output, input, out)
     try:
@@ -2443,7 +3567,9 @@ def silu_backward(grad_output, input, *, out=None):
     return silu_backward_op.table[key_set](grad_output, input)
 
 
-def slice_backward(grad_output, input_sizes, dim, start, end, step):
+def slice_backward(grad_output=None, input_sizes=None, dim=None, start=None, end=None, step=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or start is None or end is None or step is None:
+        return call_by_name((slice_backward_op,), locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2451,7 +3577,17 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     return slice_backward_op.table[key_set](grad_output, input_sizes, dim, start, end, step)
 
 
-def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
+def smooth_l1_loss_backward(
+    grad_output=None, input=None, target=None, reduction=None, beta=None, *, out=None, **numpy_names
+):
+    if numpy_names or reduction is None or beta is None:
+        return call_by_name(
+            (
+                smooth_l1_loss_backward_op,
+                smooth_l1_loss_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
     try:
@@ -2461,7 +3597,15 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     return smooth_l1_loss_backward_op.table[key_set](grad_output, input, target, reduction, beta)
 
 
-def softplus_backward(grad_output, input, beta, threshold, *, out=None):
+def softplus_backward(grad_output=None, input=None, beta=None, threshold=None, *, out=None, **numpy_names):
+    if numpy_names or beta is None or threshold is None:
+        return call_by_name(
+            (
+                softplus_backward_op,
+                softplus_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
     try:
@@ -2481,7 +3625,15 @@ def tanh_backward(grad_output, output, *, out=None):
     return tanh_backward_op.table[key_set](grad_output, output)
 
 
-def threshold_backward(grad_output, input, threshold, *, out=None):
+def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None, **numpy_names):
+    if numpy_names or threshold is None:
+        return call_by_name(
+            (
+                threshold_backward_op,
+                threshold_backward_grad_input_op,
+            ),
+            locals(),
+        )
     if out is not None:
         return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
     try:
@@ -2491,7 +3643,9 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     return threshold_backward_op.table[key_set](grad_output, input, threshold)
 
 
-def unfold_backward(grad_in, input_sizes, dim, size, step):
+def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or size is None or step is None:
+        return call_by_name((unfold_backward_op,), locals())
     try:
         key_set = (grad_in._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2499,7 +3653,9 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     return unfold_backward_op.table[key_set](grad_in, input_sizes, dim, size, step)
 
 
-def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
+def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=None, keepdim=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None or keepdim is None:
+        return call_by_name((value_selecting_reduction_backward_op,), locals())
     try:
         key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2544,7 +3700,9 @@ def tensor_broadcast_to(self, *size, **named):
 Tensor.broadcast_to = tensor_broadcast_to
 
 
-def tensor_chunk(self, chunks, dim=0):
+def tensor_chunk(self, chunks=None, dim=0, **numpy_names):
+    if numpy_names or chunks is None:
+        return call_by_name((chunk_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2589,7 +3747,9 @@ def tensor_expand(self, *size, **named):
 Tensor.expand = tensor_expand
 
 
-def tensor_expand_as(self, other):
+def tensor_expand_as(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((expand_as_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2685,7 +3845,9 @@ def tensor_reshape(self, *shape, **named):
 Tensor.reshape = tensor_reshape
 
 
-def tensor_reshape_as(self, other):
+def tensor_reshape_as(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((reshape_as_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2696,7 +3858,9 @@ def tensor_reshape_as(self, other):
 Tensor.reshape_as = tensor_reshape_as
 
 
-def tensor_select(self, dim, index):
+def tensor_select(self, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name((select_int_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2721,7 +3885,9 @@ def tensor_split(self, *args, **kwargs):
 Tensor.split = tensor_split
 
 
-def tensor_split_with_sizes(self, split_sizes, dim=0):
+def tensor_split_with_sizes(self, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name((split_with_sizes_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2810,7 +3976,9 @@ def tensor_transpose_(self, dim0, dim1):
 Tensor.transpose_ = tensor_transpose_
 
 
-def tensor_unbind(self, dim=0):
+def tensor_unbind(self, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name((unbind_int_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2821,7 +3989,9 @@ def tensor_unbind(self, dim=0):
 Tensor.unbind = tensor_unbind
 
 
-def tensor_unflatten(self, dim, sizes):
+def tensor_unflatten(self, dim=None, sizes=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None:
+        return call_by_name((unflatten_int_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2843,7 +4013,9 @@ def tensor_unfold(self, dimension, size, step):
 Tensor.unfold = tensor_unfold
 
 
-def tensor_unsqueeze(self, dim):
+def tensor_unsqueeze(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((unsqueeze_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2854,7 +4026,9 @@ def tensor_unsqueeze(self, dim):
 Tensor.unsqueeze = tensor_unsqueeze
 
 
-def tensor_unsqueeze_(self, dim):
+def tensor_unsqueeze_(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((unsqueeze__op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2877,7 +4051,9 @@ def tensor_view(self, *size, **named):
 Tensor.view = tensor_view
 
 
-def tensor_view_as(self, other):
+def tensor_view_as(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((view_as_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2941,7 +4117,9 @@ def tensor_to(self, *args, **kwargs):
 Tensor.to = tensor_to
 
 
-def tensor_type_as(self, other):
+def tensor_type_as(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((type_as_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2954,6 +4132,8 @@ Tensor.type_as = tensor_type_as
 
 def tensor_new_empty(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2967,6 +4147,8 @@ Tensor.new_empty = tensor_new_empty
 def tensor_new_empty_strided(
     self, size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2982,6 +4164,8 @@ Tensor.new_empty_strided = tensor_new_empty_strided
 def tensor_new_full(
     self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2994,6 +4178,8 @@ Tensor.new_full = tensor_new_full
 
 def tensor_new_ones(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3006,6 +4192,8 @@ Tensor.new_ones = tensor_new_ones
 
 def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3038,7 +4226,9 @@ def tensor_diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
 Tensor.diagonal_scatter = tensor_diagonal_scatter
 
 
-def tensor_select_scatter(self, src, dim, index):
+def tensor_select_scatter(self, src=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name((select_scatter_op,), locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3049,7 +4239,9 @@ def tensor_select_scatter(self, src, dim, index):
 Tensor.select_scatter = tensor_select_scatter
 
 
-def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
+def tensor_slice_scatter(self, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((slice_scatter_op,), locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3119,7 +4311,9 @@ def tensor_abs_(self):
 Tensor.abs_ = tensor_abs_
 
 
-def tensor_add(self, other, *, alpha=1):
+def tensor_add(self, other=None, *, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((add_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3130,7 +4324,9 @@ def tensor_add(self, other, *, alpha=1):
 Tensor.add = tensor_add
 
 
-def tensor_add_(self, other, *, alpha=1):
+def tensor_add_(self, other=None, *, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((add__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3185,7 +4381,9 @@ def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
 Tensor.addcmul_ = tensor_addcmul_
 
 
-def tensor_bitwise_and(self, other):
+def tensor_bitwise_and(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_and_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3196,7 +4394,9 @@ def tensor_bitwise_and(self, other):
 Tensor.bitwise_and = tensor_bitwise_and
 
 
-def tensor_bitwise_and_(self, other):
+def tensor_bitwise_and_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_and__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3205,6 +4405,32 @@ def tensor_bitwise_and_(self, other):
 
 
 Tensor.bitwise_and_ = tensor_bitwise_and_
+
+
+def tensor_bitwise_left_shift(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_left_shift_Tensor_op,), locals())
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift_Tensor_op, self, other)
+    return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_left_shift = tensor_bitwise_left_shift
+
+
+def tensor_bitwise_left_shift_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_left_shift__Tensor_op,), locals())
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift__Tensor_op, self, other)
+    return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_left_shift_ = tensor_bitwise_left_shift_
 
 
 def tensor_bitwise_not(self):
@@ -3229,7 +4455,9 @@ def tensor_bitwise_not_(self):
 Tensor.bitwise_not_ = tensor_bitwise_not_
 
 
-def tensor_bitwise_or(self, other):
+def tensor_bitwise_or(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_or_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3240,7 +4468,9 @@ def tensor_bitwise_or(self, other):
 Tensor.bitwise_or = tensor_bitwise_or
 
 
-def tensor_bitwise_or_(self, other):
+def tensor_bitwise_or_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_or__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3251,7 +4481,35 @@ def tensor_bitwise_or_(self, other):
 Tensor.bitwise_or_ = tensor_bitwise_or_
 
 
-def tensor_bitwise_xor(self, other):
+def tensor_bitwise_right_shift(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_right_shift_Tensor_op,), locals())
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift_Tensor_op, self, other)
+    return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_right_shift = tensor_bitwise_right_shift
+
+
+def tensor_bitwise_right_shift_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_right_shift__Tensor_op,), locals())
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift__Tensor_op, self, other)
+    return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
+
+
+def tensor_bitwise_xor(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_xor_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3262,7 +4520,9 @@ def tensor_bitwise_xor(self, other):
 Tensor.bitwise_xor = tensor_bitwise_xor
 
 
-def tensor_bitwise_xor_(self, other):
+def tensor_bitwise_xor_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((bitwise_xor__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3433,7 +4693,9 @@ def tensor_div_(self, *args, **kwargs):
 Tensor.div_ = tensor_div_
 
 
-def tensor_eq(self, other):
+def tensor_eq(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((eq_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3444,7 +4706,9 @@ def tensor_eq(self, other):
 Tensor.eq = tensor_eq
 
 
-def tensor_eq_(self, other):
+def tensor_eq_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((eq__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3455,7 +4719,9 @@ def tensor_eq_(self, other):
 Tensor.eq_ = tensor_eq_
 
 
-def tensor_equal(self, other):
+def tensor_equal(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((equal_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3576,7 +4842,9 @@ def tensor_floor_(self):
 Tensor.floor_ = tensor_floor_
 
 
-def tensor_floor_divide(self, other):
+def tensor_floor_divide(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((floor_divide_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3587,7 +4855,9 @@ def tensor_floor_divide(self, other):
 Tensor.floor_divide = tensor_floor_divide
 
 
-def tensor_floor_divide_(self, other):
+def tensor_floor_divide_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((floor_divide__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3626,7 +4896,9 @@ def tensor_fmod_(self, *args, **kwargs):
 Tensor.fmod_ = tensor_fmod_
 
 
-def tensor_ge(self, other):
+def tensor_ge(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((ge_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3637,7 +4909,9 @@ def tensor_ge(self, other):
 Tensor.ge = tensor_ge
 
 
-def tensor_ge_(self, other):
+def tensor_ge_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((ge__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3648,7 +4922,9 @@ def tensor_ge_(self, other):
 Tensor.ge_ = tensor_ge_
 
 
-def tensor_gt(self, other):
+def tensor_gt(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((gt_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3659,7 +4935,9 @@ def tensor_gt(self, other):
 Tensor.gt = tensor_gt
 
 
-def tensor_gt_(self, other):
+def tensor_gt_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((gt__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3703,7 +4981,9 @@ def tensor_isnan(self):
 Tensor.isnan = tensor_isnan
 
 
-def tensor_le(self, other):
+def tensor_le(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((le_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3714,7 +4994,9 @@ def tensor_le(self, other):
 Tensor.le = tensor_le
 
 
-def tensor_le_(self, other):
+def tensor_le_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((le__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3841,7 +5123,9 @@ def tensor_log2_(self):
 Tensor.log2_ = tensor_log2_
 
 
-def tensor_logical_and(self, other):
+def tensor_logical_and(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((logical_and_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3852,7 +5136,9 @@ def tensor_logical_and(self, other):
 Tensor.logical_and = tensor_logical_and
 
 
-def tensor_logical_and_(self, other):
+def tensor_logical_and_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((logical_and__op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3885,7 +5171,9 @@ def tensor_logical_not_(self):
 Tensor.logical_not_ = tensor_logical_not_
 
 
-def tensor_logical_or(self, other):
+def tensor_logical_or(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((logical_or_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3896,7 +5184,9 @@ def tensor_logical_or(self, other):
 Tensor.logical_or = tensor_logical_or
 
 
-def tensor_logical_or_(self, other):
+def tensor_logical_or_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((logical_or__op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3907,7 +5197,9 @@ def tensor_logical_or_(self, other):
 Tensor.logical_or_ = tensor_logical_or_
 
 
-def tensor_logical_xor(self, other):
+def tensor_logical_xor(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((logical_xor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3918,7 +5210,9 @@ def tensor_logical_xor(self, other):
 Tensor.logical_xor = tensor_logical_xor
 
 
-def tensor_logical_xor_(self, other):
+def tensor_logical_xor_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((logical_xor__op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3929,7 +5223,9 @@ def tensor_logical_xor_(self, other):
 Tensor.logical_xor_ = tensor_logical_xor_
 
 
-def tensor_lt(self, other):
+def tensor_lt(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((lt_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3940,7 +5236,9 @@ def tensor_lt(self, other):
 Tensor.lt = tensor_lt
 
 
-def tensor_lt_(self, other):
+def tensor_lt_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((lt__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3951,7 +5249,9 @@ def tensor_lt_(self, other):
 Tensor.lt_ = tensor_lt_
 
 
-def tensor_maximum(self, other):
+def tensor_maximum(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((maximum_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3962,7 +5262,9 @@ def tensor_maximum(self, other):
 Tensor.maximum = tensor_maximum
 
 
-def tensor_minimum(self, other):
+def tensor_minimum(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((minimum_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3973,7 +5275,9 @@ def tensor_minimum(self, other):
 Tensor.minimum = tensor_minimum
 
 
-def tensor_mul(self, other):
+def tensor_mul(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((mul_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3984,7 +5288,9 @@ def tensor_mul(self, other):
 Tensor.mul = tensor_mul
 
 
-def tensor_mul_(self, other):
+def tensor_mul_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((mul__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3995,7 +5301,9 @@ def tensor_mul_(self, other):
 Tensor.mul_ = tensor_mul_
 
 
-def tensor_ne(self, other):
+def tensor_ne(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((ne_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4006,7 +5314,9 @@ def tensor_ne(self, other):
 Tensor.ne = tensor_ne
 
 
-def tensor_ne_(self, other):
+def tensor_ne_(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((ne__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4336,7 +5646,9 @@ def tensor_square_(self):
 Tensor.square_ = tensor_square_
 
 
-def tensor_sub(self, other, *, alpha=1):
+def tensor_sub(self, other=None, *, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((sub_Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4347,7 +5659,9 @@ def tensor_sub(self, other, *, alpha=1):
 Tensor.sub = tensor_sub
 
 
-def tensor_sub_(self, other, *, alpha=1):
+def tensor_sub_(self, other=None, *, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name((sub__Tensor_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4424,7 +5738,9 @@ def tensor_trunc_(self):
 Tensor.trunc_ = tensor_trunc_
 
 
-def tensor_where(self, condition, other):
+def tensor_where(self, condition=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((where_self_op,), locals())
     try:
         key_set = (condition._key_set | self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4447,7 +5763,9 @@ def tensor_flip(self, *dims, **named):
 Tensor.flip = tensor_flip
 
 
-def tensor_gather(self, dim, index, *, sparse_grad=False):
+def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((gather_op,), locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4458,7 +5776,9 @@ def tensor_gather(self, dim, index, *, sparse_grad=False):
 Tensor.gather = tensor_gather
 
 
-def tensor_index_add(self, dim, index, source, *, alpha=1):
+def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((index_add_op,), locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4469,7 +5789,9 @@ def tensor_index_add(self, dim, index, source, *, alpha=1):
 Tensor.index_add = tensor_index_add
 
 
-def tensor_index_add_(self, dim, index, source, *, alpha=1):
+def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((index_add__op,), locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4494,7 +5816,9 @@ def tensor_index_put_(self, indices, values, accumulate=False):
 Tensor.index_put_ = tensor_index_put_
 
 
-def tensor_index_select(self, dim, index):
+def tensor_index_select(self, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((index_select_op,), locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4548,6 +5872,7 @@ Tensor.repeat = tensor_repeat
 def tensor_roll(self, shifts, dims=()):
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
+    dims = () if dims is None else dims
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4590,7 +5915,9 @@ def tensor_scatter_(self, *args, **kwargs):
 Tensor.scatter_ = tensor_scatter_
 
 
-def tensor_scatter_add(self, dim, index, src):
+def tensor_scatter_add(self, dim=None, index=None, src=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((scatter_add_op,), locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4601,7 +5928,9 @@ def tensor_scatter_add(self, dim, index, src):
 Tensor.scatter_add = tensor_scatter_add
 
 
-def tensor_scatter_add_(self, dim, index, src):
+def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((scatter_add__op,), locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4612,7 +5941,9 @@ def tensor_scatter_add_(self, dim, index, src):
 Tensor.scatter_add_ = tensor_scatter_add_
 
 
-def tensor_take_along_dim(self, indices, dim=None):
+def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((take_along_dim_op,), locals())
     try:
         key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4696,8 +6027,11 @@ def tensor_all(self, *args, **kwargs):
 Tensor.all = tensor_all
 
 
-def tensor_amax(self, dim=(), keepdim=False):
+def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((amax_op,), locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4708,8 +6042,11 @@ def tensor_amax(self, dim=(), keepdim=False):
 Tensor.amax = tensor_amax
 
 
-def tensor_amin(self, dim=(), keepdim=False):
+def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((amin_op,), locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4737,7 +6074,9 @@ def tensor_any(self, *args, **kwargs):
 Tensor.any = tensor_any
 
 
-def tensor_argmax(self, dim=None, keepdim=False):
+def tensor_argmax(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((argmax_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4748,7 +6087,9 @@ def tensor_argmax(self, dim=None, keepdim=False):
 Tensor.argmax = tensor_argmax
 
 
-def tensor_argmin(self, dim=None, keepdim=False):
+def tensor_argmin(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name((argmin_op,), locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4759,7 +6100,11 @@ def tensor_argmin(self, dim=None, keepdim=False):
 Tensor.argmin = tensor_argmin
 
 
-def tensor_cumsum(self, dim, *, dtype=None):
+def tensor_cumsum(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((cumsum_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4770,7 +6115,11 @@ def tensor_cumsum(self, dim, *, dtype=None):
 Tensor.cumsum = tensor_cumsum
 
 
-def tensor_cumsum_(self, dim, *, dtype=None):
+def tensor_cumsum_(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((cumsum__op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4781,7 +6130,11 @@ def tensor_cumsum_(self, dim, *, dtype=None):
 Tensor.cumsum_ = tensor_cumsum_
 
 
-def tensor_log_softmax(self, dim, dtype=None):
+def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((log_softmax_int_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4792,7 +6145,9 @@ def tensor_log_softmax(self, dim, dtype=None):
 Tensor.log_softmax = tensor_log_softmax
 
 
-def tensor_logsumexp(self, dim, keepdim=False):
+def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((logsumexp_op,), locals())
     dim = (dim,) if dim.__class__ is int else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -4807,14 +6162,17 @@ Tensor.logsumexp = tensor_logsumexp
 def tensor_max(self, *args, **kwargs):
     if not (args or kwargs):
         return max_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            max_op,
-            max_other_op,
-            max_dim_op,
+    return return_types.named(
+        return_types.max,
+        resolve(
+            (
+                max_op,
+                max_other_op,
+                max_dim_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
     )
 
 
@@ -4840,14 +6198,17 @@ Tensor.mean = tensor_mean
 def tensor_min(self, *args, **kwargs):
     if not (args or kwargs):
         return min_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            min_op,
-            min_other_op,
-            min_dim_op,
+    return return_types.named(
+        return_types.min,
+        resolve(
+            (
+                min_op,
+                min_other_op,
+                min_dim_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
     )
 
 
@@ -4870,7 +6231,11 @@ def tensor_prod(self, *args, **kwargs):
 Tensor.prod = tensor_prod
 
 
-def tensor_softmax(self, dim, dtype=None):
+def tensor_softmax(self, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name((softmax_int_op,), locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4997,7 +6362,9 @@ def tensor_dot(self, tensor):
 Tensor.dot = tensor_dot
 
 
-def tensor_matmul(self, other):
+def tensor_matmul(self, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name((matmul_op,), locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5498,6 +6865,84 @@ def __ixor__(self, other):
 Tensor.__ixor__ = __ixor__
 
 
+def __lshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__lshift__ = __lshift__
+
+
+def __rlshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rlshift__ = __rlshift__
+
+
+def __ilshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ilshift__ = __ilshift__
+
+
+def __rshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__rshift__ = __rshift__
+
+
+def __rrshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rrshift__ = __rrshift__
+
+
+def __irshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__irshift__ = __irshift__
+
+
 def __eq__(self, other):
     if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -5505,7 +6950,7 @@ def __eq__(self, other):
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
         return eq_Tensor_op.table[key_set](self, other)
-    return NotImplemented
+    return compare_array(self, other)
 
 
 Tensor.__eq__ = __eq__
@@ -5586,6 +7031,16 @@ def __matmul__(self, other):
 Tensor.__matmul__ = __matmul__
 
 
+def __rmatmul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return matmul_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rmatmul__ = __rmatmul__
+
+
 Tensor.__neg__ = Tensor.neg
 
 
@@ -5601,12 +7056,27 @@ def __invert__(self):
     return self.bitwise_not()
 
 
+def compare_array(self, other):  # of all operators, PyTorch's `==` alone accepts an array
+    try:
+        return self == self.__array_wrap__(other) if isinstance(other, ndarray) else NotImplemented
+    except TypeError:  # an array of another dtype
+        return NotImplemented
+
+
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
     return self.reciprocal() * other
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
 
+
+# ---- Types of named results
+
+
+return_types.define("max", ("values", "indices"))
+return_types.define("max_out", ("values", "indices"))
+return_types.define("min", ("values", "indices"))
+return_types.define("min_out", ("values", "indices"))
 
 # ---- Operators
 
@@ -5777,12 +7247,22 @@ bitwise_and__Tensor_op = declare("bitwise_and_.Tensor(Tensor(a!) self, Tensor ot
 bitwise_and_Tensor_out_op = declare(
     "bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
+bitwise_left_shift_Tensor_op = declare("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_left_shift__Tensor_op = declare("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_left_shift_Tensor_out_op = declare(
+    "bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
 bitwise_not_op = declare("bitwise_not(Tensor self) -> Tensor")
 bitwise_not__op = declare("bitwise_not_(Tensor(a!) self) -> Tensor(a!)")
 bitwise_not_out_op = declare("bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
 bitwise_or_Tensor_op = declare("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_or__Tensor_op = declare("bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_or_Tensor_out_op = declare("bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+bitwise_right_shift_Tensor_op = declare("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_right_shift__Tensor_op = declare("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_right_shift_Tensor_out_op = declare(
+    "bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
 bitwise_xor_Tensor_op = declare("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_xor__Tensor_op = declare("bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_xor_Tensor_out_op = declare(

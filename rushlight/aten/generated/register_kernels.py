@@ -116,12 +116,30 @@ implement("addcmul.out", CPU=pointwise.addcmul.out, Meta=pointwise.addcmul.out)
 implement("bitwise_and.Tensor", CPU=pointwise.bitwise_and.functional, Meta=pointwise.bitwise_and.on_meta)
 implement("bitwise_and_.Tensor", CPU=pointwise.bitwise_and.inplace, Meta=pointwise.bitwise_and.inplace)
 implement("bitwise_and.Tensor_out", CPU=pointwise.bitwise_and.out, Meta=pointwise.bitwise_and.out)
+implement(
+    "bitwise_left_shift.Tensor", CPU=pointwise.bitwise_left_shift.functional, Meta=pointwise.bitwise_left_shift.on_meta
+)
+implement(
+    "bitwise_left_shift_.Tensor", CPU=pointwise.bitwise_left_shift.inplace, Meta=pointwise.bitwise_left_shift.inplace
+)
+implement("bitwise_left_shift.Tensor_out", CPU=pointwise.bitwise_left_shift.out, Meta=pointwise.bitwise_left_shift.out)
 implement("bitwise_not", CPU=pointwise.bitwise_not.functional, Meta=pointwise.bitwise_not.on_meta)
 implement("bitwise_not_", CPU=pointwise.bitwise_not.inplace, Meta=pointwise.bitwise_not.inplace)
 implement("bitwise_not.out", CPU=pointwise.bitwise_not.out, Meta=pointwise.bitwise_not.out)
 implement("bitwise_or.Tensor", CPU=pointwise.bitwise_or.functional, Meta=pointwise.bitwise_or.on_meta)
 implement("bitwise_or_.Tensor", CPU=pointwise.bitwise_or.inplace, Meta=pointwise.bitwise_or.inplace)
 implement("bitwise_or.Tensor_out", CPU=pointwise.bitwise_or.out, Meta=pointwise.bitwise_or.out)
+implement(
+    "bitwise_right_shift.Tensor",
+    CPU=pointwise.bitwise_right_shift.functional,
+    Meta=pointwise.bitwise_right_shift.on_meta,
+)
+implement(
+    "bitwise_right_shift_.Tensor", CPU=pointwise.bitwise_right_shift.inplace, Meta=pointwise.bitwise_right_shift.inplace
+)
+implement(
+    "bitwise_right_shift.Tensor_out", CPU=pointwise.bitwise_right_shift.out, Meta=pointwise.bitwise_right_shift.out
+)
 implement("bitwise_xor.Tensor", CPU=pointwise.bitwise_xor.functional, Meta=pointwise.bitwise_xor.on_meta)
 implement("bitwise_xor_.Tensor", CPU=pointwise.bitwise_xor.inplace, Meta=pointwise.bitwise_xor.inplace)
 implement("bitwise_xor.Tensor_out", CPU=pointwise.bitwise_xor.out, Meta=pointwise.bitwise_xor.out)

@@ -11,6 +11,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.creation import device_type
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, strides_for
+from rushlight.c10 import storage
 from rushlight.c10.memory_formats import preserve_format, suggest_memory_format
 
 
@@ -29,7 +30,7 @@ def to_dtype_layout(
     self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None
 ) -> Tensor:
     """Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
-    same = dtype in (None, self.dtype) and device_type(device or self.device) == self.device.type
+    same = dtype in (None, self.dtype) and (device is None or storage.device(device) == self.device)
     in_order = memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride()))
     if same and in_order and not copy:
         return self

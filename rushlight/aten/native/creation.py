@@ -18,7 +18,16 @@ from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_pat
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
-from rushlight.c10.dtypes import INTEGRAL, dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, scalar_type
+from rushlight.c10.dtypes import (
+    INTEGRAL,
+    as_dtype,
+    dtype,
+    from_numpy_dtype,
+    get_default_dtype,
+    int64,
+    promote_types,
+    scalar_type,
+)
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
 from rushlight.c10.storage import Device, UntypedStorage, device
 from rushlight.library import leaf
@@ -175,7 +184,12 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
 
 
 def tensor(
-    data, *, dtype: dtype | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False
+    data,
+    *,
+    dtype: dtype | type | None = None,
+    device: Device = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested sequences of numbers, a numpy array, or a tensor.
 
@@ -188,10 +202,20 @@ def tensor(
 
     Source: `torch/csrc/utils/tensor_new.cpp`, `internal_new_from_data`.
     """
+    if isinstance(data, Tensor):
+        _warn_of_copy(stacklevel=3)
     return leaf(_tensor(data, dtype, device), requires_grad)
 
 
-def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
+def _warn_of_copy(stacklevel: int) -> None:
+    clearer = "x.detach().clone(), or x.detach().clone().requires_grad_()"
+    warnings.warn(
+        f"tensor(x) copies a tensor without its history: it is clearer to write {clearer}", stacklevel=stacklevel
+    )
+
+
+def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
+    dtype = dtype if dtype is None else as_dtype(dtype)
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
@@ -210,12 +234,14 @@ def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
 def as_tensor(data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """Like `tensor`, but without a copy if memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
-    return data.to(device, dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
+    return data.to(device, dtype) if isinstance(data, Tensor) else _tensor(data, dtype, device)
 
 
 def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
-    return tensor(data, dtype=dtype or self.dtype, device=device or self.device)
+    if isinstance(data, Tensor):
+        _warn_of_copy(stacklevel=3)
+    return _tensor(data, dtype or self.dtype, device or self.device)
 
 
 Tensor.new_tensor = new_tensor
@@ -271,6 +297,15 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not array.flags.writeable:
         warnings.warn("The array is not writable, but the tensor on its memory is; .copy() it first", stacklevel=2)
     return _share(array)
+
+
+def array_wrap(self: Tensor, array: np.ndarray, context: tuple | None = None, return_scalar: bool = False) -> Tensor:
+    """What numpy returns for `np.sin(tensor)`: a tensor. It has `uint8` in place of bools, as in PyTorch.
+    Source: `torch/_tensor.py`, `Tensor.__array_wrap__`."""
+    return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
+
+
+Tensor.__array_wrap__ = array_wrap
 
 
 def _share(array: np.ndarray) -> Tensor:

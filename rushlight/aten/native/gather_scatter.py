@@ -240,7 +240,8 @@ def _at_least_1d(self: Tensor) -> np.ndarray:
 
 @partial(Structured, gather_meta)
 def gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
-    _assert_no_overlap(out, self, index)
+    _assert_no_overlap(out, self)
+    assert_no_partial_overlap(out, index)
     if index.numel():
         array = _at_least_1d(self)
         out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)

@@ -370,6 +370,8 @@ logical_and, logical_or, logical_xor, logical_not = map(
     compare, (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
 )
 bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+shift_bits = partial(pointwise, dtypes=exact, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
+bitwise_left_shift, bitwise_right_shift = map(shift_bits, (np.left_shift, np.right_shift))
 bitwise_not = pointwise(np.invert, exact, INTEGERS, casts=False)
 
 

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 import numpy as np
 
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
@@ -268,13 +268,6 @@ max_all, min_all = extreme("max", np.maximum, casts=True), extreme("min", np.min
 argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin", np.argmin)
 
 
-class Extremes(NamedTuple):
-    """Source: `torch.return_types.max` and `torch.return_types.min`."""
-
-    values: Tensor
-    indices: Tensor
-
-
 def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
     """The kernels for the extremes along one dimension and their indices: the functional and the out= form.
     Source: `aten/src/ATen/native/TensorCompare.cpp`."""
@@ -284,22 +277,24 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
         assert_not_empty(name, self, (dim,), IndexError)
         return Output(sizes, None, self.dtype), Output(sizes, None, int64)
 
-    def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> Extremes:
+    def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         if not self.is_meta:
             array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
             found = np.expand_dims(function(array, axis), axis)
             indices._array[...] = found.reshape(indices.shape)
             values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
-        return Extremes(values, indices)
+        return values, indices
 
-    def kernel(self: Tensor, dim: int, keepdim: bool = False) -> Extremes:
+    def kernel(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
         return impl(self, dim, *(allocate(output, self.device.type) for output in meta(self, dim, keepdim)))
 
-    def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> Extremes:
+    def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         for out, output in zip((values, indices), meta(self, dim, keepdim)):
             if out.dtype is not output.dtype:
                 raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name}")
             resize_output(out, output.sizes)
+            assert_no_internal_overlap(out)
+            assert_no_partial_overlap(out, self)
         return impl(self, dim, values, indices)
 
     return kernel, kernel_out

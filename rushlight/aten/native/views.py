@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from operator import index
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from rushlight.aten.strided import Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL
+from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format, memory_format
 
 __all__ = ["broadcast_shapes"]
@@ -269,7 +271,10 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
     sizes = ()
     for shape in shapes:
-        sizes = strided.infer_size(sizes, _dims(shape))
+        if shape is not None:  # PyTorch skips a None
+            sizes = strided.infer_size(sizes, tuple(map(index, _dims(shape))))
+        if min(sizes, default=0) < 0:
+            raise ValueError(f"Attempting to broadcast a dimension with negative length! The shape is {shape}")
     return Size(sizes)
 
 
@@ -289,6 +294,9 @@ view_as, reshape_as, expand_as = map(shaped_as, (Tensor.view, functions.reshape,
 
 def numpy_T(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
+    if self.dim() != 2:
+        which = "other than 2 dimensions: use x.mT for batches of matrices" if self.dim() else "no dimensions"
+        warn_once(f"`x.T` is deprecated for tensors with {which}", stacklevel=3)
     return functions.permute(self, tuple(range(self.dim()))[::-1])
 
 
@@ -296,7 +304,10 @@ def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged: the transpose of every matrix in a batch."""
     if self.dim() == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return functions.transpose(self, -2, -1) if self.dim() else self
+    if self.dim() == 0:
+        warn_once("`x.mT` is deprecated for tensors without dimensions, which it returns unchanged", stacklevel=3)
+        return self
+    return functions.transpose(self, -2, -1)
 
 
 # Derivatives that are operators of their own: elements outside the view get 0 ----------------------------------------

@@ -440,7 +440,7 @@ class Module:
         # A tensor's `to` parses and checks the arguments.
         wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
         given = [*args, *kwargs.values()]
-        target = wanted.dtype if any(isinstance(value, (dtype, Tensor)) for value in given) else None
+        target = wanted.dtype if any(isinstance(value, (dtype, type, Tensor)) for value in given) else None
         if target is not None and not target.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got {target}")
         moved = any(isinstance(value, (str, device, Tensor)) for value in given)

@@ -1,0 +1,219 @@
+"""What torch's Python functions accept: numpy's names for arguments, Python's types, devices by index, and named results."""
+
+import pytest
+import torch
+from both import agree, written
+
+import rushlight as rl
+from rushlight.aten.generated import functions
+from rushlight.torchgen import gen
+
+TEXTS = """
+xp.sum(input=m, axis=0)
+m.sum(axis=(0, 1))
+m.sum(0, keepdims=True)
+m.sum(dim=0, axis=0)
+m.sum(axis=None)
+m.sum(foo=0)
+xp.sum(x=m, axis=0)
+xp.sum(a=m, dim=0)
+xp.mean(m, axis=1, keepdims=True)
+xp.max(m, axis=0)
+xp.max(x=m)
+m.std(axis=0, keepdims=True)
+m.all(axis=0)
+xp.add(x1=y, x2=y)
+xp.add(x1=y, x2=y, alpha=2, out=xp.empty(2))
+xp.add(input=y, x1=y, other=y)
+xp.add(y)
+y.add(x2=x)
+y.add_(x2=2)
+xp.maximum(x1=y, x2=y)
+xp.remainder(x1=y, x2=2)
+xp.cat([m, m], axis=1)
+xp.cat(axis=1, tensors=[m, m])
+xp.stack([m, m], axis=-1)
+xp.argmax(m, axis=0, keepdims=True)
+xp.softmax(m, axis=0)
+m.cumsum(axis=0)
+m.cumsum()
+m.unsqueeze(axis=0)
+m.unsqueeze(0, axis=0)
+m.unsqueeze()
+xp.unsqueeze(m)
+m[None].squeeze(axis=0)
+m.chunk(2, axis=0)
+m.unbind(axis=1)
+m.amax(axis=0)
+m.amin(axis=(0,), keepdims=True)
+m.amax(None)
+m.logsumexp(axis=0)
+m.narrow(axis=0, start=0, length=1)
+m.select(axis=0, index=0)
+m.select(0)
+m.index_select(axis=0, index=i - 1)
+m.gather(axis=0, index=(i - 1)[None])
+xp.sqrt(x=y)
+xp.sqrt(a=y, out=xp.empty(2))
+xp.sqrt()
+xp.clamp(x=y, min=1.5)
+xp.matmul(x1=m, x2=m)
+xp.dot(x1=y, x2=y)
+m.flip(axis=0)
+m.transpose(axis0=0, axis1=1)
+y.pow(x2=2)
+xp.roll(m, 1, axis=0)
+xp.nn.functional.linear(x=m, weight=m)
+xp.nn.functional.softmax(m, axis=0)
+xp.roll(m, 1, dims=None)
+m.roll(1, None)
+m.roll(shifts=1, dims=0)
+xp.zeros(2, dtype=float)
+xp.zeros(2, dtype=int)
+xp.ones(2, dtype=bool)
+xp.zeros(2, dtype="float32")
+xp.zeros(2, dtype=np.float32)
+xp.zeros(2, out=xp.empty(0, dtype=xp.float64), dtype=float)
+xp.arange(3, dtype=float)
+xp.rand(2, dtype=float).dtype
+xp.full((2,), 1, dtype=float)
+xp.tensor([1, 2], dtype=bool)
+xp.as_tensor([1, 2], dtype=float)
+y.new_tensor([1], dtype=float)
+y.new_zeros(2, dtype=int)
+xp.zeros_like(y, dtype=int)
+y.sum(dtype=float)
+xp.cumsum(y, 0, dtype=float)
+y.to(int)
+y.to("cpu", float)
+y.to(dtype=bool)
+y.to(dtype="a")
+xp.nn.Linear(2, 2).to(float).weight.dtype
+xp.nn.Linear(2, 2).to(int)
+xp.nn.Linear(2, 2, dtype=float).weight.dtype
+xp.zeros(2, device="cpu:0").device
+xp.zeros(2, device=xp.device("meta", 0)).device
+xp.zeros(2, out=xp.empty(2), device="cpu:0")
+xp.device("cpu", 0)
+xp.device("cpu:1")
+xp.device(type="cpu", index=0)
+xp.device("cpu:0").index
+xp.device("cpu").index
+str(xp.device("cpu:0"))
+xp.device("cpu", 0) == xp.device("cpu")
+xp.device("cpu", 0) == xp.device("cpu:0")
+hash(xp.device("cpu", 0)) == hash(xp.device("cpu:0"))
+xp.device(xp.device("cpu:0"))
+xp.device("cpu:0", 0)
+xp.device("cpu", -1)
+xp.device("cpu:-1")
+xp.device("cpu:00")
+xp.device("cpu:")
+pickle.loads(pickle.dumps(xp.device("cpu:0")))
+y.to("cpu:0") is y
+y.to("cpu") is y
+repr(xp.max(m, 0))
+repr(m.min(1, keepdim=True))
+xp.max(m, 0).values
+v, k = m.max(0); k
+repr(type(m.max(0)))
+type(m.max(0)) is xp.return_types.max
+type(xp.max(m, 0, out=(xp.empty(0), xp.empty(0, dtype=xp.long)))) is xp.return_types.max_out
+isinstance(m.max(0), tuple)
+m.max(0).n_fields
+m.max(0) + (1,)
+xp.return_types.max((m, m, m))
+repr(copy.deepcopy(m.max(0)))
+repr(pickle.loads(pickle.dumps(m.max(0))))
+type(xp.ops.aten.max.dim(m, 0)).__name__
+f"{xp.tensor(1.234):.2f}"
+f"{x.sum():.2f}"
+f"{xp.tensor(3):d}"
+f"{xp.tensor(True)}"
+f"{y:.2f}"
+f"{y}"
+f"{xp.zeros((), device='meta')}"
+f"{xp.nn.Parameter(xp.tensor(1.0)):.2f}"
+reversed(m)
+reversed(xp.tensor(1.0))
+y in m
+1.0 in x
+5 in y
+xp.tensor(1.0) in xp.tensor(1.0)
+xp.ones(3) in y
+"a" in y
+[1.0] in y
+None in y
+i << 1
+i >> i
+2 << i
+16 >> i
+i <<= 1; i
+i >>= 1; i
+i << 1.5
+y >> 1
+xp.tensor([True]) << 1
+xp.tensor([True]) << xp.tensor([True])
+i << 63
+i << 64
+i << -1
+-i >> 1
+-i >> 70
+-i >> -1
+xp.tensor([200], dtype=xp.uint8) << 1
+xp.tensor([200], dtype=xp.uint8) >> 9
+xp.tensor([1], dtype=xp.int32) << 31
+xp.tensor(1) << xp.tensor([3], dtype=xp.int32)
+xp.bitwise_left_shift(i, i, out=xp.empty(2))
+xp.bitwise_right_shift(8, i)
+i.bitwise_left_shift_(2)
+i.__lshift__([1])
+xp.broadcast_shapes((2, 1), (1, 3))
+xp.broadcast_shapes((-1,))
+xp.broadcast_shapes((1, -1), (1, 1))
+xp.broadcast_shapes((2,), (-1,))
+xp.broadcast_shapes((2,), None, 1)
+xp.broadcast_shapes((2.0,))
+xp.index_select(y, 0, i - 1, out=y)
+xp.index_select(m, 0, (i - 1)[:1], out=m[1:])
+xp.index_select(y, 0, i - 1, out=xp.zeros(1).expand(2))
+k = i - 1; xp.index_select(xp.tensor([5, 6]), 0, k, out=k)
+xp.gather(y, 0, i - 1, out=y)
+xp.gather(y, 0, i - 1, out=xp.zeros(1).expand(2))
+k = i - 1; xp.gather(xp.tensor([5, 6]), 0, k, out=k)
+k = xp.tensor([0, 1, 2]); xp.gather(xp.tensor([7, 8, 9]), 0, k[:2], out=k[1:])
+z = xp.zeros(4); xp.cat([z[:2], y], out=z)
+z = xp.zeros(2, 2); xp.cat([z.t()], out=z)
+xp.cat([y, y], out=xp.zeros(1).expand(4))
+xp.max(m, 0, out=(m[0], xp.empty(2, dtype=xp.long)))
+xp.max(m, 0, out=(xp.zeros(1).expand(2), xp.empty(2, dtype=xp.long)))
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_call_is_accepted_or_refused_as_torch_does(text):
+    agree(written(text))
+
+
+def test_a_missing_argument_is_refused_although_it_has_a_default():
+    """Functions that take numpy's names declare None for required arguments."""
+    least, tried = {}, 0
+    for native in gen.load().values():
+        required = [argument for argument in native.schema.positional if not argument.has_default]
+        for variant, owner in ("function", functions), ("method", rl.Tensor):
+            if native.out is None and variant in native.variants and required[:1] and required[0].type == "Tensor":
+                call = owner, native.schema.name
+                least[call] = min(len(required), least.get(call, 9))
+    for (owner, name), count in least.items():
+        if count > 1:
+            tried += 1
+            with pytest.raises(TypeError):
+                print(name, getattr(owner, name)(rl.ones(2, 2)))
+    assert tried > 100
+
+
+def test_every_named_result_of_rushlight_is_torchs():
+    for ours in rl.return_types.all_return_types:
+        theirs = getattr(torch.return_types, ours.__name__)
+        assert ours.__match_args__ == theirs.__match_args__ and ours.n_fields == theirs.n_fields
+        assert repr(ours).replace("rushlight", "torch") == repr(theirs)
