@@ -2773,7 +2773,7 @@ def alias(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return alias_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
@@ -2786,7 +2786,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
@@ -2825,7 +2825,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
@@ -2843,7 +2843,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
@@ -2860,7 +2860,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
@@ -2877,7 +2877,7 @@ def expand(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expand_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
@@ -2891,7 +2891,7 @@ def permute(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return permute_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return permute_op.below[key_set](self, dims)
     node = PermuteBackward0()
     node.next_edges = edges
@@ -2905,7 +2905,7 @@ def select_int(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return select_int_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
@@ -2921,7 +2921,7 @@ def select_scatter(key_set, self, src, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return select_scatter_op.below[key_set](self, src, dim, index)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
@@ -2937,7 +2937,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
@@ -2955,7 +2955,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
@@ -2973,7 +2973,7 @@ def split_Tensor(key_set, self, split_size, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
@@ -2989,7 +2989,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
@@ -3005,7 +3005,7 @@ def squeeze(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
@@ -3019,7 +3019,7 @@ def squeeze_dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
@@ -3034,7 +3034,7 @@ def squeeze_dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
@@ -3096,7 +3096,7 @@ def t(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
@@ -3123,7 +3123,7 @@ def transpose_int(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return transpose_int_op.below[key_set](self, dim0, dim1)
     node = TransposeBackward0()
     node.next_edges = edges
@@ -3154,7 +3154,7 @@ def unbind_int(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unbind_int_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unbind_int_op.below[key_set](self, dim)
     node = UnbindBackward0()
     node.next_edges = edges
@@ -3170,7 +3170,7 @@ def unfold(key_set, self, dimension, size, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unfold_op.below[key_set](self, dimension, size, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
@@ -3187,7 +3187,7 @@ def unsqueeze(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unsqueeze_op.below[key_set](self, dim)
     node = UnsqueezeBackward0()
     node.next_edges = edges
@@ -3216,7 +3216,7 @@ def _reshape_alias(key_set, self, size, stride):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _reshape_alias_op.below[key_set](self, size, stride)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
@@ -3230,7 +3230,7 @@ def _unsafe_view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _unsafe_view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
@@ -3244,7 +3244,7 @@ def view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
@@ -3258,7 +3258,7 @@ def clone(key_set, self, memory_format):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clone_op.below[key_set](self, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
@@ -3289,7 +3289,7 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     if not local.grad_enabled or self._autograd is None is self._base:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     node = ToCopyBackward0()
     node.next_edges = edges
@@ -3305,7 +3305,7 @@ def fill_Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill_Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
@@ -3318,7 +3318,7 @@ def fill_Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill_Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
@@ -3401,7 +3401,7 @@ def bernoulli(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
@@ -3485,7 +3485,7 @@ def abs(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return abs_op.below[key_set](self)
     node = AbsBackward0()
     node.next_edges = edges
@@ -3518,7 +3518,7 @@ def add_Tensor(key_set, self, other, alpha):
     ):
         return add_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return add_Tensor_op.below[key_set](self, other, alpha)
     node = AddBackward0()
     node.next_edges = edges
@@ -3551,7 +3551,7 @@ def add_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return add_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
@@ -3569,7 +3569,7 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
     ):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcdivBackward0()
     node.next_edges = edges
@@ -3616,7 +3616,7 @@ def addcmul(key_set, self, tensor1, tensor2, value):
     ):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcmulBackward0()
     node.next_edges = edges
@@ -3658,7 +3658,7 @@ def ceil(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
@@ -3690,7 +3690,7 @@ def clamp_Tensor(key_set, self, min, max):
     ):
         return clamp_Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, min, max]):
         return clamp_Tensor_op.below[key_set](self, min, max)
     node = ClampBackward0()
     node.next_edges = edges
@@ -3728,7 +3728,7 @@ def clamp(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_op.below[key_set](self, min, max)
     node = ClampBackward1()
     node.next_edges = edges
@@ -3761,7 +3761,7 @@ def clamp_max_Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max_Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, max]):
         return clamp_max_Tensor_op.below[key_set](self, max)
     node = ClampMaxBackward1()
     node.next_edges = edges
@@ -3792,7 +3792,7 @@ def clamp_max(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max_op.below[key_set](self, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_max_op.below[key_set](self, max)
     node = ClampMaxBackward0()
     node.next_edges = edges
@@ -3823,7 +3823,7 @@ def clamp_min_Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min_Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, min]):
         return clamp_min_Tensor_op.below[key_set](self, min)
     node = ClampMinBackward1()
     node.next_edges = edges
@@ -3854,7 +3854,7 @@ def clamp_min(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min_op.below[key_set](self, min)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_min_op.below[key_set](self, min)
     node = ClampMinBackward0()
     node.next_edges = edges
@@ -3885,7 +3885,7 @@ def cos(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cos_op.below[key_set](self)
     node = CosBackward0()
     node.next_edges = edges
@@ -3918,7 +3918,7 @@ def div_Tensor(key_set, self, other):
     ):
         return div_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_op.below[key_set](self, other)
     node = DivBackward0()
     node.next_edges = edges
@@ -3955,7 +3955,7 @@ def div_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return div_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return div_Scalar_op.below[key_set](self, other)
     node = DivBackward1()
     node.next_edges = edges
@@ -3973,7 +3973,7 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
     ):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     node = DivBackward2()
     node.next_edges = edges
@@ -4012,7 +4012,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     node = EluBackward0()
     node.next_edges = edges
@@ -4047,7 +4047,7 @@ def erf(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return erf_op.below[key_set](self)
     node = ErfBackward0()
     node.next_edges = edges
@@ -4076,7 +4076,7 @@ def exp(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
@@ -4105,7 +4105,7 @@ def exp2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
@@ -4134,7 +4134,7 @@ def expm1(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
@@ -4163,7 +4163,7 @@ def floor(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
@@ -4190,7 +4190,7 @@ def fmod_Scalar(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fmod_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fmod_Scalar_op.below[key_set](self, other)
     node = FmodBackward0()
     node.next_edges = edges
@@ -4217,7 +4217,7 @@ def fmod_Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return fmod_Tensor_op.below[key_set](self, other)
     node = FmodBackward1()
     node.next_edges = edges
@@ -4252,7 +4252,7 @@ def gelu(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu_op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gelu_op.below[key_set](self, approximate)
     node = GeluBackward0()
     node.next_edges = edges
@@ -4283,7 +4283,7 @@ def hardtanh(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return hardtanh_op.below[key_set](self, min_val, max_val)
     node = HardtanhBackward0()
     node.next_edges = edges
@@ -4316,7 +4316,7 @@ def leaky_relu(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu_op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return leaky_relu_op.below[key_set](self, negative_slope)
     node = LeakyReluBackward0()
     node.next_edges = edges
@@ -4352,7 +4352,7 @@ def lerp_Tensor(key_set, self, end, weight):
     ):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, end, weight]):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     node = LerpBackward1()
     node.next_edges = edges
@@ -4396,7 +4396,7 @@ def lerp_Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, end]):
         return lerp_Scalar_op.below[key_set](self, end, weight)
     node = LerpBackward0()
     node.next_edges = edges
@@ -4425,7 +4425,7 @@ def log(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log_op.below[key_set](self)
     node = LogBackward0()
     node.next_edges = edges
@@ -4454,7 +4454,7 @@ def log10(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log10_op.below[key_set](self)
     node = Log10Backward0()
     node.next_edges = edges
@@ -4483,7 +4483,7 @@ def log1p(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log1p_op.below[key_set](self)
     node = Log1PBackward0()
     node.next_edges = edges
@@ -4512,7 +4512,7 @@ def log2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log2_op.below[key_set](self)
     node = Log2Backward0()
     node.next_edges = edges
@@ -4541,7 +4541,7 @@ def maximum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return maximum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return maximum_op.below[key_set](self, other)
     node = MaximumBackward0()
     node.next_edges = edges
@@ -4556,7 +4556,7 @@ def minimum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return minimum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return minimum_op.below[key_set](self, other)
     node = MinimumBackward0()
     node.next_edges = edges
@@ -4575,7 +4575,7 @@ def mul_Tensor(key_set, self, other):
     ):
         return mul_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return mul_Tensor_op.below[key_set](self, other)
     node = MulBackward0()
     node.next_edges = edges
@@ -4614,7 +4614,7 @@ def mul_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return mul_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mul_Scalar_op.below[key_set](self, other)
     node = MulBackward1()
     node.next_edges = edges
@@ -4628,7 +4628,7 @@ def neg(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
@@ -4655,7 +4655,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     node = PowBackward0()
     node.next_edges = edges
@@ -4686,7 +4686,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, exponent]):
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     node = PowBackward1()
     node.next_edges = edges
@@ -4721,7 +4721,7 @@ def pow_Scalar(key_set, self, exponent):
     if not local.grad_enabled or exponent._autograd is None is exponent._base:
         return pow_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(exponent)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([exponent]):
         return pow_Scalar_op.below[key_set](self, exponent)
     node = PowBackward2()
     node.next_edges = edges
@@ -4737,7 +4737,7 @@ def reciprocal(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
@@ -4766,7 +4766,7 @@ def relu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
@@ -4795,7 +4795,7 @@ def remainder_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return remainder_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return remainder_Scalar_op.below[key_set](self, other)
     node = RemainderBackward0()
     node.next_edges = edges
@@ -4826,7 +4826,7 @@ def remainder_Tensor(key_set, self, other):
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return remainder_Tensor_op.below[key_set](self, other)
     node = RemainderBackward1()
     node.next_edges = edges
@@ -4865,7 +4865,7 @@ def round(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
@@ -4892,7 +4892,7 @@ def round_decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
@@ -4919,7 +4919,7 @@ def rsqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
@@ -4948,7 +4948,7 @@ def rsub_Tensor(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     node = RsubBackward0()
     node.next_edges = edges
@@ -4962,7 +4962,7 @@ def rsub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     node = RsubBackward1()
     node.next_edges = edges
@@ -4976,7 +4976,7 @@ def sigmoid(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
@@ -5005,7 +5005,7 @@ def sign(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
@@ -5032,7 +5032,7 @@ def sgn(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sgn_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
@@ -5059,7 +5059,7 @@ def silu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return silu_op.below[key_set](self)
     node = SiluBackward0()
     node.next_edges = edges
@@ -5088,7 +5088,7 @@ def sin(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sin_op.below[key_set](self)
     node = SinBackward0()
     node.next_edges = edges
@@ -5117,7 +5117,7 @@ def softplus(key_set, self, beta, threshold):
     if not local.grad_enabled or self._autograd is None is self._base:
         return softplus_op.below[key_set](self, beta, threshold)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return softplus_op.below[key_set](self, beta, threshold)
     node = SoftplusBackward0()
     node.next_edges = edges
@@ -5133,7 +5133,7 @@ def sqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
@@ -5166,7 +5166,7 @@ def sub_Tensor(key_set, self, other, alpha):
     ):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     node = SubBackward0()
     node.next_edges = edges
@@ -5199,7 +5199,7 @@ def sub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     node = SubBackward1()
     node.next_edges = edges
@@ -5212,7 +5212,7 @@ def tan(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
@@ -5241,7 +5241,7 @@ def tanh(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
@@ -5270,7 +5270,7 @@ def threshold(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold_op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return threshold_op.below[key_set](self, threshold, value)
     node = ThresholdBackward0()
     node.next_edges = edges
@@ -5301,7 +5301,7 @@ def trunc(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
@@ -5332,7 +5332,7 @@ def where_self(key_set, condition, self, other):
     ):
         return where_self_op.below[key_set](condition, self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return where_self_op.below[key_set](condition, self, other)
     check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
@@ -5345,7 +5345,7 @@ def where_self(key_set, condition, self, other):
 
 def cat(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return cat_op.below[key_set](tensors, dim)
     node = CatBackward0()
     node.next_edges = edges
@@ -5361,7 +5361,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if not local.grad_enabled or weight._autograd is None is weight._base:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([weight]):
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
@@ -5380,7 +5380,7 @@ def flip(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return flip_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return flip_op.below[key_set](self, dims)
     node = FlipBackward0()
     node.next_edges = edges
@@ -5394,7 +5394,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
@@ -5411,7 +5411,7 @@ def index_Tensor(key_set, self, indices):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_Tensor_op.below[key_set](self, indices)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_Tensor_op.below[key_set](self, indices)
     check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
@@ -5427,7 +5427,7 @@ def index_add(key_set, self, dim, index, source, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
@@ -5466,7 +5466,7 @@ def index_put(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
         return index_put_op.below[key_set](self, indices, values, accumulate)
     check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
@@ -5516,7 +5516,7 @@ def index_select(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_select_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_select_op.below[key_set](self, dim, index)
     check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
@@ -5533,7 +5533,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
@@ -5564,7 +5564,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
@@ -5595,7 +5595,7 @@ def repeat(key_set, self, repeats):
     if not local.grad_enabled or self._autograd is None is self._base:
         return repeat_op.below[key_set](self, repeats)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
@@ -5610,7 +5610,7 @@ def roll(key_set, self, shifts, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return roll_op.below[key_set](self, shifts, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return roll_op.below[key_set](self, shifts, dims)
     node = RollBackward0()
     node.next_edges = edges
@@ -5625,7 +5625,7 @@ def scatter_src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_src_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
@@ -5658,7 +5658,7 @@ def scatter_value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter_value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return scatter_value_op.below[key_set](self, dim, index, value)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
@@ -5691,7 +5691,7 @@ def scatter_add(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_add_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
@@ -5724,7 +5724,7 @@ def scatter_add_(key_set, self, dim, index, src):
 
 def stack(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return stack_op.below[key_set](tensors, dim)
     node = StackBackward0()
     node.next_edges = edges
@@ -5739,7 +5739,7 @@ def tril(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tril_op.below[key_set](self, diagonal)
     node = TrilBackward0()
     node.next_edges = edges
@@ -5768,7 +5768,7 @@ def triu(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return triu_op.below[key_set](self, diagonal)
     node = TriuBackward0()
     node.next_edges = edges
@@ -5797,7 +5797,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     node = LogSoftmaxBackward0()
     node.next_edges = edges
@@ -5813,7 +5813,7 @@ def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _softmax_op.below[key_set](self, dim, half_to_float)
     node = SoftmaxBackward0()
     node.next_edges = edges
@@ -5829,7 +5829,7 @@ def amax(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amax_op.below[key_set](self, dim, keepdim)
     node = AmaxBackward0()
     node.next_edges = edges
@@ -5846,7 +5846,7 @@ def amin(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amin_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amin_op.below[key_set](self, dim, keepdim)
     node = AminBackward0()
     node.next_edges = edges
@@ -5863,7 +5863,7 @@ def cumsum(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cumsum_op.below[key_set](self, dim, dtype)
     node = CumsumBackward0()
     node.next_edges = edges
@@ -5892,7 +5892,7 @@ def logsumexp(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return logsumexp_op.below[key_set](self, dim, keepdim)
     node = LogsumexpBackward0()
     node.next_edges = edges
@@ -5909,7 +5909,7 @@ def max(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_op.below[key_set](self)
     node = MaxBackward1()
     node.next_edges = edges
@@ -5924,7 +5924,7 @@ def max_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
@@ -5941,7 +5941,7 @@ def mean(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
@@ -5956,7 +5956,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
@@ -5972,7 +5972,7 @@ def min(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_op.below[key_set](self)
     node = MinBackward1()
     node.next_edges = edges
@@ -5987,7 +5987,7 @@ def min_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
@@ -6004,7 +6004,7 @@ def prod(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_op.below[key_set](self, dtype)
     node = ProdBackward0()
     node.next_edges = edges
@@ -6019,7 +6019,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     node = ProdBackward1()
     node.next_edges = edges
@@ -6036,7 +6036,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     node = StdBackward0()
     node.next_edges = edges
@@ -6054,7 +6054,7 @@ def sum(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
@@ -6068,7 +6068,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
@@ -6084,7 +6084,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     node = VarBackward0()
     node.next_edges = edges
@@ -6106,7 +6106,7 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     ):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, mat1, mat2]):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     node = AddmmBackward0()
     node.next_edges = edges
@@ -6163,7 +6163,7 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     ):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, batch1, batch2]):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     node = BaddbmmBackward0()
     node.next_edges = edges
@@ -6207,7 +6207,7 @@ def bmm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return bmm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return bmm_op.below[key_set](self, mat2)
     node = BmmBackward0()
     node.next_edges = edges
@@ -6224,7 +6224,7 @@ def dot(key_set, self, tensor):
     if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
         return dot_op.below[key_set](self, tensor)
     edges = [gradient_edge(self), gradient_edge(tensor)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, tensor]):
         return dot_op.below[key_set](self, tensor)
     node = DotBackward0()
     node.next_edges = edges
@@ -6241,7 +6241,7 @@ def mm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return mm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
@@ -6262,7 +6262,7 @@ def mv(key_set, self, vec):
     if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
         return mv_op.below[key_set](self, vec)
     edges = [gradient_edge(self), gradient_edge(vec)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, vec]):
         return mv_op.below[key_set](self, vec)
     node = MvBackward0()
     node.next_edges = edges
@@ -6279,7 +6279,7 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
     check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
@@ -6299,7 +6299,7 @@ def huber_loss(key_set, self, target, reduction, delta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     node = HuberLossBackward0()
     node.next_edges = edges
@@ -6316,7 +6316,7 @@ def mse_loss(key_set, self, target, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return mse_loss_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return mse_loss_op.below[key_set](self, target, reduction)
     node = MseLossBackward0()
     node.next_edges = edges
@@ -6332,7 +6332,7 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss_forward", "target", target)
     check_no_requires_grad("nll_loss_forward", "weight", weight)
@@ -6353,7 +6353,7 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss2d_forward", "target", target)
     check_no_requires_grad("nll_loss2d_forward", "weight", weight)
@@ -6374,7 +6374,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     node = SmoothL1LossBackward0()
     node.next_edges = edges
@@ -6395,7 +6395,7 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = LogSoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -6417,7 +6417,7 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = SoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -6436,7 +6436,7 @@ def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     node = DiagonalBackwardBackward0()
     node.next_edges = edges
@@ -6456,7 +6456,7 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     ):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self_or_result]):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     node = EluBackwardBackward0()
     node.next_edges = edges
@@ -6480,7 +6480,7 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
@@ -6504,7 +6504,7 @@ def gelu_backward(key_set, grad_output, self, approximate):
     ):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     node = GeluBackwardBackward0()
     node.next_edges = edges
@@ -6525,7 +6525,7 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     ):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     node = HardtanhBackwardBackward0()
     node.next_edges = edges
@@ -6547,7 +6547,7 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     ):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     node = HuberLossBackwardBackward0()
     node.next_edges = edges
@@ -6569,7 +6569,7 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     ):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     node = LeakyReluBackwardBackward0()
     node.next_edges = edges
@@ -6590,7 +6590,7 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
     ):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     node = MseLossBackwardBackward0()
     node.next_edges = edges
@@ -6616,7 +6616,7 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -6648,7 +6648,7 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -6674,7 +6674,7 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     node = SelectBackwardBackward0()
     node.next_edges = edges
@@ -6693,7 +6693,7 @@ def sigmoid_backward(key_set, grad_output, output):
     ):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     node = SigmoidBackwardBackward0()
     node.next_edges = edges
@@ -6709,7 +6709,7 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     node = SliceBackwardBackward0()
     node.next_edges = edges
@@ -6731,7 +6731,7 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     ):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     node = SmoothL1LossBackwardBackward0()
     node.next_edges = edges
@@ -6754,7 +6754,7 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     ):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     node = SoftplusBackwardBackward0()
     node.next_edges = edges
@@ -6776,7 +6776,7 @@ def tanh_backward(key_set, grad_output, output):
     ):
         return tanh_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return tanh_backward_op.below[key_set](grad_output, output)
     node = TanhBackwardBackward0()
     node.next_edges = edges
@@ -6796,7 +6796,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
     ):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     node = ThresholdBackwardBackward0()
     node.next_edges = edges
@@ -6812,7 +6812,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     edges = [gradient_edge(grad_in)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_in]):
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     node = UnfoldBackwardBackward0()
     node.next_edges = edges
