@@ -112,7 +112,7 @@ def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offs
             grad = grad.sum(dim)
         else:
             view.insert(0, (size[dim], stride[dim]))
-    own = [pair for pair in zip(sizes, strides) if pair[0] != 1 and pair[1] != 0]
+    own = [pair for pair in zip(sizes, strides) if pair[0] != 1]
     lowest = min(storage_offset, offset)
     own_offset, offset = storage_offset - lowest, offset - lowest
     length = max(1 + at + sum((n - 1) * step for n, step in pairs) for pairs, at in ((own, own_offset), (view, offset)))

@@ -14,6 +14,7 @@ from typing import Any
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.graph import Edge, Node, _sequence, gradient_edge
+from rushlight.autograd.history import requires_grad
 from rushlight.c10.dispatch import local
 
 
@@ -316,9 +317,10 @@ def grad(
     for i, tensor in enumerate(inputs):
         captures.setdefault(_differentiable_edge(tensor), []).append(i)
     found = _run(roots, grads, retain_graph, create_graph, captures)
-    if not unused and len(found) < len(inputs):
-        problem = "One of the differentiated Tensors appears to not have been used in the graph."
-        raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
+    for i in range(len(inputs)):
+        if i not in found and not unused:
+            problem = f"The differentiated Tensor at index {i} appears to not have been used in the graph."
+            raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
     found = tuple(found.get(i) for i in range(len(inputs)))
     if materialize_grads:
         found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
@@ -336,10 +338,9 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
 
 
 def _differentiable_edge(tensor: Tensor) -> Edge:
-    edge = gradient_edge(tensor)
-    if edge.node is None:
+    if not requires_grad(tensor):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return edge
+    return gradient_edge(tensor)
 
 
 def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tensor]]:

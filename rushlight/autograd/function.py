@@ -6,14 +6,17 @@ In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.c
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.autograd.graph import AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack, without_history
-from rushlight.autograd.history import any_requires_grad, rebase_history, requires_grad
+from rushlight.autograd.graph import AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack
+from rushlight.autograd.history import any_requires_grad, check_inplace, rebase_history, requires_grad
+from rushlight.c10.dispatch import local
 
 
 class FunctionCtx(Node):
@@ -80,6 +83,7 @@ class Function:
         def forward(ctx: FunctionCtx, *args: Any) -> Any:
             output = cls.forward(*args)
             cls.setup_context(ctx, args, output)
+            check_saved(ctx, args, output)
             return output
 
         return apply(type(cls.__name__, (cls,), {"forward": staticmethod(forward)}), *bound.args)
@@ -131,36 +135,91 @@ def new_context(cls: type[Function], args: Sequence) -> FunctionCtx:
     return ctx
 
 
+def is_in(tensor: Any, values: Sequence) -> bool:
+    return any(tensor is value for value in values)
+
+
 def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
-    if not all(any(tensor is output for output in outputs) for tensor in ctx.dirty_tensors):
+    """Increment the versions of the tensors that were marked dirty, and refuse those that a graph cannot represent. Views among
+    the outputs must not be written to later: `ctx.creation_meta` is the reason."""
+    for tensor in ctx.dirty_tensors:
+        tensor._storage.version += 1
+    if not all(is_in(tensor, outputs) for tensor in ctx.dirty_tensors):
         problem = "Some elements marked as dirty during the forward method were not returned as output."
         raise RuntimeError(f"{problem} The inputs that are modified inplace must all be outputs of the Function.")
+    recorded = local.grad_enabled and any(ctx.needs_input_grad)
+    if recorded and len(outputs) > 1 and any(tensor._base is not None for tensor in ctx.dirty_tensors):
+        problem = "If your Function modifies inplace an input that is a view of another Tensor"
+        raise RuntimeError(
+            f"{problem}, your Function cannot return more than one Tensor. Clone the input, or split it."
+        )
+    several = sum(recorded and is_differentiable(ctx, output) for output in outputs) > 1
+    ctx.creation_meta = CreationMeta.MULTI_OUTPUT_NODE if several else CreationMeta.IN_CUSTOM_FUNCTION
+
+
+def is_differentiable(ctx: FunctionCtx, output: Any) -> bool:
+    return isinstance(output, Tensor) and output.dtype.is_floating_point and not is_in(output, ctx.non_differentiable)
+
+
+def check_saved(ctx: FunctionCtx, args: Sequence, output: Any) -> None:
+    """Refuse an argument that is saved in `setup_context` and returned: the saved tensor would have the history of the argument,
+    not of the result."""
+    outputs = output if isinstance(output, tuple) else (output,)
+    for tensor in ctx.to_save:
+        if isinstance(tensor, Tensor) and is_in(tensor, args) and is_in(tensor, outputs):
+            detached = is_in(tensor, ctx.non_differentiable) and requires_grad(tensor)
+            if not detached and not is_in(tensor, ctx.dirty_tensors):
+                problem = (
+                    "An input that has been returned as-is as output is being saved for backward. This is not supported"
+                )
+                raise RuntimeError(f"{problem} if you override setup_context. Return and save x.view_as(x) instead.")
 
 
 def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
     """Make from a result of the forward the result for the caller: the node's next output, with a history if one is recorded.
-    An argument that the forward returned, and did not write to, becomes a view of itself.
+    An argument that the forward returned, and did not write to, becomes a view of itself. A graph cannot represent a write to a
+    view that the forward made.
     Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`."""
     if not isinstance(output, Tensor):
         ctx.input_metadata.append((None, None))
         return output
-    dirty = any(output is tensor for tensor in ctx.dirty_tensors)
-    is_argument = any(output is arg for arg in args)
-    marked = any(output is tensor for tensor in ctx.non_differentiable)
-    if dirty:
-        output._storage.version += 1
-    if not recorded or marked or not output.dtype.is_floating_point:
+    dirty, is_argument = is_in(output, ctx.dirty_tensors), is_in(output, args)
+    if not recorded or not is_differentiable(ctx, output):
         ctx.input_metadata.append((output.shape, output.dtype))
-        return functions.detach(output) if is_argument and (requires_grad(output) or not dirty) else output
-    if dirty and requires_grad(output) and output.is_leaf:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if dirty and output._base is not None:
-        return rebase_history(output, ctx)
-    if is_argument and not dirty:
-        output = without_history(output)
-    output._autograd = AutogradMeta(False, ctx, len(ctx.input_metadata))
-    ctx.input_metadata.append((output.shape, output.dtype))
+        if is_argument and requires_grad(output):
+            output = functions.detach(output)
+        elif is_argument and not dirty:
+            output = view_as_self(output)
+        elif not is_argument and output._base is None and requires_grad(output):
+            output._autograd = None
+    elif dirty:
+        rebase_dirty(ctx, output, is_argument)
+    else:
+        output = view_as_self(output) if is_argument else output
+        output._autograd = AutogradMeta(False, ctx, len(ctx.input_metadata))
+        output._view_version = output._storage.version
+        ctx.input_metadata.append((output.shape, output.dtype))
+    if output._base is not None and not (is_argument and dirty):
+        output._creation_meta = ctx.creation_meta
     return output
+
+
+def view_as_self(output: Tensor) -> Tensor:
+    """Source: `torch/csrc/autograd/custom_function.cpp`, `_view_as_self_with_no_grad`."""
+    with no_grad():
+        return output.view_as(output)
+
+
+def rebase_dirty(ctx: FunctionCtx, output: Tensor, is_argument: bool) -> None:
+    """Make the node the history of a tensor that the forward wrote to. Its `grad` belongs to the old history."""
+    if requires_grad(output) and (output._autograd is None or output._autograd.grad_fn is None):
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_argument:
+        problem = "ctx.mark_dirty() received a tensor that was not an input."
+        warnings.warn(f"{problem} Only inputs that the forward wrote to should be passed to it.", stacklevel=4)
+    check_inplace(output)
+    rebase_history(output, ctx)
+    output._autograd.grad = None
 
 
 def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | None, ...]:

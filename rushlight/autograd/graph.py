@@ -201,11 +201,15 @@ def gradient_edge(tensor: Tensor) -> Edge:
     meta = tensor._autograd
     if node is not None:
         return Edge(node, meta.output_nr)
-    return Edge(grad_accumulator(tensor)) if meta is not None and meta.requires_grad else NO_EDGE
+    return Edge(grad_accumulator(tensor)) if meta is not None else NO_EDGE
 
 
-def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
-    """The only `AccumulateGrad` of a leaf. It lives while a graph holds it."""
+def grad_accumulator(leaf: Tensor) -> AccumulateGrad | None:
+    """The only `AccumulateGrad` of a leaf. It lives while a graph holds it. A leaf that requires grad only because it is a view
+    of a tensor that does, made in `no_grad`, has none, and neither has a tensor that does not require grad.
+    Source: `torch/csrc/autograd/variable.cpp`, `grad_accumulator`."""
+    if leaf._autograd is None or not leaf._autograd.requires_grad:
+        return None
     node = leaf._autograd.accumulator and leaf._autograd.accumulator()
     if node is None:
         node = AccumulateGrad(leaf)

@@ -9,11 +9,12 @@ In PyTorch: `torch/csrc/autograd/VariableTypeUtils.h`, `variable.cpp`, `function
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.views import as_view
+from rushlight.aten.native.views import CreationMeta, as_view
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
 from rushlight.autograd.graph import AutogradMeta, Node, gradient_edge, unpack
@@ -26,18 +27,24 @@ from rushlight.c10.memory_formats import contiguous_format
 def any_requires_grad(tensors: Iterable[Any]) -> bool:
     """Whether a graph is recorded: grad mode is on, and one of these tensors requires grad.
     Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`."""
-    return local.grad_enabled and any(requires_grad(tensor) for tensor in tensors)
+    if local.grad_enabled:
+        for tensor in tensors:  # faster than `any` of a generator
+            if requires_grad(tensor):
+                return True
+    return False
 
 
 def requires_grad(tensor: Any) -> bool:
-    """Whether a tensor requires grad, without making the new node that a view gets after its base was written to."""
+    """Whether a tensor requires grad, without making the new node that a view gets after its base was written to. A view of a
+    tensor that requires grad requires grad too, even without a node of its own, because it was made in `no_grad`.
+    Source: `torch/csrc/autograd/variable.h`, `DifferentiableViewMeta::requires_grad`."""
     if not isinstance(tensor, Tensor):
         return False
-    meta, base = tensor._autograd, tensor._base
+    meta = tensor._autograd
     if meta is not None and (meta.requires_grad or meta.grad_fn is not None):
         return True
-    has_history = base is not None and base._autograd is not None and base._autograd.grad_fn is not None
-    return has_history and tensor._view_version != tensor._storage.version
+    base = tensor._base
+    return base is not None and base._autograd is not None and requires_grad(base)
 
 
 def call_below(below: Callable, *stack: Any) -> Any:
@@ -76,9 +83,13 @@ def check_inplace(self: Tensor) -> None:
     recorded: grad mode is on and is not checked here.
 
     Raises:
-        RuntimeError: the tensor is a view, direct or through other views, of a base (`_base`) that is a leaf and requires
-            grad; or it requires grad itself (`requires_grad`) and has no node, because its metadata `_autograd` are None or
-            have no `grad_fn`; or it is one of several views that one call returned (`_one_of_many`), or a view of one of them.
+        RuntimeError: the tensor was made by a view operator whose `_creation_meta` is not `CreationMeta.DEFAULT`: then
+            `handle_view_on_rebase(self)` raises the error. Or the tensor requires grad (`requires_grad`) and is a view,
+            direct or through other views, of a base (`_base`) that is a leaf. Or it requires grad and has no node, because
+            its metadata `_autograd` are None or have no `grad_fn`.
+
+    `_creation_meta` says how a view was made. It is not `DEFAULT` for one of several views that one call returned, for a view
+    that was made in `no_grad`, in inference mode or in a custom `Function`, and for a view of such a view.
 
     A tensor without a node is a leaf, or a view whose base was written to since the view's `grad_fn` was last read: the
     first reading of `self.grad_fn` or `self.is_leaf` makes the view's node. PyTorch refuses such a view as it refuses a leaf,
@@ -86,16 +97,43 @@ def check_inplace(self: Tensor) -> None:
 
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
     """
-    base = self._base
-    if base is not None and base.is_leaf and requires_grad(base):
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if requires_grad(self) and (self._autograd is None or self._autograd.grad_fn is None):
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    if self._one_of_many:
-        raise RuntimeError(
-            "A view is being modified inplace that is the output of a function that returns multiple views. Such functions do "
-            "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-        )
+    if self._creation_meta:
+        handle_view_on_rebase(self)
+    if requires_grad(self):
+        if self._base is not None and self._base.is_leaf:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        if self._autograd is None or self._autograd.grad_fn is None:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def handle_view_on_rebase(self: Tensor, indirect: bool = False) -> None:
+    """Refuse an in-place write to a view whose `_creation_meta` is not `DEFAULT`: to the view itself or, if `indirect`, to its
+    base. Source: `torch/csrc/autograd/variable.cpp`, `handle_view_on_rebase`."""
+    meta, creation_meta = self._autograd, self._creation_meta
+    node = None if meta is None else meta.grad_fn
+    modified = "its base or another view of its base has been" if indirect else "is being"
+    quiet = creation_meta in (CreationMeta.NO_GRAD_MODE, CreationMeta.INFERENCE_MODE)
+    operator = node and re.sub(r"Backward\d*$", "", node.name())
+    output = f"Output {meta.output_nr if node else 0} of {operator} is a view"
+    if quiet or node is None:
+        origin = f"{output} of a view which was created in" if node else "A view was created in"
+        inferred = creation_meta is CreationMeta.INFERENCE_MODE
+        mode, now = ("inference", "in normal mode") if inferred else ("no_grad", "with grad mode enabled")
+        problem = f"{origin} {mode} mode and {modified} modified inplace {now}."
+    else:
+        problem = f"{output} and {modified} modified inplace."
+    raise RuntimeError(f"{problem} {_FORBIDDEN[creation_meta]}")
+
+
+_AMBIGUOUS = "This is ambiguous, so it is forbidden. Move the view and the inplace operation both inside the"
+_FORBIDDEN = {
+    CreationMeta.NO_GRAD_MODE: f"{_AMBIGUOUS} no_grad block, or both outside.",
+    CreationMeta.INFERENCE_MODE: f"{_AMBIGUOUS} inference_mode block, or both outside.",
+    CreationMeta.MULTI_OUTPUT_NODE: "This view is the output of a function that returns multiple views. Such functions do not "
+    "allow the output views to be modified inplace. Replace the inplace operation by an out-of-place one.",
+    CreationMeta.IN_CUSTOM_FUNCTION: "This view was created inside a custom Function (or because an input was returned as-is): "
+    "the new history would replace the custom backward. Clone the output of the custom Function.",
+}
 
 
 def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
@@ -198,18 +236,17 @@ def _as_tuple(value: Any) -> tuple:
 def rebase_history(self: Tensor, node: Node) -> Tensor:
     """Make `node` the history of a tensor after an in-place operator. If the tensor is a view, its base gets a new history too.
     Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`."""
+    output_nr, base = len(node.input_metadata), self._base
     node.input_metadata.append((self._sizes, self.dtype))
-    base = self._base
     if base is None:
         before = self._autograd
-        self._autograd = AutogradMeta(False, node)
+        self._autograd = AutogradMeta(False, node, output_nr)
         _move_retains_grad_hook(before, self)
         return self
     copy = CopySlices(base, self, node)
     before = base._autograd
     base._autograd = AutogradMeta(False, copy)
     _move_retains_grad_hook(before, base)
-    self._autograd = AutogradMeta()
     self._view_version = -1
     grad_fn(self)
     return self
@@ -217,8 +254,10 @@ def rebase_history(self: Tensor, node: Node) -> Tensor:
 
 def _move_retains_grad_hook(before: AutogradMeta | None, self: Tensor) -> None:
     """A tensor that retains its gradient retains it with the new history too. Other hooks stay with the old history."""
-    if before is not None and before.retains_grad:
-        self.retain_grad()
+    if before is not None:
+        self._autograd.grad = before.grad
+        if before.retains_grad:
+            self.retain_grad()
 
 
 def grad_fn(self: Tensor) -> Node | None:
@@ -226,17 +265,15 @@ def grad_fn(self: Tensor) -> Node | None:
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`."""
     meta = self._autograd
     base = self._base
-    if base is not None and base._autograd is not None and self._view_version != self._storage.version:
-        if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
-            if self._one_of_many:
-                problem = (
-                    "The base of a view, or another view of it, was modified in place. This view cannot be updated"
-                )
-                raise RuntimeError(f"{problem}: its call returned several views. Use an out-of-place operation.")
-            before = self._autograd
-            meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
-            _move_retains_grad_hook(before, self)
+    if base is None or self._view_version == self._storage.version:
+        return meta and meta.grad_fn
+    if requires_grad(base) or (meta is not None and meta.grad_fn is not None):
+        if self._creation_meta:
+            handle_view_on_rebase(self, indirect=True)
+        before = self._autograd
+        meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
         self._view_version = self._storage.version
+        _move_retains_grad_hook(before, self)
     return meta and meta.grad_fn
 
 
@@ -298,7 +335,7 @@ def record_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> A
             result._view_fn = (*(self._view_fn or ()), (operator, rest, None))
         return as_view(self, result)
     for output_nr, view in enumerate(result):
-        as_view(self, view)._one_of_many = True
+        as_view(self, view, CreationMeta.MULTI_OUTPUT_NODE)
         if local.modes:
             view._view_fn = (*(self._view_fn or ()), (operator, rest, output_nr))
     return result
@@ -313,6 +350,22 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
             raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")
         tensor._storage.version += 1
     return result
+
+
+def refuse_resize(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Tensor:
+    """The kernel for Autograd of `resize_`. Source: `torch/csrc/autograd/VariableTypeManual.cpp`, `resize_`."""
+    if requires_grad(self):
+        raise RuntimeError("cannot resize variables that require grad")
+    return operator.below[key_set](self, *rest)
+
+
+def increment_version_if_resized(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Tensor:
+    """The kernel for ADInplaceOrView of `resize_`, which is no write if the sizes stay.
+    Source: `torch/csrc/autograd/VariableTypeManual.cpp`, `ADInplaceOrView::resize_`."""
+    before = self._sizes
+    if operator.below[key_set](self, *rest)._sizes != before:
+        self._storage.version += 1
+    return self
 
 
 def refuse_out(operator: Operator, key_set: int, *stack: Any) -> Any:

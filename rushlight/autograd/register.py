@@ -7,6 +7,7 @@ without one, and the kernels that record views and writes, are in `history`. In 
 
 from functools import partial
 
+from rushlight.aten.generated.functions import resize__op
 from rushlight.autograd import history
 from rushlight.autograd.generated import variable_type
 from rushlight.c10.dispatch import DispatchKey, Kernel
@@ -19,6 +20,8 @@ for _key, _function, _operators in (
     (DispatchKey.Autograd, history.refuse_out, variable_type.OUT),
     (DispatchKey.ADInplaceOrView, history.record_view, variable_type.VIEWS),
     (DispatchKey.ADInplaceOrView, history.increment_version, variable_type.WRITTEN),
+    (DispatchKey.Autograd, history.refuse_resize, (resize__op,)),
+    (DispatchKey.ADInplaceOrView, history.increment_version_if_resized, (resize__op,)),
 ):
     for _operator in _operators:
         _operator.register(_key, Kernel(partial(_function, _operator), with_key_set=True))

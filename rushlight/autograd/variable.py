@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 
 from rushlight.aten.generated.functions import clone
+from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import backward
 from rushlight.autograd.grad_mode import AUTOGRAD
@@ -22,11 +23,9 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
     if wanted and not self.dtype.is_floating_point:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     if self._autograd is not None and self._autograd.grad_fn is not None:
-        if not wanted:
-            use = "If you want to use a computed variable in a subgraph that doesn't require differentiation use"
-            problem = "you can only change requires_grad flags of leaf variables."
-            raise RuntimeError(f"{problem} {use} var_no_grad = var.detach().")
-        return
+        problem = "you can only change requires_grad flags of leaf variables."
+        use = "If you want to use a computed variable in a subgraph that doesn't require differentiation use"
+        raise RuntimeError(problem if wanted else f"{problem} {use} var_no_grad = var.detach().")
     if wanted and self.is_inference() and not local.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if self._autograd is None:
@@ -35,7 +34,8 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    self.requires_grad = requires_grad
+    if not requires_grad or self.is_leaf:
+        self.requires_grad = requires_grad
     return self
 
 
@@ -81,7 +81,10 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     Source: `torch/_tensor.py`, `register_hook`."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    is_leaf, meta = self.is_leaf, self._autograd  # in this order: `is_leaf` may make the metadata of a view
+    is_leaf = self.is_leaf  # may make the metadata of a view
+    if self._autograd is None:
+        self._autograd = AutogradMeta()
+    meta = self._autograd
     if is_leaf:
         if meta.hooks is None:
             meta.hooks = {}
@@ -100,6 +103,8 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not self.is_leaf:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    if self._autograd is None:
+        self._autograd = AutogradMeta()
     if self._autograd.post_hooks is None:
         self._autograd.post_hooks = {}
     return RemovableHandle(self._autograd.post_hooks, hook)
@@ -117,7 +122,7 @@ def _get_version(self: Tensor) -> int:
 
 
 Tensor._autograd = Tensor._base = Tensor._view_fn = None
-Tensor._view_version, Tensor._one_of_many = 0, False
+Tensor._view_version, Tensor._creation_meta = 0, CreationMeta.DEFAULT
 Tensor.requires_grad = property(requires_grad, _set_requires_grad)
 Tensor.grad = property(lambda self: self._autograd and self._autograd.grad, _set_grad)
 Tensor.grad_fn = property(grad_fn)

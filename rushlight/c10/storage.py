@@ -124,6 +124,37 @@ class UntypedStorage:
         return f"<rushlight.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
 
 
+class VersionCounter:
+    """A version counter that several storages share. Source: `c10/core/TensorImpl.h`, `VariableVersion`."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+
+
+class SharedVersionStorage(UntypedStorage):
+    """A storage that shares its version counter with another one: `x.data = y` moves `x` to the memory of `y`, but `x` and the
+    views of its old memory still have one counter."""
+
+    counter: VersionCounter
+
+    @property
+    def version(self) -> int:
+        return self.counter.version
+
+    @version.setter
+    def version(self, version: int) -> None:
+        self.counter.version = version
+
+
+def share_version(storage: UntypedStorage, other: UntypedStorage) -> None:
+    """Make `other` count its versions with the counter of `storage`."""
+    if not isinstance(storage, SharedVersionStorage):
+        counter = VersionCounter(storage.version)
+        storage.__dict__.pop("version", None)
+        storage.__class__, storage.counter = SharedVersionStorage, counter
+    other.__class__, other.counter = SharedVersionStorage, storage.counter
+
+
 class device:
     """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only."""
 

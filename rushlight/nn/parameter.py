@@ -12,7 +12,7 @@ from typing import Any
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
-from rushlight.c10.storage import UntypedStorage, device
+from rushlight.c10.storage import UntypedStorage, device, share_version
 
 Device, Dtype = device | str | None, dtype | None  # of arguments with the default None
 
@@ -29,15 +29,17 @@ def variable_data(self: Tensor) -> Tensor:
 def set_data(self: Tensor, new_data: Tensor) -> None:
     """Move a tensor to other memory. The sizes and the dtype may change; the tensor stays the same object.
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`."""
+    if not isinstance(new_data, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(new_data).__name__}")
     if self.device != new_data.device:
         raise RuntimeError(f"data must stay on one device: the tensor is on {self.device}, not on {new_data.device}")
     if self.requires_grad and not new_data.dtype.is_floating_point:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     if self._autograd is not None and (self.dtype is not new_data.dtype or self._sizes != new_data._sizes):
         self._autograd.accumulator = None  # it expects gradients of the old sizes and dtype
-    version = self._storage.version
-    self._storage = _alias_storage(new_data._storage)
-    self._storage.version = version
+    storage = _alias_storage(new_data._storage)
+    share_version(self._storage, storage)
+    self._storage = storage
     self._sizes, self._strides, self._storage_offset = new_data._sizes, new_data._strides, new_data._storage_offset
     self.dtype = new_data.dtype
     self.forget_metadata()

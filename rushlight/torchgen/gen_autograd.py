@@ -196,7 +196,8 @@ def kernel(derivative: Derivative, native: Native) -> str:
     lines = [f"def {function_name(native)}(key_set, {stack}):"]
     if derivative.takes_list:
         lines += [f"    edges = [gradient_edge(each) for each in {inputs[0].name}] if local.grad_enabled else []"]
-        lines += ["    if not any(edge.node for edge in edges):", f"        return {below}({stack})"]
+        needed = f"not any_requires_grad({inputs[0].name})"
+        lines += [f"    if not any(edge.node for edge in edges) and {needed}:", f"        return {below}({stack})"]
     else:
         without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
@@ -207,7 +208,8 @@ def kernel(derivative: Derivative, native: Native) -> str:
             lines += [*needed, "    check_inplace(self)", edges]
         else:
             all_nodes = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
-            lines += [edges, f"    if {all_nodes} is None:", f"        return {below}({stack})"]
+            needed = f"not any_requires_grad([{', '.join(argument.name for argument in inputs)}])"
+            lines += [edges, f"    if {all_nodes} is None and {needed}:", f"        return {below}({stack})"]
     for argument in schema.arguments:
         if argument.base == "Tensor" and argument.name not in derivative.formulas:
             lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]

@@ -110,18 +110,18 @@ def unpack_saved__by_hand(saved, node):
 
 
 def check_inplace__in_one_condition(self):
-    of_leaf = self._base is not None and self._base.is_leaf and self._base.requires_grad
+    of_leaf = self._base is not None and self._base.is_leaf and self.requires_grad
     without_node = self._autograd is None or self._autograd.grad_fn is None
-    if of_leaf or self._one_of_many or self.requires_grad and without_node:
+    if of_leaf or self._creation_meta or self.requires_grad and without_node:
         raise Refused("not in place")
 
 
 def check_inplace__by_a_table(self):
     base = self if self._base is None else self._base
     refused = {
-        "a view of a leaf": base is not self and base.requires_grad and base.grad_fn is None,
+        "a view of a leaf": base is not self and self.requires_grad and base.grad_fn is None,
         "a leaf": self.requires_grad and getattr(self._autograd, "grad_fn", None) is None,
-        "one of several views": self._one_of_many,
+        "a view that cannot follow": self._creation_meta,
     }
     for what, is_so in refused.items():
         if is_so:

@@ -352,10 +352,14 @@ QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recor
         ([LEAF, ROW], do("clone 0, first 2, add_ 3 1, first 2, mul_ 4 1")),
         ([LEAF], do("clone 0, expand 1, double_ 2")), ([LEAF, LEAF], do("quietly t 0, add_ 2 1")),
         ([LEAF, LEAF], do("quietly first 0, quietly unsqueeze 2, mul_ 3 1")),
+        ([[[3, 3], False], LEAF], do("quietly first 0, add_ 2 1")), ([[[3, 3], False], LEAF], do("quietly t 0, first 2, add_ 3 1")),
+        ([[[3, 3], False], LEAF], do("quietly first 0, double_ 2")),
+        ([[[3, 3], False], LEAF], do("quietly first 0, quietly add_ 2 1")),
+        ([LEAF], do("clone 0, quietly t 1, double_ 2")),
         *(([[[3, 3], False], LEAF], do(f"first 0, add_ 0 1, {then}, neg 2"))
           for then in ("double_ 2", "add_ 2 1", "neg 2, double_ 2", "first 2, double_ 2", "first 2, double_ 3")),
     ),
-    hint=explained(written="a leaf, a view of a leaf, and one of several views from one call refuse a write"),
+    hint=explained(written="a leaf, a view of a leaf, and a view whose `_creation_meta` is not DEFAULT refuse a write"),
 )  # fmt: skip
 def writing(xp, leaves, statements):
     values, written = start(xp, leaves), []

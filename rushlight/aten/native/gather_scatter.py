@@ -96,7 +96,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors, all of the same sizes, along a new dimension."""
     sizes = _stacked_sizes(tensors, dim)
     if wrap_dim(dim, len(sizes)) < tensors[0].dim():
-        return functions.cat(tensors, wrap_dim(dim, len(sizes))).view(sizes)
+        return strided.view(functions.cat(tensors, wrap_dim(dim, len(sizes))), sizes)  # not a view for autograd
     return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
 
 
@@ -481,7 +481,7 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
     rows = functions.index_select(weight, 0, indices.reshape(-1))
-    return rows.view((*indices.shape, weight.size(1)))
+    return strided.view(rows, (*indices.shape, weight.size(1)))  # not a view for autograd
 
 
 def _check_table_index(position: int, indices: Tensor) -> None:

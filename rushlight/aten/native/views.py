@@ -9,6 +9,7 @@ record these operators. The other views compute the metadata directly.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from itertools import accumulate
 from operator import index
 
@@ -18,7 +19,7 @@ from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format, memory_format
@@ -64,14 +65,31 @@ def is_watched(self: Tensor) -> bool:
     return bool(local.modes) or self.requires_grad
 
 
-def as_view(base: Tensor, view: Tensor) -> Tensor:
-    """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory is not a view.
+class CreationMeta(IntEnum):
+    """How a view was made. A graph can represent an in-place write only to a view with `DEFAULT`.
+    Source: `torch/csrc/autograd/variable.h`, `CreationMeta`."""
+
+    DEFAULT = 0
+    IN_CUSTOM_FUNCTION = 1
+    MULTI_OUTPUT_NODE = 2  # by a call that returned several views
+    NO_GRAD_MODE = 3
+    INFERENCE_MODE = 4
+
+
+DEFAULT, AD_INPLACE_OR_VIEW = CreationMeta.DEFAULT, BIT["ADInplaceOrView"]
+
+
+def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -> Tensor:
+    """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory and an inference
+    tensor are not views. With `DEFAULT`, the creation meta of a view is that of `base`.
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`."""
-    if view is not base and view._storage is base._storage:
+    if view is not base and view._storage is base._storage and view._key_set & AD_INPLACE_OR_VIEW:
         view._base = base if base._base is None else base._base
         view._view_version = view._storage.version
-        if base._one_of_many:
-            view._one_of_many = True
+        if not local.grad_enabled or local.inference:
+            creation_meta = CreationMeta.INFERENCE_MODE if local.inference else CreationMeta.NO_GRAD_MODE
+        if creation_meta or base._creation_meta:
+            view._creation_meta = creation_meta or base._creation_meta
     return view
 
 

@@ -2775,7 +2775,7 @@ def alias(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return alias_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
@@ -2788,7 +2788,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
@@ -2827,7 +2827,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
@@ -2845,7 +2845,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
@@ -2862,7 +2862,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
@@ -2879,7 +2879,7 @@ def expand(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expand_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
@@ -2893,7 +2893,7 @@ def permute(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return permute_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return permute_op.below[key_set](self, dims)
     node = PermuteBackward0()
     node.next_edges = edges
@@ -2907,7 +2907,7 @@ def select_int(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return select_int_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
@@ -2923,7 +2923,7 @@ def select_scatter(key_set, self, src, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return select_scatter_op.below[key_set](self, src, dim, index)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
@@ -2939,7 +2939,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
@@ -2957,7 +2957,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
@@ -2975,7 +2975,7 @@ def split_Tensor(key_set, self, split_size, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
@@ -2991,7 +2991,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
@@ -3007,7 +3007,7 @@ def squeeze(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
@@ -3021,7 +3021,7 @@ def squeeze_dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
@@ -3036,7 +3036,7 @@ def squeeze_dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
@@ -3098,7 +3098,7 @@ def t(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
@@ -3125,7 +3125,7 @@ def transpose_int(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return transpose_int_op.below[key_set](self, dim0, dim1)
     node = TransposeBackward0()
     node.next_edges = edges
@@ -3156,7 +3156,7 @@ def unbind_int(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unbind_int_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unbind_int_op.below[key_set](self, dim)
     node = UnbindBackward0()
     node.next_edges = edges
@@ -3172,7 +3172,7 @@ def unfold(key_set, self, dimension, size, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unfold_op.below[key_set](self, dimension, size, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
@@ -3189,7 +3189,7 @@ def unsqueeze(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unsqueeze_op.below[key_set](self, dim)
     node = UnsqueezeBackward0()
     node.next_edges = edges
@@ -3218,7 +3218,7 @@ def _reshape_alias(key_set, self, size, stride):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _reshape_alias_op.below[key_set](self, size, stride)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
@@ -3232,7 +3232,7 @@ def _unsafe_view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _unsafe_view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
@@ -3246,7 +3246,7 @@ def view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
@@ -3260,7 +3260,7 @@ def clone(key_set, self, memory_format):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clone_op.below[key_set](self, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
@@ -3291,7 +3291,7 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     if not local.grad_enabled or self._autograd is None is self._base:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     node = ToCopyBackward0()
     node.next_edges = edges
@@ -3307,7 +3307,7 @@ def fill_Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill_Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
@@ -3320,7 +3320,7 @@ def fill_Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill_Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
@@ -3403,7 +3403,7 @@ def bernoulli(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
@@ -3487,7 +3487,7 @@ def abs(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return abs_op.below[key_set](self)
     node = AbsBackward0()
     node.next_edges = edges
@@ -3520,7 +3520,7 @@ def add_Tensor(key_set, self, other, alpha):
     ):
         return add_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return add_Tensor_op.below[key_set](self, other, alpha)
     node = AddBackward0()
     node.next_edges = edges
@@ -3553,7 +3553,7 @@ def add_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return add_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
@@ -3571,7 +3571,7 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
     ):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcdivBackward0()
     node.next_edges = edges
@@ -3618,7 +3618,7 @@ def addcmul(key_set, self, tensor1, tensor2, value):
     ):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcmulBackward0()
     node.next_edges = edges
@@ -3660,7 +3660,7 @@ def ceil(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
@@ -3692,7 +3692,7 @@ def clamp_Tensor(key_set, self, min, max):
     ):
         return clamp_Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, min, max]):
         return clamp_Tensor_op.below[key_set](self, min, max)
     node = ClampBackward0()
     node.next_edges = edges
@@ -3730,7 +3730,7 @@ def clamp(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_op.below[key_set](self, min, max)
     node = ClampBackward1()
     node.next_edges = edges
@@ -3763,7 +3763,7 @@ def clamp_max_Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max_Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, max]):
         return clamp_max_Tensor_op.below[key_set](self, max)
     node = ClampMaxBackward1()
     node.next_edges = edges
@@ -3794,7 +3794,7 @@ def clamp_max(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max_op.below[key_set](self, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_max_op.below[key_set](self, max)
     node = ClampMaxBackward0()
     node.next_edges = edges
@@ -3825,7 +3825,7 @@ def clamp_min_Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min_Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, min]):
         return clamp_min_Tensor_op.below[key_set](self, min)
     node = ClampMinBackward1()
     node.next_edges = edges
@@ -3856,7 +3856,7 @@ def clamp_min(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min_op.below[key_set](self, min)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_min_op.below[key_set](self, min)
     node = ClampMinBackward0()
     node.next_edges = edges
@@ -3887,7 +3887,7 @@ def cos(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cos_op.below[key_set](self)
     node = CosBackward0()
     node.next_edges = edges
@@ -3920,7 +3920,7 @@ def div_Tensor(key_set, self, other):
     ):
         return div_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_op.below[key_set](self, other)
     node = DivBackward0()
     node.next_edges = edges
@@ -3957,7 +3957,7 @@ def div_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return div_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return div_Scalar_op.below[key_set](self, other)
     node = DivBackward1()
     node.next_edges = edges
@@ -3975,7 +3975,7 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
     ):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     node = DivBackward2()
     node.next_edges = edges
@@ -4014,7 +4014,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     node = EluBackward0()
     node.next_edges = edges
@@ -4049,7 +4049,7 @@ def erf(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return erf_op.below[key_set](self)
     node = ErfBackward0()
     node.next_edges = edges
@@ -4078,7 +4078,7 @@ def exp(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
@@ -4107,7 +4107,7 @@ def exp2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
@@ -4136,7 +4136,7 @@ def expm1(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
@@ -4165,7 +4165,7 @@ def floor(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
@@ -4192,7 +4192,7 @@ def fmod_Scalar(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fmod_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fmod_Scalar_op.below[key_set](self, other)
     node = FmodBackward0()
     node.next_edges = edges
@@ -4219,7 +4219,7 @@ def fmod_Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return fmod_Tensor_op.below[key_set](self, other)
     node = FmodBackward1()
     node.next_edges = edges
@@ -4254,7 +4254,7 @@ def gelu(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu_op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gelu_op.below[key_set](self, approximate)
     node = GeluBackward0()
     node.next_edges = edges
@@ -4285,7 +4285,7 @@ def hardtanh(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return hardtanh_op.below[key_set](self, min_val, max_val)
     node = HardtanhBackward0()
     node.next_edges = edges
@@ -4318,7 +4318,7 @@ def leaky_relu(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu_op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return leaky_relu_op.below[key_set](self, negative_slope)
     node = LeakyReluBackward0()
     node.next_edges = edges
@@ -4354,7 +4354,7 @@ def lerp_Tensor(key_set, self, end, weight):
     ):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, end, weight]):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     node = LerpBackward1()
     node.next_edges = edges
@@ -4398,7 +4398,7 @@ def lerp_Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, end]):
         return lerp_Scalar_op.below[key_set](self, end, weight)
     node = LerpBackward0()
     node.next_edges = edges
@@ -4427,7 +4427,7 @@ def log(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log_op.below[key_set](self)
     node = LogBackward0()
     node.next_edges = edges
@@ -4456,7 +4456,7 @@ def log10(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log10_op.below[key_set](self)
     node = Log10Backward0()
     node.next_edges = edges
@@ -4485,7 +4485,7 @@ def log1p(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log1p_op.below[key_set](self)
     node = Log1PBackward0()
     node.next_edges = edges
@@ -4514,7 +4514,7 @@ def log2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log2_op.below[key_set](self)
     node = Log2Backward0()
     node.next_edges = edges
@@ -4543,7 +4543,7 @@ def maximum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return maximum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return maximum_op.below[key_set](self, other)
     node = MaximumBackward0()
     node.next_edges = edges
@@ -4558,7 +4558,7 @@ def minimum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return minimum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return minimum_op.below[key_set](self, other)
     node = MinimumBackward0()
     node.next_edges = edges
@@ -4577,7 +4577,7 @@ def mul_Tensor(key_set, self, other):
     ):
         return mul_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return mul_Tensor_op.below[key_set](self, other)
     node = MulBackward0()
     node.next_edges = edges
@@ -4616,7 +4616,7 @@ def mul_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return mul_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mul_Scalar_op.below[key_set](self, other)
     node = MulBackward1()
     node.next_edges = edges
@@ -4630,7 +4630,7 @@ def neg(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
@@ -4657,7 +4657,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     node = PowBackward0()
     node.next_edges = edges
@@ -4688,7 +4688,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, exponent]):
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     node = PowBackward1()
     node.next_edges = edges
@@ -4723,7 +4723,7 @@ def pow_Scalar(key_set, self, exponent):
     if not local.grad_enabled or exponent._autograd is None is exponent._base:
         return pow_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(exponent)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([exponent]):
         return pow_Scalar_op.below[key_set](self, exponent)
     node = PowBackward2()
     node.next_edges = edges
@@ -4739,7 +4739,7 @@ def reciprocal(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
@@ -4768,7 +4768,7 @@ def relu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
@@ -4797,7 +4797,7 @@ def remainder_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return remainder_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return remainder_Scalar_op.below[key_set](self, other)
     node = RemainderBackward0()
     node.next_edges = edges
@@ -4828,7 +4828,7 @@ def remainder_Tensor(key_set, self, other):
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return remainder_Tensor_op.below[key_set](self, other)
     node = RemainderBackward1()
     node.next_edges = edges
@@ -4867,7 +4867,7 @@ def round(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
@@ -4894,7 +4894,7 @@ def round_decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
@@ -4921,7 +4921,7 @@ def rsqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
@@ -4950,7 +4950,7 @@ def rsub_Tensor(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     node = RsubBackward0()
     node.next_edges = edges
@@ -4964,7 +4964,7 @@ def rsub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     node = RsubBackward1()
     node.next_edges = edges
@@ -4978,7 +4978,7 @@ def sigmoid(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
@@ -5007,7 +5007,7 @@ def sign(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
@@ -5034,7 +5034,7 @@ def sgn(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sgn_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
@@ -5061,7 +5061,7 @@ def silu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return silu_op.below[key_set](self)
     node = SiluBackward0()
     node.next_edges = edges
@@ -5090,7 +5090,7 @@ def sin(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sin_op.below[key_set](self)
     node = SinBackward0()
     node.next_edges = edges
@@ -5119,7 +5119,7 @@ def softplus(key_set, self, beta, threshold):
     if not local.grad_enabled or self._autograd is None is self._base:
         return softplus_op.below[key_set](self, beta, threshold)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return softplus_op.below[key_set](self, beta, threshold)
     node = SoftplusBackward0()
     node.next_edges = edges
@@ -5135,7 +5135,7 @@ def sqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
@@ -5168,7 +5168,7 @@ def sub_Tensor(key_set, self, other, alpha):
     ):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     node = SubBackward0()
     node.next_edges = edges
@@ -5201,7 +5201,7 @@ def sub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     node = SubBackward1()
     node.next_edges = edges
@@ -5214,7 +5214,7 @@ def tan(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
@@ -5243,7 +5243,7 @@ def tanh(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
@@ -5272,7 +5272,7 @@ def threshold(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold_op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return threshold_op.below[key_set](self, threshold, value)
     node = ThresholdBackward0()
     node.next_edges = edges
@@ -5303,7 +5303,7 @@ def trunc(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
@@ -5334,7 +5334,7 @@ def where_self(key_set, condition, self, other):
     ):
         return where_self_op.below[key_set](condition, self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return where_self_op.below[key_set](condition, self, other)
     check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
@@ -5347,7 +5347,7 @@ def where_self(key_set, condition, self, other):
 
 def cat(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return cat_op.below[key_set](tensors, dim)
     node = CatBackward0()
     node.next_edges = edges
@@ -5363,7 +5363,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if not local.grad_enabled or weight._autograd is None is weight._base:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([weight]):
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
@@ -5382,7 +5382,7 @@ def flip(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return flip_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return flip_op.below[key_set](self, dims)
     node = FlipBackward0()
     node.next_edges = edges
@@ -5396,7 +5396,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
@@ -5413,7 +5413,7 @@ def index_Tensor(key_set, self, indices):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_Tensor_op.below[key_set](self, indices)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_Tensor_op.below[key_set](self, indices)
     check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
@@ -5429,7 +5429,7 @@ def index_add(key_set, self, dim, index, source, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
@@ -5468,7 +5468,7 @@ def index_put(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
         return index_put_op.below[key_set](self, indices, values, accumulate)
     check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
@@ -5518,7 +5518,7 @@ def index_select(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_select_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_select_op.below[key_set](self, dim, index)
     check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
@@ -5535,7 +5535,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
@@ -5566,7 +5566,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
@@ -5597,7 +5597,7 @@ def repeat(key_set, self, repeats):
     if not local.grad_enabled or self._autograd is None is self._base:
         return repeat_op.below[key_set](self, repeats)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
@@ -5612,7 +5612,7 @@ def roll(key_set, self, shifts, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return roll_op.below[key_set](self, shifts, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return roll_op.below[key_set](self, shifts, dims)
     node = RollBackward0()
     node.next_edges = edges
@@ -5627,7 +5627,7 @@ def scatter_src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_src_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
@@ -5660,7 +5660,7 @@ def scatter_value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter_value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return scatter_value_op.below[key_set](self, dim, index, value)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
@@ -5693,7 +5693,7 @@ def scatter_add(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_add_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
@@ -5726,7 +5726,7 @@ def scatter_add_(key_set, self, dim, index, src):
 
 def stack(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return stack_op.below[key_set](tensors, dim)
     node = StackBackward0()
     node.next_edges = edges
@@ -5741,7 +5741,7 @@ def tril(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tril_op.below[key_set](self, diagonal)
     node = TrilBackward0()
     node.next_edges = edges
@@ -5770,7 +5770,7 @@ def triu(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return triu_op.below[key_set](self, diagonal)
     node = TriuBackward0()
     node.next_edges = edges
@@ -5799,7 +5799,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     node = LogSoftmaxBackward0()
     node.next_edges = edges
@@ -5815,7 +5815,7 @@ def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _softmax_op.below[key_set](self, dim, half_to_float)
     node = SoftmaxBackward0()
     node.next_edges = edges
@@ -5831,7 +5831,7 @@ def amax(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amax_op.below[key_set](self, dim, keepdim)
     node = AmaxBackward0()
     node.next_edges = edges
@@ -5848,7 +5848,7 @@ def amin(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amin_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amin_op.below[key_set](self, dim, keepdim)
     node = AminBackward0()
     node.next_edges = edges
@@ -5865,7 +5865,7 @@ def cumsum(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cumsum_op.below[key_set](self, dim, dtype)
     node = CumsumBackward0()
     node.next_edges = edges
@@ -5894,7 +5894,7 @@ def logsumexp(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return logsumexp_op.below[key_set](self, dim, keepdim)
     node = LogsumexpBackward0()
     node.next_edges = edges
@@ -5911,7 +5911,7 @@ def max(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_op.below[key_set](self)
     node = MaxBackward1()
     node.next_edges = edges
@@ -5926,7 +5926,7 @@ def max_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
@@ -5943,7 +5943,7 @@ def mean(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
@@ -5958,7 +5958,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
@@ -5974,7 +5974,7 @@ def min(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_op.below[key_set](self)
     node = MinBackward1()
     node.next_edges = edges
@@ -5989,7 +5989,7 @@ def min_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
@@ -6006,7 +6006,7 @@ def prod(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_op.below[key_set](self, dtype)
     node = ProdBackward0()
     node.next_edges = edges
@@ -6021,7 +6021,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     node = ProdBackward1()
     node.next_edges = edges
@@ -6038,7 +6038,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     node = StdBackward0()
     node.next_edges = edges
@@ -6056,7 +6056,7 @@ def sum(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
@@ -6070,7 +6070,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
@@ -6086,7 +6086,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     node = VarBackward0()
     node.next_edges = edges
@@ -6108,7 +6108,7 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     ):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, mat1, mat2]):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     node = AddmmBackward0()
     node.next_edges = edges
@@ -6165,7 +6165,7 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     ):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, batch1, batch2]):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     node = BaddbmmBackward0()
     node.next_edges = edges
@@ -6209,7 +6209,7 @@ def bmm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return bmm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return bmm_op.below[key_set](self, mat2)
     node = BmmBackward0()
     node.next_edges = edges
@@ -6226,7 +6226,7 @@ def dot(key_set, self, tensor):
     if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
         return dot_op.below[key_set](self, tensor)
     edges = [gradient_edge(self), gradient_edge(tensor)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, tensor]):
         return dot_op.below[key_set](self, tensor)
     node = DotBackward0()
     node.next_edges = edges
@@ -6243,7 +6243,7 @@ def mm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return mm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
@@ -6264,7 +6264,7 @@ def mv(key_set, self, vec):
     if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
         return mv_op.below[key_set](self, vec)
     edges = [gradient_edge(self), gradient_edge(vec)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, vec]):
         return mv_op.below[key_set](self, vec)
     node = MvBackward0()
     node.next_edges = edges
@@ -6281,7 +6281,7 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
     check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
@@ -6301,7 +6301,7 @@ def huber_loss(key_set, self, target, reduction, delta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     node = HuberLossBackward0()
     node.next_edges = edges
@@ -6318,7 +6318,7 @@ def mse_loss(key_set, self, target, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return mse_loss_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return mse_loss_op.below[key_set](self, target, reduction)
     node = MseLossBackward0()
     node.next_edges = edges
@@ -6334,7 +6334,7 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss_forward", "target", target)
     check_no_requires_grad("nll_loss_forward", "weight", weight)
@@ -6355,7 +6355,7 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss2d_forward", "target", target)
     check_no_requires_grad("nll_loss2d_forward", "weight", weight)
@@ -6376,7 +6376,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     node = SmoothL1LossBackward0()
     node.next_edges = edges
@@ -6397,7 +6397,7 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = LogSoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -6419,7 +6419,7 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = SoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -6438,7 +6438,7 @@ def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     node = DiagonalBackwardBackward0()
     node.next_edges = edges
@@ -6458,7 +6458,7 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     ):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self_or_result]):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     node = EluBackwardBackward0()
     node.next_edges = edges
@@ -6482,7 +6482,7 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
@@ -6506,7 +6506,7 @@ def gelu_backward(key_set, grad_output, self, approximate):
     ):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     node = GeluBackwardBackward0()
     node.next_edges = edges
@@ -6527,7 +6527,7 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     ):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     node = HardtanhBackwardBackward0()
     node.next_edges = edges
@@ -6549,7 +6549,7 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     ):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     node = HuberLossBackwardBackward0()
     node.next_edges = edges
@@ -6571,7 +6571,7 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     ):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     node = LeakyReluBackwardBackward0()
     node.next_edges = edges
@@ -6592,7 +6592,7 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
     ):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     node = MseLossBackwardBackward0()
     node.next_edges = edges
@@ -6618,7 +6618,7 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -6650,7 +6650,7 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -6676,7 +6676,7 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     node = SelectBackwardBackward0()
     node.next_edges = edges
@@ -6695,7 +6695,7 @@ def sigmoid_backward(key_set, grad_output, output):
     ):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     node = SigmoidBackwardBackward0()
     node.next_edges = edges
@@ -6711,7 +6711,7 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     node = SliceBackwardBackward0()
     node.next_edges = edges
@@ -6733,7 +6733,7 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     ):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     node = SmoothL1LossBackwardBackward0()
     node.next_edges = edges
@@ -6756,7 +6756,7 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     ):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     node = SoftplusBackwardBackward0()
     node.next_edges = edges
@@ -6778,7 +6778,7 @@ def tanh_backward(key_set, grad_output, output):
     ):
         return tanh_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return tanh_backward_op.below[key_set](grad_output, output)
     node = TanhBackwardBackward0()
     node.next_edges = edges
@@ -6798,7 +6798,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
     ):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     node = ThresholdBackwardBackward0()
     node.next_edges = edges
@@ -6814,7 +6814,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     edges = [gradient_edge(grad_in)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_in]):
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     node = UnfoldBackwardBackward0()
     node.next_edges = edges

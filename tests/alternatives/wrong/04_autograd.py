@@ -126,7 +126,7 @@ def check_inplace__refuses_leaves_only(self):
 
 def check_inplace__makes_the_node_of_a_view(self):
     base = self._base
-    if self._one_of_many or any(x is not None and x.is_leaf and x.requires_grad for x in (self, base)):
+    if self._creation_meta or any(x is not None and x.is_leaf and x.requires_grad for x in (self, base)):
         raise RuntimeError("a leaf, a view of a leaf, or one of several views")
 
 
@@ -137,8 +137,16 @@ def check_inplace__refuses_all_views(self):
 
 def check_inplace__refuses_leaves_that_require_nothing(self):
     base = self._base
-    if self.is_leaf or self._one_of_many or base is not None and base.is_leaf and base.requires_grad:
+    if self.is_leaf or self._creation_meta or base is not None and base.is_leaf and base.requires_grad:
         raise RuntimeError("a leaf")
+
+
+def check_inplace__allows_views_made_in_no_grad(self):
+    base = self._base
+    if self._creation_meta == 2:
+        raise RuntimeError("one of several views")
+    if history.requires_grad(self) and (self.is_leaf or base is not None and base.is_leaf):
+        raise RuntimeError("a leaf, or a view of a leaf")
 
 
 def check_inplace__asks_only_the_view(self):
@@ -147,7 +155,7 @@ def check_inplace__asks_only_the_view(self):
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         if self._base is not None and self._base.is_leaf:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if self._one_of_many:
+    if self._creation_meta:
         raise RuntimeError("one of several views of one call is being modified in place.")
 
 
