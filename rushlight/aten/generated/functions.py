@@ -2141,19 +2141,25 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 
 def normal(*args, **kwargs):
-    return resolve(
-        (
-            normal_Tensor_float_op,
-            normal_float_Tensor_op,
-            normal_Tensor_Tensor_op,
-            normal_float_float_op,
-            normal_Tensor_float_out_op,
-            normal_float_Tensor_out_op,
-            normal_Tensor_Tensor_out_op,
-            normal_float_float_out_op,
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                normal_float_float_op,
+                normal_Tensor_float_op,
+                normal_float_Tensor_op,
+                normal_Tensor_Tensor_op,
+                normal_float_float_out_op,
+                normal_Tensor_float_out_op,
+                normal_float_Tensor_out_op,
+                normal_Tensor_Tensor_out_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
@@ -6304,6 +6310,12 @@ multinomial_op = declare(
 multinomial_out_op = declare(
     "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
+normal_float_float_op = declare(
+    "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+normal_float_float_out_op = declare(
+    "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
 normal_Tensor_float_op = declare(
     "normal.Tensor_float(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor"
 )
@@ -6319,12 +6331,6 @@ normal_Tensor_Tensor_op = declare(
 )
 normal_Tensor_Tensor_out_op = declare(
     "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
-)
-normal_float_float_op = declare(
-    "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-normal_float_float_out_op = declare(
-    "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
