@@ -129,7 +129,6 @@ def compare(form, input, args, kwargs, twice: bool = False) -> tuple[str, str]:
 # What is not compared, and why.
 APART = {
     "nn.functional.batch_norm": "made of others here, which let running statistics require grad and refuse to have no batch",
-    "nn.functional.dropout": "another generator",
 }
 BY_CHANCE = ("bernoulli", "nn.functional.dropout")  # no differences to be taken
 # Operators that are made of others here, and have a kernel and a node of their own in torch: their gradients are compared, and

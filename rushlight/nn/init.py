@@ -13,6 +13,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.dtypes import bool_
 
 Rng = Generator | None  # None is the default generator
 
@@ -80,18 +81,32 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Rng 
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Rng = None
 ) -> Tensor:
-    """Normal; elements that are not between `a` and `b` are drawn again."""
+    """Normal, but between `a` and `b`. If more than 0.3 of a normal distribution are between them, elements that are not are
+    drawn again. Otherwise uniform numbers are drawn, and each is kept with a probability proportional to its density. Source:
+    `torch/nn/init.py`, `_no_grad_trunc_normal_`."""
+    if tensor.is_meta:
+        return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_.", stacklevel=2)
+    lower, upper = (math.erf((bound - mean) / std / math.sqrt(2)) / 2 for bound in (a, b))
     with no_grad():
-        tensor.normal_(mean, std, generator=generator)
-        for _ in range(100):
-            outside = functions.logical_or(tensor < a, tensor > b)
-            if not outside.any():
-                break
-            again = functions.empty_like(tensor).normal_(mean, std, generator=generator)
-            tensor.copy_(functions.where(outside, again, tensor))
-        return tensor.clamp_(a, b)
+        if upper - lower > 0.3:
+            low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+            tensor.normal_(mean, std, generator=generator)
+            while (outside := functions.logical_or(tensor < low, tensor > high)).any():
+                again = functions.empty_like(tensor).normal_(mean, std, generator=generator)
+                tensor.copy_(functions.where(outside, again, tensor))
+            return tensor
+        mode = max(a, min(mean, b))
+        log_peak = -0.5 * ((mode - mean) / std) ** 2
+        pending = functions.ones_like(tensor, dtype=bool_)
+        candidates, chances = functions.empty_like(tensor), functions.empty_like(tensor)
+        while pending.any():
+            candidates.uniform_(a, b, generator=generator)
+            tensor.copy_(functions.where(pending, candidates, tensor))
+            candidates.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(log_peak)
+            pending = functions.logical_and(pending, chances.uniform_(generator=generator).log_().gt(candidates))
+        return tensor
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -120,7 +135,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) ->
     """Uniform from -a to a, which has the standard deviation a / sqrt(3) = gain * sqrt(2 / (fan_in + fan_out)).
     Source: `torch/nn/init.py`, `xavier_uniform_`."""
     fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
-    bound = math.sqrt(3) * gain * math.sqrt(2 / (fan_in + fan_out))
+    bound = math.sqrt(3) * (gain * math.sqrt(2 / (fan_in + fan_out)))
     return uniform_(tensor, -bound, bound, generator)
 
 

@@ -30,13 +30,13 @@ __all__ = [
     "layer_norm", "le", "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
     "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max",
     "maximum", "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_",
-    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
-    "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn",
-    "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_",
-    "tanh", "tanh_", "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
-    "unflatten", "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "normal", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
+    "reshape", "rms_norm", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select",
+    "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split",
+    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "sum", "t",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "transpose", "tril", "triu",
+    "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -3130,6 +3130,29 @@ def multinomial(input=None, num_samples=None, replacement=False, *, generator=No
     except AttributeError:
         return invoke(multinomial_op, input, num_samples, replacement, generator)
     return multinomial_op.table[key_set](input, num_samples, replacement, generator)
+
+
+def normal(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                normal_float_float_op,
+                normal_Tensor_float_op,
+                normal_float_Tensor_op,
+                normal_Tensor_Tensor_op,
+                normal_float_float_out_op,
+                normal_Tensor_float_out_op,
+                normal_float_Tensor_out_op,
+                normal_Tensor_Tensor_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
 
 
 def rand(*args, **kwargs):
@@ -6440,6 +6463,17 @@ def tensor_bernoulli_(self, *args, **kwargs):
 Tensor.bernoulli_ = tensor_bernoulli_
 
 
+def tensor_exponential_(self, lambd=1.0, *, generator=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exponential__op, self, lambd, generator)
+    return exponential__op.table[key_set](self, lambd, generator)
+
+
+Tensor.exponential_ = tensor_exponential_
+
+
 def tensor_multinomial(self, num_samples, replacement=False, *, generator=None):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -7749,11 +7783,34 @@ bernoulli__float_op = declare(
 )
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
 )
 multinomial_out_op = declare(
     "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_float_float_op = declare(
+    "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+normal_float_float_out_op = declare(
+    "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_Tensor_float_op = declare(
+    "normal.Tensor_float(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor"
+)
+normal_Tensor_float_out_op = declare(
+    "normal.Tensor_float_out(Tensor mean, float std=1.0, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_float_Tensor_op = declare("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")
+normal_float_Tensor_out_op = declare(
+    "normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_Tensor_Tensor_op = declare(
+    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
+)
+normal_Tensor_Tensor_out_op = declare(
+    "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"

@@ -1,50 +1,72 @@
 """Random numbers.
 
 A `Generator` is a source of random bits with a state. Kernels draw from the generator argument, or from the default generator,
-which `manual_seed` seeds. In PyTorch: `aten/src/ATen/CPUGeneratorImpl.cpp`, `aten/src/ATen/native/Distributions.cpp`, and
-`torch/random.py`. Rushlight uses numpy's generator: the distributions are PyTorch's, but the same seed gives other numbers. Left
-out: other distributions, and generators of other devices.
+which `manual_seed` seeds. In PyTorch: `aten/src/ATen/CPUGeneratorImpl.cpp`, `aten/src/ATen/core/DistributionsHelper.h`,
+`aten/src/ATen/native/cpu/DistributionTemplates.h`, and `torch/random.py`.
+
+The bits are those of PyTorch's CPU generator, and so are the formulas: the same seed gives PyTorch's numbers. Integers, and
+floating-point numbers from `rand`, are equal. PyTorch's own loops differ in the last bits between CPUs, because some use fused
+multiply-add and approximate logarithms and sines. So numbers of `uniform_` with bounds, `normal_` and `exponential_` are equal
+except for rounding: 1e-6 of the standard deviation in float32. Left out: other distributions, and generators of other devices.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap
-from rushlight.aten.strided import Tensor, empty_strided, expand
+from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
+from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_output
 from rushlight.c10 import storage
-from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, int64, uint8
+from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, float16, float32, float64, int64, uint8
 from rushlight.c10.memory_formats import contiguous_format
 
-__all__ = ["Generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
+__all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
 
 DEFAULT_SEED = 67280421310721  # PyTorch's
+WORDS = 624  # of 32 bits, the state of a Mersenne Twister
+
+# The bytes of a state. Source: `aten/src/ATen/CPUGeneratorImpl.cpp`, `CPUGeneratorImplState`.
+LEGACY_STATE = np.dtype(
+    [
+        ("the_initial_seed", "u8"), ("left", "i4"), ("seeded", "i4"), ("next", "u8"), ("state", "u8", WORDS),
+        ("normal_x", "f8"), ("normal_y", "f8"), ("normal_rho", "f8"), ("normal_is_valid", "i4"),
+    ],
+    align=True,
+)  # fmt: skip
+STATE = np.dtype(
+    [
+        ("legacy_pod", LEGACY_STATE), ("next_float_normal_sample", "f4"),
+        ("is_next_float_normal_sample_valid", "?"),
+    ],
+    align=True,
+)  # fmt: skip
 
 
 class Generator:
-    """A source of random numbers. `manual_seed` restarts it, `get_state` and `set_state` save and restore its state.
-    Source: `aten/src/ATen/core/Generator.h`."""
+    """A source of random numbers, a Mersenne Twister. `manual_seed` restarts it, `get_state` and `set_state` save and restore
+    its state. Source: `aten/src/ATen/core/MT19937RNGEngine.h` and `aten/src/ATen/CPUGeneratorImpl.h`."""
 
     def __init__(self, device: storage.device | str = "cpu") -> None:
-        self.device = storage.device(device)
+        self.device = storage.device("cpu" if device is None else device)
         if self.device.type != "cpu":
             raise RuntimeError(f"a Generator is of the device 'cpu', not {self.device.type!r}")
-        self._seed, self._bits = DEFAULT_SEED, None
-
-    @property
-    def numpy(self) -> np.random.Generator:
-        if self._bits is None:  # created on first use, because numpy imports its generators lazily
-            self._bits = np.random.Generator(np.random.PCG64(self._seed))
-        return self._bits
+        self.manual_seed(DEFAULT_SEED)
 
     def manual_seed(self, seed: int) -> Generator:
-        self._seed, self._bits = int(seed) % 2**64, None
+        """Restart with this seed. Of its 64 bits, the lowest 32 choose the numbers."""
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        self._seed, self._engine = int(seed) % 2**64, None
+        self.next_double_normal_sample = self.next_float_normal_sample = None
         return self
 
     def initial_seed(self) -> int:
@@ -54,32 +76,77 @@ class Generator:
         """Set an unpredictable seed, and return it."""
         return self.manual_seed(int.from_bytes(os.urandom(8), "little")).initial_seed()
 
+    @property
+    def engine(self) -> np.random.MT19937:
+        if self._engine is None:  # created on first use, because numpy imports its generators lazily
+            self._engine = np.random.MT19937()
+            self._engine._legacy_seeding(self._seed % 2**32)
+        return self._engine
+
+    def random(self, count: int) -> np.ndarray:
+        """`count` random numbers of 32 bits, as uint64."""
+        return self.engine.random_raw(count)
+
+    def random64(self, count: int) -> np.ndarray:
+        """`count` random numbers of 64 bits, each of two of 32 bits, the upper half first."""
+        high, low = self.random(2 * count).reshape(count, 2).T
+        return high << np.uint64(32) | low
+
     def get_state(self) -> Tensor:
-        """The state as a tensor of bytes."""
-        state = self.numpy.bit_generator.state
-        counters = [state["state"]["state"], state["state"]["inc"], self._seed, state["uinteger"], state["has_uint32"]]
-        out = empty_strided((len(counters) * 16,), (1,), uint8)
-        out._array[...] = np.frombuffer(b"".join(each.to_bytes(16, "little") for each in counters), np.uint8)
+        """The state as a tensor of bytes, as PyTorch's."""
+        state, twister = np.zeros((), STATE), self.engine.state["state"]
+        fresh = twister["pos"] == WORDS and twister["key"][0] == self._seed % 2**32
+        legacy = state["legacy_pod"]
+        legacy["the_initial_seed"], legacy["state"], legacy["seeded"] = self._seed, twister["key"], 1
+        legacy["next"] = 0 if fresh else twister["pos"]
+        legacy["left"] = 1 if fresh else WORDS + 1 - twister["pos"]
+        if self.next_double_normal_sample is not None:
+            legacy["normal_is_valid"], legacy["normal_y"] = 1, self.next_double_normal_sample
+        if self.next_float_normal_sample is not None:
+            state["is_next_float_normal_sample_valid"] = True
+            state["next_float_normal_sample"] = self.next_float_normal_sample
+        out = empty_strided((STATE.itemsize,), (1,), uint8)
+        out._array[...] = np.frombuffer(state.tobytes(), np.uint8)
         return out
 
     def set_state(self, new_state: Tensor) -> Generator:
-        if new_state.dtype is not uint8:
+        """Continue from a state that `get_state` returned, here or in PyTorch."""
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if new_state.dtype is not uint8 or new_state.is_meta:
             raise TypeError("RNG state must be a torch.ByteTensor")
-        if tuple(new_state.shape) != (80,):
-            raise RuntimeError("RNG state is wrong size")
-        counters = (int.from_bytes(part.tobytes(), "little") for part in new_state._array.reshape(5, 16))
-        state, inc, self._seed, uinteger, has_uint32 = counters
-        rest = {"has_uint32": has_uint32, "uinteger": uinteger}
-        self.numpy.bit_generator.state = {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}, **rest}
+        if not new_state.is_contiguous():
+            raise RuntimeError("RNG state must be contiguous")
+        if new_state.numel() != STATE.itemsize:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input RNG state size to be "
+                f"{new_state.numel()}"
+            )
+        state = np.frombuffer(new_state._array.tobytes(), STATE)[0]
+        legacy = state["legacy_pod"]
+        if not (legacy["seeded"] and 0 < legacy["left"] <= WORDS and legacy["next"] <= WORDS):
+            raise RuntimeError("Invalid mt19937 state")
+        self._seed = int(legacy["the_initial_seed"])
+        position = WORDS if legacy["left"] == 1 else int(legacy["next"])  # 1: the next number begins another round
+        twister = {"key": legacy["state"].astype(np.uint32), "pos": position}
+        self.engine.state = {"bit_generator": "MT19937", "state": twister}
+        self.next_double_normal_sample = float(legacy["normal_y"]) if legacy["normal_is_valid"] else None
+        valid = state["is_next_float_normal_sample_valid"]
+        self.next_float_normal_sample = float(state["next_float_normal_sample"]) if valid else None
         return self
+
+    def clone_state(self) -> Generator:
+        """A new generator with the same state."""
+        return Generator(self.device).set_state(self.get_state())
 
 
 default_generator = Generator()
+default_generator.seed()
 
 
 def manual_seed(seed: int) -> Generator:
     """Restart the default generator. Source: `torch/random.py`, `manual_seed`."""
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 initial_seed, seed, get_rng_state = default_generator.initial_seed, default_generator.seed, default_generator.get_state
@@ -90,8 +157,11 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 @contextmanager
-def fork_rng(enabled: bool = True):
-    """On exit, restore the state that the default generator had on entry. Source: `torch/random.py`."""
+def fork_rng(devices: Iterable | None = None, enabled: bool = True):
+    """On exit, restore the state that the default generator had on entry. There are no other `devices` here.
+    Source: `torch/random.py`."""
+    if devices := list(devices or ()):
+        raise RuntimeError(f"rushlight leaves out generators of other devices: {devices}")
     before = get_rng_state()
     try:
         yield
@@ -100,57 +170,155 @@ def fork_rng(enabled: bool = True):
             set_rng_state(before)
 
 
+# Distributions -------------------------------------------------------------------------------------------------------
+# Each returns `count` numbers. Source: `aten/src/ATen/core/DistributionsHelper.h`
+
+
+def uniform_real(generator: Generator, count: int, real: type | np.dtype) -> np.ndarray:
+    """Uniform numbers in [0, 1): multiples of 2**-24 in float32, and of 2**-53 in float64."""
+    if real == np.float64:
+        return (generator.random64(count) & np.uint64(2**53 - 1)) * 2.0**-53
+    return ((generator.random(count) & np.uint64(2**24 - 1)) * 2.0**-24).astype(np.float32)
+
+
+def normal_distribution(generator: Generator, count: int) -> np.ndarray:
+    """Numbers with mean 0 and standard deviation 1, in float64. Two uniform numbers give two of them (the method of Box and
+    Muller): if `count` is odd, the generator keeps the second one for the next call."""
+    kept = generator.next_double_normal_sample
+    pairs = (count + (kept is None)) // 2
+    u1, u2 = uniform_real(generator, 2 * pairs, np.float64).reshape(pairs, 2).T
+    radius, theta = np.sqrt(-2.0 * np.log1p(-u2)), 2.0 * np.pi * u1
+    samples = np.stack([radius * np.cos(theta), radius * np.sin(theta)], 1).ravel()
+    if kept is not None:
+        samples = np.append(kept, samples)
+    generator.next_double_normal_sample = float(samples[-1]) if samples.size > count else None
+    return samples[:count]
+
+
+def normal_fill(generator: Generator, count: int, of: dtype) -> np.ndarray:
+    """At least 16 numbers with mean 0 and standard deviation 1. 16 uniform numbers give 16 of them: the first 8 give radii, and
+    the others angles. If `count` is not a multiple of 16, the last 16 numbers are drawn again.
+    Source: `aten/src/ATen/native/cpu/DistributionTemplates.h`, `normal_fill`."""
+    real = np.float64 if of is float64 else np.float32
+    whole, tail = count - count % 16, 16 if count % 16 else 0
+    unused = 0 if of is float16 else count - whole  # for float16, PyTorch draws no numbers that it does not use
+    uniform = uniform_real(generator, whole + unused + tail, real)
+    blocks = np.concatenate([uniform[:whole], uniform[whole + unused :]]).reshape(-1, 16)
+    # Logarithms, sines and cosines are computed in float64, so that they do not depend on the CPU, and then rounded.
+    radius = np.sqrt(real(-2) * np.log(1 - blocks[:, :8], dtype=np.float64).astype(real))
+    theta = (real(2 * np.pi) * blocks[:, 8:]).astype(np.float64)
+    samples = np.concatenate([radius * np.cos(theta).astype(real), radius * np.sin(theta).astype(real)], 1).ravel()
+    return np.concatenate([samples[: count - tail], samples[whole:]])
+
+
+def uniform_int(generator: Generator, count: int, span: int, base: int) -> np.ndarray:
+    """Integers in [`base`, `base` + `span`), as int64. The remainder of a division is not quite uniform, so a large span needs
+    64 bits."""
+    drawn = generator.random64(count) if span >= 2**28 else generator.random(count)
+    return (drawn % np.uint64(span)).astype(np.int64) + np.int64(base)
+
+
 # Fills ---------------------------------------------------------------------------------------------------------------
 
 
 def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
-    """Fill `self` with the numbers that `draw(numpy generator, sizes)` returns."""
+    """Fill `self`, in the order of its memory, with the numbers that `draw(generator, count)` returns.
+    Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_serial_kernel`."""
     assert_no_internal_overlap(self)
-    if not self.is_meta:
-        self._array[...] = draw((generator or default_generator).numpy, self.shape)
+    if not self.is_meta and self.numel():
+        (array,) = loop_arrays(self, (), self.dtype)
+        array[...] = draw(generator or default_generator, self.numel()).reshape(array.shape)
     return self
 
 
-def _mantissa(dtype: dtype) -> int:
-    """The bits of the significand: all multiples of 2**-bits in [0, 1) are exact."""
+def digits(dtype: dtype) -> int:
+    """The bits of the significand: all integers up to 2**digits are exact."""
     return np.finfo(dtype.numpy).nmant + 1
 
 
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers in [`from_`, `to`)."""
     check_floating("uniform_", self)
+    largest = float(np.finfo(self.dtype.numpy).max)
+    for name, bound in ("from", from_), ("to", to):
+        if not -largest <= bound <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {self.dtype.name}")
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
-    steps = 2 ** _mantissa(self.dtype)
-    return _fill(self, generator, lambda bits, sizes: bits.integers(steps, size=sizes) / steps * (to - from_) + from_)
+    if to - from_ > largest:
+        raise RuntimeError(f"uniform_ expects to-from <= {largest}, but found to={to} and from={from_}")
+    final, real = self.dtype.numpy.type, np.float64 if self.dtype is float64 else np.float32
+    low, span = float(real(from_)), float(real(to) - real(from_))
+
+    def draw(generator: Generator, count: int) -> np.ndarray:
+        x = uniform_real(generator, count, real).astype(np.float64)
+        drawn = (x * span + low).astype(real).astype(final)  # one rounding, as a fused multiply-add
+        return np.where(drawn == final(to), final(from_), drawn)  # a number may have been rounded up to `to`
+
+    return _fill(self, generator, draw)
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    if std < 0:
+    """Normally distributed numbers. A contiguous tensor of at least 16 elements gets other numbers (`normal_fill`) than a
+    small one, or one with other strides (`normal_distribution`)."""
+    if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if not self.numel():
+        return self
     check_floating("normal_", self)
-    return _fill(self, generator, lambda bits, sizes: bits.standard_normal(sizes) * std + mean)
+
+    def draw(generator: Generator, count: int) -> np.ndarray:
+        if count < 16 or not self.is_contiguous():
+            return normal_distribution(generator, count) * std + mean
+        samples = normal_fill(generator, count, self.dtype)
+        scale, shift = float(samples.dtype.type(std)), float(samples.dtype.type(mean))
+        return (samples.astype(np.float64) * scale + shift).astype(samples.dtype)
+
+    return _fill(self, generator, draw)
+
+
+def exponential_(self: Tensor, lambd: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Exponentially distributed numbers with the mean 1 / `lambd`."""
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    if not self.numel():
+        return self
+    if self.dtype.category != FLOATING:
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {self.dtype.type_name}"
+        )
+    return _fill(self, generator, lambda bits, count: -1.0 / lambd * np.log1p(-uniform_real(bits, count, np.float64)))
 
 
 def bernoulli_float_(self: Tensor, p: float = 0.5, generator: Generator | None = None) -> Tensor:
     """1 with probability `p`, else 0."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < p)
+    return _fill(self, generator, lambda bits, count: uniform_real(bits, count, np.float64) < p)
 
 
 def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = None) -> Tensor:
     """1 with the probability in `p` for each element, else 0."""
-    probabilities = expand(p, self.shape)
+    if not self.numel():
+        return self
+    expand(p, self.shape)
     check_floating("bernoulli_", p)
-    if not p.is_meta and not np.all((p._array >= 0) & (p._array <= 1)):
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < probabilities._array)
+    assert_no_internal_overlap(self)
+    if not self.is_meta and not p.is_meta:
+        if not np.all((p._array >= 0) & (p._array <= 1)):
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        out, chances = loop_arrays(self, (p,), p.dtype)
+        uniform = uniform_real(generator or default_generator, self.numel(), p.dtype.numpy)
+        out[...] = uniform.reshape(out.shape) < chances
+    return self
 
 
 def random_(self: Tensor, generator: Generator | None = None) -> Tensor:
     """Integers from 0 to the largest of the dtype. For a floating dtype this is the limit up to which all integers are exact."""
-    return _fill_whole(self, 0, _largest(self.dtype) + 1, generator)
+    wide = self.dtype in (int64, float64)
+    span = np.uint64(_largest(self.dtype) + 1)
+    return _fill(self, generator, lambda bits, count: (bits.random64 if wide else bits.random)(count) % span)
 
 
 def random_to_(self: Tensor, to: int, generator: Generator | None = None) -> Tensor:
@@ -158,27 +326,69 @@ def random_to_(self: Tensor, to: int, generator: Generator | None = None) -> Ten
 
 
 def random_from_(self: Tensor, from_: int, to: int | None, generator: Generator | None = None) -> Tensor:
-    """Integers in [`from_`, `to`)."""
-    if to is None:
-        to = _largest(self.dtype) + 1
-    if from_ >= to:
+    """Integers in [`from_`, `to`), or up to the largest that `random_` draws. In a floating dtype that does not have the bounds,
+    they move inwards. Source: `aten/src/ATen/native/DistributionTemplates.h`, `random_from_to_impl`."""
+    if to is None and from_ == -(2**63):
+        return _fill(self, generator, lambda bits, count: _all_64_bits(self.dtype, bits, count))
+    last = _largest(self.dtype) if to is None else to - 1
+    if to is not None and from_ > last:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
-    if self.dtype.category != FLOATING:
-        smallest = 0 if self.dtype is bool_ else np.iinfo(self.dtype.numpy).min
-        for name, bound in ("from", from_), ("to - 1", to - 1):
-            if not smallest <= bound <= _largest(self.dtype):
-                raise RuntimeError(f"{name} is out of bounds for {self.dtype.name}")
-    return _fill_whole(self, from_, to, generator)
+    if self.dtype.category == FLOATING:
+        from_ = _update_from(from_, self.dtype)
+        last = last if to is None else _update_to(to, self.dtype) - 1
+        if from_ > last or (to is None and from_ == last):
+            raise RuntimeError(
+                f"random_ expects 'from' casted to dtype to be less than 'to', but got {from_} and {last + 1}"
+            )
+    _check_in_range(self.dtype, from_, last)
+    return _fill(self, generator, lambda bits, count: uniform_int(bits, count, last - from_ + 1, from_))
+
+
+def _all_64_bits(dtype: dtype, generator: Generator, count: int) -> np.ndarray:
+    if dtype not in (int64, float32, float64):
+        error = NotImplementedError if dtype in (bool_, float16) else RuntimeError
+        raise error("random_full_64_bits_range_kernel_cpu handles only int64, double and float")
+    return generator.random64(count).view(np.int64)
 
 
 def _largest(dtype: dtype) -> int:
     if dtype.category == BOOLEAN:
         return 1
-    return 2 ** _mantissa(dtype) if dtype.category == FLOATING else int(np.iinfo(dtype.numpy).max)
+    return 2 ** digits(dtype) if dtype.category == FLOATING else int(np.iinfo(dtype.numpy).max)
 
 
-def _fill_whole(self: Tensor, start: int, end: int, generator: Generator | None) -> Tensor:
-    return _fill(self, generator, lambda bits, sizes: bits.integers(start, end - 1, sizes, endpoint=True))
+def _update_from(from_: int, dtype: dtype) -> int:
+    after = _cast(from_ + 1, dtype)
+    return from_ if after >= from_ else after + (1 << abs(from_ + 1).bit_length() - digits(dtype))
+
+
+def _update_to(to: int, dtype: dtype) -> int:
+    before = _cast(to - 1, dtype)
+    return to if before < to else before - (1 << abs(to - 1).bit_length() - digits(dtype))
+
+
+def _cast(value: int, dtype: dtype) -> int:
+    """An integer rounded to the dtype. Infinity becomes the smallest of 64 bits, as on most CPUs."""
+    with np.errstate(over="ignore"):
+        rounded = float(dtype.numpy.type(value))
+    return int(rounded) if np.isfinite(rounded) else -(2**63)
+
+
+def _check_in_range(dtype: dtype, *bounds: int) -> None:
+    if dtype.category == FLOATING:
+        largest = float(np.finfo(dtype.numpy).max)
+        smallest = -largest
+    else:
+        smallest, largest = 0 if dtype is bool_ else np.iinfo(dtype.numpy).min, _largest(dtype)
+    for name, bound in zip(("from", "to - 1"), bounds):
+        if not smallest <= bound <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {dtype.name}")
+        if dtype.category == FLOATING and abs(bound) > _largest(dtype):
+            warnings.warn(
+                f"{name} is out of bounds [-(2^{digits(dtype)}), 2^{digits(dtype)}]. Due to precision limitations {dtype.name} "
+                "can support discrete uniform distribution only within this range.",
+                stacklevel=2,
+            )
 
 
 # New tensors ---------------------------------------------------------------------------------------------------------
@@ -222,13 +432,22 @@ def _random_below(self: Tensor, high: int, generator: Generator | None) -> Tenso
 
 
 def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
-    """The integers from 0 to the number of elements in random order."""
+    """The integers from 0 to the number of elements in random order: each changes places with one after it, or stays.
+    Source: `aten/src/ATen/native/TensorFactories.cpp`, `randperm_cpu`."""
     count = self.numel()
     if self.dtype is bool_:
         raise NotImplementedError("randperm is not implemented for 'Bool'")
     if count - 1 > _largest(self.dtype):
         raise RuntimeError(f"value cannot be converted to type {self.dtype.name} without overflow")
-    return _fill(self, generator, lambda bits, sizes: bits.permutation(count))
+
+    def draw(generator: Generator, count: int) -> np.ndarray:
+        order = list(range(count))
+        steps = generator.random(count - 1) % np.arange(count, 1, -1, np.uint64)
+        for i, step in enumerate(steps.tolist()):
+            order[i], order[i + step] = order[i + step], order[i]
+        return np.array(order)
+
+    return _fill(self, generator, draw)
 
 
 rand, rand_generator, rand_out, rand_generator_out, rand_like = factory(Tensor.uniform_)
@@ -266,16 +485,24 @@ def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Ge
     if not replacement and num_samples > self.size(-1):
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     out = allocate(Output((*self.shape[:-1], num_samples), None, int64), self.device.type)
-    if not self.is_meta:
-        chances = self._array.reshape(-1, self.size(-1)).astype(np.float64)
-        if not np.all(np.isfinite(chances) & (chances >= 0)):
-            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-        totals = chances.sum(-1, keepdims=True)
-        if np.any(totals == 0):
-            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-        bits = (generator or default_generator).numpy
-        rows = [_drawn(bits, row, num_samples, replacement) for row in chances / totals]
-        out._array[...] = np.reshape(rows, out.shape)
+    if self.is_meta or not out.numel():
+        return out
+    generator, chances = generator or default_generator, self._array
+    if not np.all(np.isfinite(chances) & (chances >= 0)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if np.any(chances.sum(-1) == 0):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement:
+        # The largest of chance / exponential number, in descending order, are a sample without replacement.
+        keys = chances / functions.empty_like(self).exponential_(generator=generator)._array
+        out._array[...] = np.argsort(-keys, -1, kind="stable")[..., :num_samples]
+        return out
+    sums = np.cumsum(chances, -1, dtype=np.float32 if self.dtype is float16 else chances.dtype)
+    sums = sums / sums[..., -1:]
+    sums[..., -1] = 1
+    uniform = uniform_real(generator, out.numel(), np.float64).reshape(-1, num_samples)
+    rows = map(np.searchsorted, sums.reshape(len(uniform), -1).astype(np.float64), uniform)
+    out._array[...] = np.reshape(list(rows), out.shape)
     return out
 
 
@@ -289,11 +516,40 @@ def multinomial_out(
     return out.copy_(drawn)
 
 
-def _drawn(bits: np.random.Generator, chances: np.ndarray, count: int, replacement: bool) -> np.ndarray:
-    if replacement:
-        return bits.choice(chances.size, count, p=chances)
-    # The largest values of chances / exponential variables, in descending order, are a sample without replacement.
-    return np.argsort(-chances / bits.standard_exponential(chances.size), kind="stable")[:count]
+# Normal numbers with other means and deviations ----------------------------------------------------------------------
+
+
+def _check_std(std: Tensor | float) -> None:
+    if not isinstance(std, Tensor):
+        if not std >= 0:
+            raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    elif std.numel() and not std.is_meta and not np.all(std._array >= 0):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
+def normal_tensor_out(mean: Tensor | float, std: Tensor | float, generator: Generator | None, out: Tensor) -> Tensor:
+    """Numbers with a mean and a standard deviation for each element; one of the two may be a number.
+    Source: `aten/src/ATen/native/DistributionTemplates.h`, `normal_out_impl`."""
+    _check_std(std)
+    if not isinstance(std, Tensor):
+        resize_output(out, infer_size(mean.shape, out.shape))
+        return out.normal_(0.0, std, generator=generator).add_(mean)
+    resize_output(out, infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) else std.shape)
+    return out.normal_(0.0, 1.0, generator=generator).mul_(std).add_(mean)
+
+
+def normal_tensor(mean: Tensor | float, std: Tensor | float, generator: Generator | None = None) -> Tensor:
+    _check_std(std)
+    like = mean if isinstance(mean, Tensor) else std
+    sizes = infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) and isinstance(std, Tensor) else like.shape
+    return normal_tensor_out(mean, std, generator, functions.empty(sizes, dtype=like.dtype, device=like.device))
+
+
+def _normal(self: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
+    return self.normal_(mean, std, generator=generator)
+
+
+_, normal_float_float, _, normal_float_float_out, _ = factory(_normal)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:

@@ -28,27 +28,29 @@ from rushlight.aten.generated.functions import (
     div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op,
     elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op, embedding_op,
     embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op, exp2__op, exp2_op,
-    exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op, fill_Scalar_op,
-    fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op,
-    floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op,
-    fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
-    gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
-    hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
-    huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
-    index_add_out_op, index_put__op, index_put_op, index_select_op, index_select_out_op, le_Tensor_out_op,
-    le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op,
-    leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op,
-    lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op,
-    log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op, logical_and_out_op,
-    logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op,
-    logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op,
-    masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op, max_dim_op, max_op, max_unary_out_op, maximum_op,
-    maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, min_dim_min_op, min_dim_op, min_op,
-    min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op,
+    exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op, exponential__op,
+    fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op,
+    floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op,
+    fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op,
+    ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op,
+    gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op,
+    huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op,
+    index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op, index_select_out_op,
+    le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op, leaky_relu_backward_op,
+    leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op,
+    lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
+    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op,
+    logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op,
+    logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
+    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op, max_dim_op, max_op,
+    max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, min_dim_min_op,
+    min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op,
     mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op,
     multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
     nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
+    nll_loss_forward_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op,
+    normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
+    normal_float_float_out_op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
     pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
     prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
     randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
@@ -431,6 +433,41 @@ class ZeroBackward0(Node):
 
 
 class NormalBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward3(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.new_zeros(node.mean_shape) if edges[0].node else None,
+            grad.new_zeros(node.std_shape) if edges[1].node else None,
+        )
+
+
+class ExponentialBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -3381,6 +3418,61 @@ def normal_(key_set, self, mean, std, generator):
     node = NormalBackward0()
     node.next_edges = edges
     result = call_below(normal__op.below[key_set], self, mean, std, generator)
+    rebase_history(self, node)
+    return result
+
+
+def normal_Tensor_float(key_set, mean, std, generator):
+    if not local.grad_enabled or mean._autograd is None is mean._base:
+        return normal_Tensor_float_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(mean)]
+    if edges[0].node is None and not any_requires_grad([mean]):
+        return normal_Tensor_float_op.below[key_set](mean, std, generator)
+    node = NormalBackward1()
+    node.next_edges = edges
+    result = call_below(normal_Tensor_float_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def normal_float_Tensor(key_set, mean, std, generator):
+    if not local.grad_enabled or std._autograd is None is std._base:
+        return normal_float_Tensor_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(std)]
+    if edges[0].node is None and not any_requires_grad([std]):
+        return normal_float_Tensor_op.below[key_set](mean, std, generator)
+    node = NormalBackward2()
+    node.next_edges = edges
+    result = call_below(normal_float_Tensor_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def normal_Tensor_Tensor(key_set, mean, std, generator):
+    if not local.grad_enabled or mean._autograd is None is mean._base and std._autograd is None is std._base:
+        return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(mean), gradient_edge(std)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([mean, std]):
+        return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
+    node = NormalBackward3()
+    node.next_edges = edges
+    node.mean_shape = mean.shape
+    node.std_shape = std.shape
+    result = call_below(normal_Tensor_Tensor_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def exponential_(key_set, self, lambd, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exponential__op.below[key_set](self, lambd, generator)
+    if not any_requires_grad([self]):
+        return exponential__op.below[key_set](self, lambd, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = ExponentialBackward0()
+    node.next_edges = edges
+    result = call_below(exponential__op.below[key_set], self, lambd, generator)
     rebase_history(self, node)
     return result
 
@@ -6838,24 +6930,26 @@ AUTOGRAD = {
     unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op: unsqueeze_, _reshape_alias_op:
     _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
     _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
-    fill__Tensor, zero__op: zero_, normal__op: normal_, uniform__op: uniform_, bernoulli_op: bernoulli,
-    bernoulli__float_op: bernoulli__float, bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op:
-    random__to, random__from_op: random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op:
-    add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul,
-    addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op:
-    clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op:
-    clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor,
-    clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op:
-    cos_, div_Tensor_op: div_Tensor, div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op:
-    div_Tensor_mode, div__Tensor_mode_op: div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_,
-    exp_op: exp, exp__op: exp_, exp2_op: exp2, exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor,
-    floor__op: floor_, fmod_Scalar_op: fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor,
-    fmod__Tensor_op: fmod__Tensor, gelu_op: gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_,
-    leaky_relu_op: leaky_relu, leaky_relu__op: leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor,
-    lerp_Scalar_op: lerp_Scalar, lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op:
-    log10_, log1p_op: log1p, log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op:
-    minimum, mul_Tensor_op: mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op:
-    neg_, pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
+    fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
+    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential__op:
+    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__float_op: bernoulli__float,
+    bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op: random__to, random__from_op:
+    random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
+    add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil,
+    ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_,
+    clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max,
+    clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor,
+    clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor,
+    div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op:
+    div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2,
+    exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor, floor__op: floor_, fmod_Scalar_op:
+    fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op:
+    gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op:
+    leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor, lerp_Scalar_op: lerp_Scalar,
+    lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op: log10_, log1p_op: log1p,
+    log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op: minimum, mul_Tensor_op:
+    mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op: neg_,
+    pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
     pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal, reciprocal__op: reciprocal_,
     relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar, remainder__Scalar_op: remainder__Scalar,
     remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op: remainder__Tensor, round_op: round, round__op: round_,
@@ -6910,7 +7004,8 @@ OUT = (
     max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
     prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
     addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op,
-    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, normal_float_float_out_op,
+    normal_Tensor_float_out_op, normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op,
     randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
     randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
     elu_backward_grad_input_op, gelu_backward_grad_input_op, hardtanh_backward_grad_input_op,
@@ -6969,12 +7064,14 @@ WRITTEN = (
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
     sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
     bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op,
-    rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op,
-    random__from_op, random__to_op, random__op, randperm_out_op, randperm_generator_out_op, uniform__op,
-    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, elu_backward_grad_input_op,
-    gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
-    leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
-    sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
-    softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, exponential__op,
+    multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op, normal_float_Tensor_out_op,
+    normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
+    randint_low_generator_out_op, random__from_op, random__to_op, random__op, randperm_out_op,
+    randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    elu_backward_grad_input_op, gelu_backward_grad_input_op, hardtanh_backward_grad_input_op,
+    huber_loss_backward_out_op, leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op,
+    nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op, silu_backward_grad_input_op,
+    smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op, tanh_backward_grad_input_op,
+    threshold_backward_grad_input_op,
 )  # fmt: skip

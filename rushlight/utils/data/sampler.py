@@ -57,16 +57,16 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        length, remaining = len(self.data_source), self.num_samples
+        length = len(self.data_source)
         # One draw from the default generator seeds the epoch, so other draws from it do not change the order.
         generator = self.generator or Generator().manual_seed(draw_seed(None))
-        while remaining > 0:
-            if self.replacement:
-                drawn = functions.randint(length, (min(remaining, 32),), generator=generator)
-            else:
-                drawn = functions.randperm(length, generator=generator)
-            yield from drawn.tolist()[:remaining]
-            remaining -= len(drawn)
+        if self.replacement:
+            for count in [32] * (self.num_samples // 32) + [self.num_samples % 32]:
+                yield from functions.randint(length, (count,), generator=generator).tolist()
+            return
+        for _ in range(self.num_samples // length):
+            yield from functions.randperm(length, generator=generator).tolist()
+        yield from functions.randperm(length, generator=generator).tolist()[: self.num_samples % length]  # also if none
 
     def __len__(self) -> int:
         return self.num_samples

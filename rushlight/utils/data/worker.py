@@ -97,7 +97,7 @@ def worker_loop(
     seed = base_seed + worker_id
     random.seed(seed)
     manual_seed(seed)
-    np.random.seed(np.random.SeedSequence([base_seed, worker_id]).generate_state(4))
+    np.random.seed(np.random.SeedSequence([worker_id, base_seed % 2**32, base_seed >> 32]).generate_state(4))
     set_worker_info(WorkerInfo(worker_id, num_workers, seed, fetch.dataset))
     parent = multiprocessing.parent_process()
 

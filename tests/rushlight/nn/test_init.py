@@ -1,7 +1,8 @@
-"""Parameters begin in torch's range, and gradients are clipped as torch clips them."""
+"""Parameters begin with torch's numbers, and gradients are clipped as torch clips them."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from both import agree
@@ -12,6 +13,8 @@ CALLS = {
     "uniform_": lambda init, x: init.uniform_(x, -2.0, 3.0),
     "normal_": lambda init, x: init.normal_(x, 1.0, 0.5),
     "trunc_normal_": lambda init, x: init.trunc_normal_(x, 0.0, 1.0, -0.5, 1.5),
+    "trunc_normal_ of little": lambda init, x: init.trunc_normal_(x, 0.0, 1.0, 0.1, 0.7),
+    "trunc_normal_ of a tail": lambda init, x: init.trunc_normal_(x, 0.0, 1.0, 2.0, 4.0),
     "xavier_uniform_": lambda init, x: init.xavier_uniform_(x, 2.0),
     "xavier_normal_": lambda init, x: init.xavier_normal_(x),
     "kaiming_uniform_": lambda init, x: init.kaiming_uniform_(x, mode="fan_out", nonlinearity="relu"),
@@ -21,18 +24,37 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_numbers_by_chance_have_torchs_distribution(name):
-    moments = []
+@pytest.mark.parametrize("sizes", [(2, 3), (30, 20, 3)])
+def test_the_same_seed_gives_torchs_numbers(name, sizes):
+    values = []
     for xp in (rl, torch):
         xp.manual_seed(7)
-        x = xp.nn.Parameter(xp.empty(100, 200, 3))
-        assert CALLS[name](xp.nn.init, x) is x and x.is_leaf and x.requires_grad
-        moments.append([x.mean().item(), x.std().item(), x.min().item(), x.max().item()])
-    spread = moments[1][1]
-    for ours, theirs, within in zip(*moments, (0.03, 0.03, 0.9, 0.9)):
-        assert abs(ours - theirs) < within * spread
-    if "normal" not in name.replace("trunc_normal", ""):  # of an even spread the ends are known as well
-        assert max(abs(a - b) for a, b in zip(*[each[2:] for each in moments])) < 1e-3 * spread
+        for x in (xp.nn.Parameter(xp.empty(sizes)), xp.empty(sizes).transpose(0, 1)):
+            assert CALLS[name](xp.nn.init, x) is x and x.is_leaf
+            values.append(x.detach().numpy())
+    for ours, theirs in zip(values[:2], values[2:]):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=4e-6)
+
+
+LAYERS = [
+    lambda xp, nn: nn.Linear(7, 5),
+    lambda xp, nn: nn.Linear(40, 30, bias=False),
+    lambda xp, nn: nn.Embedding(9, 4, padding_idx=2),
+    lambda xp, nn: nn.Sequential(nn.Linear(3, 9), nn.ReLU(), nn.BatchNorm1d(9), nn.Linear(9, 2), nn.LayerNorm(2)),
+    lambda xp, nn: (layer := nn.LazyLinear(4), layer(xp.ones(2, 3)))[0],
+]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_begin_with_torchs_parameters(layer):
+    models = []
+    for xp in (rl, torch):
+        xp.manual_seed(7)
+        models.append(layer(xp, xp.nn))
+    ours, theirs = (model.state_dict() for model in models)
+    assert list(ours) == list(theirs)
+    for name in ours:
+        np.testing.assert_allclose(ours[name].numpy(), theirs[name].numpy(), rtol=0, atol=4e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""Datasets, samplers, collating and loading: whatever torch makes of it, rushlight makes of it; only chance is another."""
+"""Datasets, samplers, collating and loading: whatever torch makes of it, rushlight makes of it, with the same numbers by chance."""
 
 import collections
 import copy
 import itertools
 import multiprocessing
 import os
+import random
 import subprocess
 import sys
 import time
@@ -180,34 +181,49 @@ def test_samplers_refuse_what_torch_refuses():
 
 
 @given(st.integers(1, 9), st.integers(1, 80), st.booleans())
-def test_random_samplers_draw_what_they_promise(length, count, replacement):
-    drawn = list(data.RandomSampler(range(length), replacement, count))
-    assert len(drawn) == count and set(drawn) <= set(range(length))
-    if not replacement:
-        for i in range(0, count, length):
-            assert len(set(drawn[i : i + length])) == len(drawn[i : i + length])
+def test_random_samplers_draw_what_torchs_draw(length, count, replacement):
+    def program(xp):
+        xp.manual_seed(count)
+        return list(xp.utils.data.RandomSampler(range(length), replacement, count)), xp.rand(1).item()
+
+    same(program)
 
 
-def test_samplers_with_a_generator_repeat_themselves_and_others_follow_the_seed():
-    def draw(make):
-        return [list(make()) for _ in range(2)]
+SAMPLERS = {
+    "random": lambda D, generator: D.RandomSampler(range(50), generator=generator),
+    "random, several rounds": lambda D, generator: D.RandomSampler(range(7), False, 23, generator),
+    "random, with replacement": lambda D, generator: D.RandomSampler(range(50), True, 70, generator),
+    "weighted": lambda D, generator: D.WeightedRandomSampler([1.0, 2.0, 0.0] * 9, 30, generator=generator),
+    "weighted, without replacement": lambda D, generator: D.WeightedRandomSampler([1.0, 2.0] * 9, 9, False, generator),
+    "subset": lambda D, generator: D.SubsetRandomSampler(range(50), generator),
+    "batches": lambda D, generator: D.BatchSampler(D.RandomSampler(range(8), generator=generator), 4, False),
+    "loader": lambda D, generator: Batches(D.DataLoader(range(20), 3, shuffle=True, generator=generator)),
+    "loader with replacement": lambda D, generator: Batches(
+        D.DataLoader(range(20), 3, sampler=D.RandomSampler(range(20), True, generator=generator))
+    ),
+    "split": lambda D, generator: [part.indices for part in D.random_split(range(20), [5, 15], generator)],
+}
 
-    def seeded():
-        return rl.Generator().manual_seed(5)
 
-    for make in (
-        lambda: data.RandomSampler(range(50), generator=seeded()),
-        lambda: data.RandomSampler(range(50), True, 40, seeded()),
-        lambda: data.WeightedRandomSampler([1.0, 2.0, 3.0] * 9, 30, generator=seeded()),
-        lambda: data.SubsetRandomSampler(range(50), seeded()),
-        lambda: rl.manual_seed(1) and data.RandomSampler(range(50)),
-    ):
-        first, second = draw(make)
-        assert first == second
-    first, second = draw(lambda: data.RandomSampler(range(50)))
-    assert first != second and sorted(first) == sorted(second) == list(range(50))
-    assert sorted(data.SubsetRandomSampler("abc")) == ["a", "b", "c"]
-    assert set(data.WeightedRandomSampler([0.0, 1.0, 0.0, 1.0], 50)) == {1, 3}
+class Batches:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        return (batch.tolist() for batch in self.loader)
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("own_generator", [False, True])
+def test_the_same_seed_gives_torchs_order(name, own_generator):
+    def program(xp):
+        xp.manual_seed(3)
+        generator = xp.Generator().manual_seed(5) if own_generator else xp.default_generator
+        sampler = SAMPLERS[name](xp.utils.data, generator if own_generator or name == "split" else None)
+        epochs = [list(sampler) for _ in range(3)]
+        return [epochs, [xp.randint(99, (3,), generator=each).tolist() for each in (generator, xp.default_generator)]]
+
+    same(program)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -340,20 +356,11 @@ def test_a_loader_takes_refuses_and_gives_what_that_of_torch_does(options, itera
                 return length
 
         loader = D.DataLoader(Stream() if iterable else [(i, float(i)) for i in range(length)], **options)
+        xp.manual_seed(length)
         batches = [tree(batch) for batch in loader]
-        if options.get("shuffle"):
-            batches = [batch[:1] for batch in batches]
         return [batches, len(loader), len(iter(loader)) if not iterable else 0, loader.batch_size, loader.drop_last]
 
     same(program)
-
-
-def test_a_shuffling_loader_gives_every_sample_once_and_repeats_by_its_generator():
-    loader = data.DataLoader(range(20), 3, shuffle=True, generator=rl.Generator().manual_seed(0))
-    epochs = [[i for batch in loader for i in batch.tolist()] for _ in range(2)]
-    again = data.DataLoader(range(20), 3, shuffle=True, generator=rl.Generator().manual_seed(0))
-    assert [[i for batch in again for i in batch.tolist()] for _ in range(2)] == epochs
-    assert epochs[0] != epochs[1] and sorted(epochs[0]) == sorted(epochs[1]) == list(range(20))
 
 
 def test_what_was_given_to_a_loader_stays():
@@ -469,22 +476,24 @@ def test_an_error_in_a_worker_is_raised_again_with_its_traceback_and_loading_goe
 
 
 @needs_fork
-def test_each_worker_knows_who_it_is_and_has_a_seed_of_its_own():
-    class Who(data.IterableDataset):
-        def __iter__(self):
-            info = data.get_worker_info()
-            yield info.id, info.num_workers, info.seed, rl.rand(1).item(), np.random.rand(), os.environ.get("MARK")
+def test_each_worker_knows_who_it_is_and_has_torchs_seeds():
+    def program(xp):
+        class Who(xp.utils.data.IterableDataset):
+            def __iter__(self):
+                info = xp.utils.data.get_worker_info()
+                drawn = xp.rand(1).item(), np.random.rand(), random.random()
+                yield info.id, info.num_workers, info.seed, *drawn, os.environ.get("MARK")
 
-    def mark(worker_id):
-        os.environ["MARK"] = f"worker {worker_id}"
+        def mark(worker_id):
+            os.environ["MARK"] = f"worker {worker_id}"
 
-    assert data.get_worker_info() is None
-    loader = load(rl, Who(), None, worker_init_fn=mark, generator=rl.Generator().manual_seed(1))
-    first, second = list(loader), list(loader)
-    assert [row[:2] for row in first] == [[0, 2], [1, 2]] and [row[5] for row in first] == ["worker 0", "worker 1"]
-    assert first[1][2] - first[0][2] == 1
-    assert len({row[3] for row in (*first, *second)}) == len({row[4] for row in (*first, *second)}) == 4
-    assert data.get_worker_info() is None and "MARK" not in os.environ
+        assert xp.utils.data.get_worker_info() is None
+        loader = load(xp, Who(), None, worker_init_fn=mark, generator=xp.Generator().manual_seed(1))
+        epochs = [list(loader), list(loader)]
+        assert xp.utils.data.get_worker_info() is None and "MARK" not in os.environ
+        return epochs
+
+    same(program)
 
 
 @needs_fork
