@@ -14,7 +14,7 @@ for _ in range(min(arguments.steps, 30)):
     nearest, owner = distances.min(dim=1)
     losses.append(nearest.mean().item())
     sums = torch.zeros(CLUSTERS, 2).index_add_(0, owner, points)
-    counts = torch.bincount(owner, minlength=CLUSTERS).unsqueeze(1)
+    counts = torch.zeros(CLUSTERS, 1).index_add_(0, owner, torch.ones(len(points), 1))
     farthest = points[nearest.argmax()]
     centres = torch.where(counts > 0, sums / counts.clamp(min=1), farthest)
 
