@@ -1,6 +1,6 @@
 """A recurrent network with gates reads a text character by character, and then goes on by itself."""
 
-from framework import F, arguments, finish, nn, torch
+from framework import F, finish, nn, steps, torch
 from text import CHARACTERS, sample, spoken
 
 
@@ -20,7 +20,7 @@ model = Reader()
 optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
 
 losses = []
-for _ in range(arguments.steps):
+for _ in steps():
     codes, following = sample(16, 32)
     logits, _ = model(codes)
     loss = F.cross_entropy(logits.flatten(0, 1), following.flatten())

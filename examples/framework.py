@@ -6,7 +6,9 @@ same numbers, so the same losses are printed.
 
 import argparse
 import itertools
+import statistics
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -31,15 +33,28 @@ DataLoader, TensorDataset = torch.utils.data.DataLoader, torch.utils.data.Tensor
 torch.manual_seed(0)
 
 
+TIMES: list[float] = []
+
+
+def steps(count: int = arguments.steps) -> Iterator[int]:
+    """The numbers of the steps. Each step is timed."""
+    for step in range(count):
+        begin = time.perf_counter()
+        yield step
+        TIMES.append(time.perf_counter() - begin)
+
+
 def batches(loader: Iterable) -> Iterator[Any]:
     """One batch for each step: the loader's, epoch after epoch."""
-    return itertools.islice(itertools.chain.from_iterable(itertools.repeat(loader)), arguments.steps)
+    for _, batch in zip(steps(), itertools.chain.from_iterable(itertools.repeat(loader))):
+        yield batch
 
 
 def finish(losses: list[float], draw: Callable[[Any], None], title: str) -> None:
-    """Print the losses and save a picture of them, with the example's own drawing beside it."""
+    """Print the losses and the time of a step, and save a picture of the losses, with the example's own drawing beside it."""
     for step, loss in enumerate(losses):
         print(f"step {step:4}  loss {loss:.6f}")
+    print(f"a step takes {1000 * statistics.median(TIMES):.3f} ms, the median")
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     left.plot(losses, color="tab:blue")
     left.set(xlabel="step", ylabel="loss", title=f"{NAME}.py on {arguments.framework}")

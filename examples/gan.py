@@ -2,7 +2,7 @@
 
 import math
 
-from framework import arguments, finish, nn, torch
+from framework import finish, nn, steps, torch
 
 
 def ring(count):
@@ -31,7 +31,7 @@ def penalty(real, made):
 
 
 losses = []
-for _ in range(arguments.steps):
+for _ in steps():
     for _ in range(4):
         real = ring(64)
         made = generator(torch.randn(64, 4)).detach()

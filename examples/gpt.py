@@ -2,7 +2,7 @@
 
 import math
 
-from framework import F, arguments, finish, nn, torch
+from framework import F, finish, nn, steps, torch
 from text import CHARACTERS, sample
 
 WIDTH, HEADS, LENGTH = 48, 4, 32
@@ -59,7 +59,7 @@ optimizer = torch.optim.AdamW(groups, lr=3e-3, betas=(0.9, 0.95))
 warm_up = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 20))
 
 losses = []
-for _ in range(arguments.steps):
+for _ in steps():
     codes, following = sample(12, LENGTH)
     loss = F.cross_entropy(model(codes).flatten(0, 1), following.flatten())
     optimizer.zero_grad(set_to_none=True)

@@ -1,6 +1,6 @@
 """k-means without gradients: distances by broadcasting, means by `index_add_`, and what happens to an empty cluster."""
 
-from framework import arguments, finish, torch
+from framework import arguments, finish, steps, torch
 
 CLUSTERS = 6
 
@@ -9,7 +9,7 @@ points = middles[torch.randint(0, CLUSTERS, (900,))] + 0.6 * torch.randn(900, 2)
 centres = points[torch.randperm(len(points))[:CLUSTERS]].clone()
 
 losses = []
-for _ in range(min(arguments.steps, 30)):
+for _ in steps(min(arguments.steps, 30)):
     distances = (points.unsqueeze(1) - centres).square().sum(2)
     nearest, owner = distances.min(dim=1)
     losses.append(nearest.mean().item())

@@ -1,6 +1,6 @@
 """A mixture of experts: a gate sends each point to the two best of six small networks."""
 
-from framework import F, arguments, finish, nn, torch
+from framework import F, finish, nn, steps, torch
 
 EXPERTS, BEST = 6, 2
 
@@ -36,7 +36,7 @@ model = Mixture()
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
 
 losses = []
-for _ in range(arguments.steps):
+for _ in steps():
     points = torch.rand(128, 2) * 2 - 1
     found, balance, _ = model(points)
     loss = F.mse_loss(found, pieces(points)) + 0.01 * balance

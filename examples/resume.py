@@ -4,9 +4,10 @@ import tempfile
 from pathlib import Path
 
 from digits import digits
-from framework import DataLoader, F, TensorDataset, arguments, finish, nn, torch
+from framework import DataLoader, F, TensorDataset, arguments, finish, nn, steps, torch
 
 data = TensorDataset(*digits(800))
+each = min(arguments.steps, 16)  # steps of an epoch
 
 
 def start():
@@ -16,11 +17,11 @@ def start():
     return {"model": model, "optimizer": optimizer, "schedule": schedule}
 
 
-def epoch(parts, number, steps):
+def epoch(parts, number):
     order = torch.Generator().manual_seed(number)
     loader = DataLoader(data, batch_size=50, shuffle=True, generator=order, num_workers=2)
     losses = []
-    for _, (images, labels) in zip(range(steps), loader):
+    for _, (images, labels) in zip(steps(each), loader):
         loss = F.cross_entropy(parts["model"](images), labels)
         parts["optimizer"].zero_grad()
         loss.backward()
@@ -30,21 +31,20 @@ def epoch(parts, number, steps):
     return losses
 
 
-each = min(arguments.steps, 16)
 first = start()
-losses = epoch(first, 0, each)
+losses = epoch(first, 0)
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "checkpoint.pt"
     state = {name: part.state_dict() for name, part in first.items()}
     torch.save({"parts": state, "random numbers": torch.get_rng_state(), "epoch": 1}, path)
-    without_a_break = epoch(first, 1, each)
+    without_a_break = epoch(first, 1)
 
     second = start()
     loaded = torch.load(path)
     for name, part in second.items():
         part.load_state_dict(loaded["parts"][name])
     torch.set_rng_state(loaded["random numbers"])
-    losses += epoch(second, loaded["epoch"], each)
+    losses += epoch(second, loaded["epoch"])
 
 
 def draw(axes):

@@ -16,6 +16,7 @@ SMALLEST = {
     "grading.py": ["--size", "1", "--rounds", "1"],
     "parity.py": ["--count", "1", "add"],
     "scaling.py": ["--seconds", "0.01"],
+    "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],
     "step.py": ["--rounds", "2"],
     "worst.py": ["--size", "1", "--scale", "0.02"],
 }
