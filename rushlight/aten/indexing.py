@@ -25,6 +25,8 @@ def getitem(self: Tensor, key) -> Tensor:
     """The elements at `key`: an int, a slice, `None`, `...`, a tensor of integers, a mask, a sequence or array of integers or
     bools, a bool, or a tuple of these. A view, unless the key has a tensor, a sequence or a bool.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`."""
+    if type(key) is int and self._sizes:  # a short cut
+        return self.select(0, key)
     view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
     if indices:
         return functions.index_Tensor_op(view, indices)

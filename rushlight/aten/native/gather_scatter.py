@@ -62,13 +62,8 @@ def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 @partial(Structured, cat_meta, casts=True)
 def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
-    _assert_no_overlap(out, *tensors)
-    start = 0
-    for tensor in _not_skipped(tensors):
-        part = [slice(None)] * out.dim()
-        part[dim] = slice(start, start + tensor.size(dim))
-        out._array[tuple(part)] = tensor._array
-        start += tensor.size(dim)
+    if kept := _not_skipped(tensors):
+        np.concatenate([tensor._array for tensor in kept], dim, out._array, casting="unsafe")
 
 
 def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
@@ -86,6 +81,7 @@ def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
     dtype = cat_meta(tensors, dim).dtype
     if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
+    _assert_no_overlap(out, *tensors)
     return Structured.out(cat, tensors, dim, out)
 
 
