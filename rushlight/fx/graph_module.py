@@ -1,6 +1,7 @@
 """A graph as a module: its `forward` is compiled from the source that is generated from the graph.
 
-In PyTorch: `torch/fx/graph_module.py`. Left out: saving to a folder, compiling lazily, hooks.
+In PyTorch: `torch/fx/graph_module.py`. `_symbolic_trace` pickles it. Left out: saving to a
+folder, compiling lazily, hooks.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ import copy
 import itertools
 import linecache
 import operator
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from rushlight.aten.strided import Tensor
@@ -125,15 +124,6 @@ class GraphModule(Module):
         new.meta = copy.copy(self.meta)
         return new
 
-    def __reduce__(self) -> tuple:
-        """For pickles: the code with the names that it uses, and all attributes but the graph, which is traced again.
-        Source: `torch/fx/graph_module.py`, `GraphModule.__reduce__`."""
-        names = self._graph.python_code(root_module="self").globals
-        modules = {name: value.__name__ for name, value in names.items() if isinstance(value, ModuleType)}
-        others = {name: value for name, value in names.items() if name not in modules}
-        body = {name: value for name, value in vars(self).items() if name != "_graph"}
-        return reduce_graph_module, (body, modules, others)
-
     def print_readable(
         self,
         print_output: bool = True,
@@ -152,33 +142,6 @@ class GraphModule(Module):
     def __str__(self) -> str:
         hint = "# To see more debug info, please use `graph_module.print_readable()`"
         return "\n".join([super().__repr__(), self._code, hint])
-
-
-class CodeOnlyModule(Module):
-    """A module with the attributes and the `forward` of a pickled `GraphModule`, to trace it again."""
-
-    def __init__(self, body: dict[str, Any]) -> None:
-        super().__init__()
-        self.__dict__.update(body)
-
-
-def reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: dict[str, Any]) -> GraphModule:
-    """The `GraphModule` of a pickle. Source: `torch/fx/graph_module.py`, `reduce_graph_module`."""
-    from rushlight.fx._symbolic_trace import Tracer  # which imports this module
-
-    names = others | {name: import_module(module) for name, module in modules.items()}
-    exec(compile(body["_code"], "<pickled>", "exec", dont_inherit=True), names)  # annotations are objects
-
-    class KeepModules(Tracer):
-        def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            return True  # the code calls modules that were leaves before
-
-    root = type("CodeOnlyModule", (CodeOnlyModule,), {"forward": names["forward"]})(body)
-    new = GraphModule(root, KeepModules().trace(root))
-    for name, value in body.items():
-        if not hasattr(new, name):
-            setattr(new, name, value)
-    return new
 
 
 def readable(module: GraphModule, name: str, **options: bool) -> str:
