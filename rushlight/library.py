@@ -319,7 +319,7 @@ def call_by_name(overloads: Sequence[Operator], given: dict[str, Any]) -> Any:
         if value is None or is_default(argument, [*value] if isinstance(value, tuple) else value):
             del given[name]
     given = {name: value for name, value in given.items() if name != "out" or value is not None}
-    return resolve(overloads, (), given | named)
+    return resolve(tuple(overloads), (), given | named)
 
 
 def argument_types(values: Iterable[Any]) -> tuple | None:

@@ -293,6 +293,9 @@ class FunctionalTensorMode(DispatchMode):
         names = [argument.name for argument in func.schema.arguments]
         inplace = func.schema.arguments[0].is_written
         given = dict(zip(names, args)) | kwargs
+        for argument in func.schema.positional[len(args) :] if inplace else ():
+            if argument.name not in kwargs:  # a default of the in-place form, which the functional form may not have
+                args = (*args, argument.default)
         written = [self.of(given[x.name]) for x in func.schema.arguments if x.is_written and x.name in given]
         values, options = self.values(args, kwargs)
         if not inplace:

@@ -16,6 +16,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.graph import Edge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
 from rushlight.c10.dispatch import local
+from rushlight.c10.exception import warn_once
 
 
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
@@ -287,6 +288,9 @@ def backward(
     captures = None if inputs is None else {_differentiable_edge(tensor): [] for tensor in inputs}
     for tensor in inputs or ():
         tensor.retain_grad()
+    if create_graph:
+        problem = "backward() with create_graph=True stores gradients with a graph that refers to their parameters"
+        warn_once(f"{problem}: a reference cycle. Use autograd.grad, or reset the .grad fields to None", stacklevel=3)
     _run(roots, grads, retain_graph, create_graph, captures)
 
 

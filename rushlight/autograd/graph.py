@@ -69,6 +69,17 @@ class Node:
     def name(self) -> str:
         return type(self).__name__
 
+    def __call__(self, *grads: Tensor | None) -> Any:
+        """Run this node alone, without its hooks: the gradients of its edges, or the only one, from those of its inputs.
+        Source: `torch/csrc/autograd/python_cpp_function.cpp`, `THPCppFunction_call`."""
+        if len(grads) != len(self.input_metadata):
+            raise TypeError(f"expected {len(self.input_metadata)} arguments, got {len(grads)} instead")
+        for i, grad in enumerate(grads):
+            if not isinstance(grad, Tensor | None):
+                raise TypeError(f"argument {i} is not a Variable")
+        results = tuple(self.apply(*grads))
+        return results[0] if len(results) == 1 else results
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         return tuple((edge.node, edge.input_nr) for edge in self.next_edges)

@@ -5,6 +5,7 @@ In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Callable
 
@@ -50,6 +51,20 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
     if self._autograd is None:
         self._autograd = AutogradMeta()
     self._autograd.grad = grad
+
+
+def _get_grad(self: Tensor) -> Tensor | None:
+    """The gradient. It is None for a tensor that is not a leaf, unless the tensor retains its gradient.
+    Source: `aten/src/ATen/templates/TensorBody.h`, `Tensor::grad`."""
+    meta = self._autograd
+    if self._base is None and (meta is None or meta.grad_fn is None):  # mostly
+        return meta and meta.grad
+    is_leaf, meta = self.is_leaf, self._autograd  # in this order: `is_leaf` may make the metadata of a view
+    if not is_leaf and meta.grad is None and not meta.retains_grad:
+        remedy = "call x.retain_grad() before the backward pass"
+        problem = "The .grad attribute of a tensor that is not a leaf was read. Its gradient is not kept"
+        warnings.warn(f"{problem}: {remedy}", stacklevel=2)
+    return meta and meta.grad
 
 
 def _is_leaf(self: Tensor) -> bool:
@@ -124,7 +139,7 @@ def _get_version(self: Tensor) -> int:
 Tensor._autograd = Tensor._base = Tensor._view_fn = None
 Tensor._view_version, Tensor._creation_meta = 0, CreationMeta.DEFAULT
 Tensor.requires_grad = property(requires_grad, _set_requires_grad)
-Tensor.grad = property(lambda self: self._autograd and self._autograd.grad, _set_grad)
+Tensor.grad = property(_get_grad, _set_grad, lambda self: _set_grad(self, None))
 Tensor.grad_fn = property(grad_fn)
 Tensor.is_leaf = property(_is_leaf)
 Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)

@@ -129,6 +129,8 @@ def compute(
             method = name.format(OPERATORS[symbol].__name__.strip("_"))
             if isinstance(static_getattr(owner.cls, method), FunctionType):
                 return owner.call_method(frame, method, [other], {})
+    if symbol == "+=" and isinstance(left, ListVariable) and isinstance(right, TensorVariable):
+        right = ListVariable(right.unpack_var_sequence(frame))  # a list is extended by the rows
     if symbol == "|=" and isinstance(left, ConstDictVariable):
         left.call_method(frame, "update", [right], {})
         return left

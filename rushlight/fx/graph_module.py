@@ -1,6 +1,7 @@
 """A graph as a module: its `forward` is compiled from the source that is generated from the graph.
 
-In PyTorch: `torch/fx/graph_module.py`. Left out: pickling, saving to a folder, compiling lazily, hooks.
+In PyTorch: `torch/fx/graph_module.py`. `_symbolic_trace` pickles it. Left out: saving to a
+folder, compiling lazily, hooks.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class GraphModule(Module):
         return new
 
     def __copy__(self) -> GraphModule:
-        new = GraphModule(self, self.graph, type(self).__name__)
+        new = GraphModule(self, self.graph)
         new.meta = copy.copy(self.meta)
         return new
 

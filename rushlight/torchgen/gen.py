@@ -220,8 +220,8 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     lines = [f"def {name}({', '.join([parameters, *more])}):"]
     if required is not None:
         test = " or ".join(["numpy_names", *(f"{parameter} is None" for parameter in required)])
-        variables = "".join(f"{each.variable}, " for each in (native, out) if each is not None)
-        lines += [f"    if {test}:", f"        return call_by_name(({variables}), locals())"]
+        variables = ", ".join(each.variable for each in (native, out) if each is not None)
+        lines += [f"    if {test}:", f"        return call_by_name([{variables}], locals())"]
     for argument in native.schema.arguments:
         parameter = _parameter_name(argument, method)
         if argument is varargs:

@@ -42,7 +42,7 @@ __all__ = [
 
 def alias(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((alias_op,), locals())
+        return call_by_name([alias_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -52,7 +52,7 @@ def alias(input=None, **numpy_names):
 
 def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
     if numpy_names or size is None or stride is None:
-        return call_by_name((as_strided_op,), locals())
+        return call_by_name([as_strided_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -62,7 +62,7 @@ def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_
 
 def as_strided_(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
     if numpy_names or size is None or stride is None:
-        return call_by_name((as_strided__op,), locals())
+        return call_by_name([as_strided__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -76,7 +76,7 @@ def broadcast_tensors(tensors):
 
 def broadcast_to(input=None, size=None, **numpy_names):
     if numpy_names or size is None:
-        return call_by_name((broadcast_to_op,), locals())
+        return call_by_name([broadcast_to_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -86,7 +86,7 @@ def broadcast_to(input=None, size=None, **numpy_names):
 
 def chunk(input=None, chunks=None, dim=0, **numpy_names):
     if numpy_names or chunks is None:
-        return call_by_name((chunk_op,), locals())
+        return call_by_name([chunk_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -96,7 +96,7 @@ def chunk(input=None, chunks=None, dim=0, **numpy_names):
 
 def detach(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((detach_op,), locals())
+        return call_by_name([detach_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -106,7 +106,7 @@ def detach(input=None, **numpy_names):
 
 def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
     if numpy_names:
-        return call_by_name((diagonal_op,), locals())
+        return call_by_name([diagonal_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -116,7 +116,7 @@ def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
 
 def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
     if numpy_names:
-        return call_by_name((flatten_using_ints_op,), locals())
+        return call_by_name([flatten_using_ints_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -148,7 +148,7 @@ def narrow(*args, **kwargs):
 
 def permute(input=None, dims=None, **numpy_names):
     if numpy_names or dims is None:
-        return call_by_name((permute_op,), locals())
+        return call_by_name([permute_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -158,7 +158,7 @@ def permute(input=None, dims=None, **numpy_names):
 
 def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
     if numpy_names or size is None or stride is None:
-        return call_by_name((_reshape_alias_op,), locals())
+        return call_by_name([_reshape_alias_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -168,7 +168,7 @@ def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
 
 def reshape(input=None, shape=None, **numpy_names):
     if numpy_names or shape is None:
-        return call_by_name((reshape_op,), locals())
+        return call_by_name([reshape_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -178,7 +178,7 @@ def reshape(input=None, shape=None, **numpy_names):
 
 def select(input=None, dim=None, index=None, **numpy_names):
     if numpy_names or dim is None or index is None:
-        return call_by_name((select_int_op,), locals())
+        return call_by_name([select_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -188,7 +188,7 @@ def select(input=None, dim=None, index=None, **numpy_names):
 
 def slice(input=None, dim=0, start=None, end=None, step=1, **numpy_names):
     if numpy_names:
-        return call_by_name((slice_Tensor_op,), locals())
+        return call_by_name([slice_Tensor_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -209,7 +209,7 @@ def split(*args, **kwargs):
 
 def split_with_sizes(input=None, split_sizes=None, dim=0, **numpy_names):
     if numpy_names or split_sizes is None:
-        return call_by_name((split_with_sizes_op,), locals())
+        return call_by_name([split_with_sizes_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -231,7 +231,7 @@ def squeeze(*args, **kwargs):
 
 def t(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((t_op,), locals())
+        return call_by_name([t_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -241,7 +241,7 @@ def t(input=None, **numpy_names):
 
 def transpose(input=None, dim0=None, dim1=None, **numpy_names):
     if numpy_names or dim0 is None or dim1 is None:
-        return call_by_name((transpose_int_op,), locals())
+        return call_by_name([transpose_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -251,7 +251,7 @@ def transpose(input=None, dim0=None, dim1=None, **numpy_names):
 
 def unbind(input=None, dim=0, **numpy_names):
     if numpy_names:
-        return call_by_name((unbind_int_op,), locals())
+        return call_by_name([unbind_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -261,7 +261,7 @@ def unbind(input=None, dim=0, **numpy_names):
 
 def unflatten(input=None, dim=None, sizes=None, **numpy_names):
     if numpy_names or dim is None or sizes is None:
-        return call_by_name((unflatten_int_op,), locals())
+        return call_by_name([unflatten_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -271,7 +271,7 @@ def unflatten(input=None, dim=None, sizes=None, **numpy_names):
 
 def unsqueeze(input=None, dim=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((unsqueeze_op,), locals())
+        return call_by_name([unsqueeze_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -281,7 +281,7 @@ def unsqueeze(input=None, dim=None, **numpy_names):
 
 def _unsafe_view(input=None, size=None, **numpy_names):
     if numpy_names or size is None:
-        return call_by_name((_unsafe_view_op,), locals())
+        return call_by_name([_unsafe_view_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -291,7 +291,7 @@ def _unsafe_view(input=None, size=None, **numpy_names):
 
 def clone(input=None, *, memory_format=None, **numpy_names):
     if numpy_names:
-        return call_by_name((clone_op,), locals())
+        return call_by_name([clone_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -312,7 +312,7 @@ def _to_copy(
     **numpy_names,
 ):
     if numpy_names:
-        return call_by_name((_to_copy_op,), locals())
+        return call_by_name([_to_copy_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -376,7 +376,7 @@ def empty_like(
     **numpy_names,
 ):
     if numpy_names:
-        return call_by_name((empty_like_op,), locals())
+        return call_by_name([empty_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -414,7 +414,7 @@ def full_like(
     **numpy_names,
 ):
     if numpy_names or fill_value is None:
-        return call_by_name((full_like_op,), locals())
+        return call_by_name([full_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -448,7 +448,7 @@ def ones_like(
     **numpy_names,
 ):
     if numpy_names:
-        return call_by_name((ones_like_op,), locals())
+        return call_by_name([ones_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -480,7 +480,7 @@ def zeros_like(
     **numpy_names,
 ):
     if numpy_names:
-        return call_by_name((zeros_like_op,), locals())
+        return call_by_name([zeros_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -492,7 +492,7 @@ def zeros_like(
 
 def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
     if numpy_names or size is None or stride is None:
-        return call_by_name((as_strided_scatter_op,), locals())
+        return call_by_name([as_strided_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -502,7 +502,7 @@ def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_off
 
 def copy(input=None, src=None, non_blocking=False, **numpy_names):
     if numpy_names:
-        return call_by_name((copy_op,), locals())
+        return call_by_name([copy_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -512,7 +512,7 @@ def copy(input=None, src=None, non_blocking=False, **numpy_names):
 
 def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_names):
     if numpy_names:
-        return call_by_name((diagonal_scatter_op,), locals())
+        return call_by_name([diagonal_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -522,7 +522,7 @@ def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_nam
 
 def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
     if numpy_names or dim is None or index is None:
-        return call_by_name((select_scatter_op,), locals())
+        return call_by_name([select_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -532,7 +532,7 @@ def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
 
 def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
     if numpy_names:
-        return call_by_name((slice_scatter_op,), locals())
+        return call_by_name([slice_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -542,7 +542,7 @@ def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **n
 
 def zero(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((zero_op,), locals())
+        return call_by_name([zero_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -574,7 +574,7 @@ def fill_(*args, **kwargs):
 
 def zero_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((zero__op,), locals())
+        return call_by_name([zero__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -584,13 +584,7 @@ def zero_(input=None, **numpy_names):
 
 def abs(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                abs_op,
-                abs_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([abs_op, abs_out_op], locals())
     if out is not None:
         return invoke(abs_out_op, input, out)
     try:
@@ -602,7 +596,7 @@ def abs(input=None, *, out=None, **numpy_names):
 
 def abs_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((abs__op,), locals())
+        return call_by_name([abs__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -612,13 +606,7 @@ def abs_(input=None, **numpy_names):
 
 def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                add_Tensor_op,
-                add_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([add_Tensor_op, add_out_op], locals())
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
     try:
@@ -630,13 +618,7 @@ def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
 
 def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                addcdiv_op,
-                addcdiv_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([addcdiv_op, addcdiv_out_op], locals())
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -648,13 +630,7 @@ def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
 
 def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                addcmul_op,
-                addcmul_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([addcmul_op, addcmul_out_op], locals())
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -666,13 +642,7 @@ def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
 
 def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bitwise_and_Tensor_op,
-                bitwise_and_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bitwise_and_Tensor_op, bitwise_and_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_and_Tensor_out_op, input, other, out)
     try:
@@ -684,13 +654,7 @@ def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
 
 def bitwise_left_shift(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bitwise_left_shift_Tensor_op,
-                bitwise_left_shift_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bitwise_left_shift_Tensor_op, bitwise_left_shift_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_left_shift_Tensor_out_op, input, other, out)
     try:
@@ -702,13 +666,7 @@ def bitwise_left_shift(input=None, other=None, *, out=None, **numpy_names):
 
 def bitwise_not(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bitwise_not_op,
-                bitwise_not_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bitwise_not_op, bitwise_not_out_op], locals())
     if out is not None:
         return invoke(bitwise_not_out_op, input, out)
     try:
@@ -720,13 +678,7 @@ def bitwise_not(input=None, *, out=None, **numpy_names):
 
 def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bitwise_or_Tensor_op,
-                bitwise_or_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bitwise_or_Tensor_op, bitwise_or_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_or_Tensor_out_op, input, other, out)
     try:
@@ -738,13 +690,7 @@ def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
 
 def bitwise_right_shift(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bitwise_right_shift_Tensor_op,
-                bitwise_right_shift_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bitwise_right_shift_Tensor_op, bitwise_right_shift_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_right_shift_Tensor_out_op, input, other, out)
     try:
@@ -756,13 +702,7 @@ def bitwise_right_shift(input=None, other=None, *, out=None, **numpy_names):
 
 def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bitwise_xor_Tensor_op,
-                bitwise_xor_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bitwise_xor_Tensor_op, bitwise_xor_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_xor_Tensor_out_op, input, other, out)
     try:
@@ -774,13 +714,7 @@ def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
 
 def ceil(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                ceil_op,
-                ceil_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([ceil_op, ceil_out_op], locals())
     if out is not None:
         return invoke(ceil_out_op, input, out)
     try:
@@ -792,7 +726,7 @@ def ceil(input=None, *, out=None, **numpy_names):
 
 def ceil_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((ceil__op,), locals())
+        return call_by_name([ceil__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -874,13 +808,7 @@ def clamp_min_(*args, **kwargs):
 
 def cos(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                cos_op,
-                cos_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([cos_op, cos_out_op], locals())
     if out is not None:
         return invoke(cos_out_op, input, out)
     try:
@@ -892,7 +820,7 @@ def cos(input=None, *, out=None, **numpy_names):
 
 def cos_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((cos__op,), locals())
+        return call_by_name([cos__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -915,13 +843,7 @@ def div(*args, **kwargs):
 
 def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                elu_op,
-                elu_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([elu_op, elu_out_op], locals())
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
     try:
@@ -933,7 +855,7 @@ def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names)
 
 def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
     if numpy_names:
-        return call_by_name((elu__op,), locals())
+        return call_by_name([elu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -943,13 +865,7 @@ def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
 
 def eq(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                eq_Tensor_op,
-                eq_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([eq_Tensor_op, eq_Tensor_out_op], locals())
     if out is not None:
         return invoke(eq_Tensor_out_op, input, other, out)
     try:
@@ -961,7 +877,7 @@ def eq(input=None, other=None, *, out=None, **numpy_names):
 
 def equal(input=None, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((equal_op,), locals())
+        return call_by_name([equal_op], locals())
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -971,13 +887,7 @@ def equal(input=None, other=None, **numpy_names):
 
 def erf(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                erf_op,
-                erf_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([erf_op, erf_out_op], locals())
     if out is not None:
         return invoke(erf_out_op, input, out)
     try:
@@ -989,7 +899,7 @@ def erf(input=None, *, out=None, **numpy_names):
 
 def erf_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((erf__op,), locals())
+        return call_by_name([erf__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -999,13 +909,7 @@ def erf_(input=None, **numpy_names):
 
 def exp(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                exp_op,
-                exp_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([exp_op, exp_out_op], locals())
     if out is not None:
         return invoke(exp_out_op, input, out)
     try:
@@ -1017,7 +921,7 @@ def exp(input=None, *, out=None, **numpy_names):
 
 def exp_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((exp__op,), locals())
+        return call_by_name([exp__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1027,13 +931,7 @@ def exp_(input=None, **numpy_names):
 
 def exp2(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                exp2_op,
-                exp2_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([exp2_op, exp2_out_op], locals())
     if out is not None:
         return invoke(exp2_out_op, input, out)
     try:
@@ -1045,7 +943,7 @@ def exp2(input=None, *, out=None, **numpy_names):
 
 def exp2_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((exp2__op,), locals())
+        return call_by_name([exp2__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1055,13 +953,7 @@ def exp2_(input=None, **numpy_names):
 
 def expm1(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                expm1_op,
-                expm1_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([expm1_op, expm1_out_op], locals())
     if out is not None:
         return invoke(expm1_out_op, input, out)
     try:
@@ -1073,7 +965,7 @@ def expm1(input=None, *, out=None, **numpy_names):
 
 def expm1_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((expm1__op,), locals())
+        return call_by_name([expm1__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1083,13 +975,7 @@ def expm1_(input=None, **numpy_names):
 
 def floor(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                floor_op,
-                floor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([floor_op, floor_out_op], locals())
     if out is not None:
         return invoke(floor_out_op, input, out)
     try:
@@ -1101,7 +987,7 @@ def floor(input=None, *, out=None, **numpy_names):
 
 def floor_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((floor__op,), locals())
+        return call_by_name([floor__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1111,13 +997,7 @@ def floor_(input=None, **numpy_names):
 
 def floor_divide(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                floor_divide_op,
-                floor_divide_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([floor_divide_op, floor_divide_out_op], locals())
     if out is not None:
         return invoke(floor_divide_out_op, input, other, out)
     try:
@@ -1142,13 +1022,7 @@ def fmod(*args, **kwargs):
 
 def ge(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                ge_Tensor_op,
-                ge_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([ge_Tensor_op, ge_Tensor_out_op], locals())
     if out is not None:
         return invoke(ge_Tensor_out_op, input, other, out)
     try:
@@ -1160,13 +1034,7 @@ def ge(input=None, other=None, *, out=None, **numpy_names):
 
 def gelu(input=None, *, approximate="none", out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                gelu_op,
-                gelu_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([gelu_op, gelu_out_op], locals())
     if out is not None:
         return invoke(gelu_out_op, input, approximate, out)
     try:
@@ -1178,7 +1046,7 @@ def gelu(input=None, *, approximate="none", out=None, **numpy_names):
 
 def gelu_(input=None, *, approximate="none", **numpy_names):
     if numpy_names:
-        return call_by_name((gelu__op,), locals())
+        return call_by_name([gelu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1188,13 +1056,7 @@ def gelu_(input=None, *, approximate="none", **numpy_names):
 
 def gt(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                gt_Tensor_op,
-                gt_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([gt_Tensor_op, gt_Tensor_out_op], locals())
     if out is not None:
         return invoke(gt_Tensor_out_op, input, other, out)
     try:
@@ -1206,13 +1068,7 @@ def gt(input=None, other=None, *, out=None, **numpy_names):
 
 def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                hardtanh_op,
-                hardtanh_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([hardtanh_op, hardtanh_out_op], locals())
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
     try:
@@ -1224,7 +1080,7 @@ def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
 
 def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
     if numpy_names:
-        return call_by_name((hardtanh__op,), locals())
+        return call_by_name([hardtanh__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1234,7 +1090,7 @@ def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
 
 def isfinite(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((isfinite_op,), locals())
+        return call_by_name([isfinite_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1244,7 +1100,7 @@ def isfinite(input=None, **numpy_names):
 
 def isinf(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((isinf_op,), locals())
+        return call_by_name([isinf_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1254,7 +1110,7 @@ def isinf(input=None, **numpy_names):
 
 def isnan(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((isnan_op,), locals())
+        return call_by_name([isnan_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1264,13 +1120,7 @@ def isnan(input=None, **numpy_names):
 
 def le(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                le_Tensor_op,
-                le_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([le_Tensor_op, le_Tensor_out_op], locals())
     if out is not None:
         return invoke(le_Tensor_out_op, input, other, out)
     try:
@@ -1282,13 +1132,7 @@ def le(input=None, other=None, *, out=None, **numpy_names):
 
 def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                leaky_relu_op,
-                leaky_relu_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([leaky_relu_op, leaky_relu_out_op], locals())
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
     try:
@@ -1300,7 +1144,7 @@ def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
 
 def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
     if numpy_names:
-        return call_by_name((leaky_relu__op,), locals())
+        return call_by_name([leaky_relu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1323,13 +1167,7 @@ def lerp(*args, **kwargs):
 
 def log(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                log_op,
-                log_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([log_op, log_out_op], locals())
     if out is not None:
         return invoke(log_out_op, input, out)
     try:
@@ -1341,7 +1179,7 @@ def log(input=None, *, out=None, **numpy_names):
 
 def log_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((log__op,), locals())
+        return call_by_name([log__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1351,13 +1189,7 @@ def log_(input=None, **numpy_names):
 
 def log10(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                log10_op,
-                log10_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([log10_op, log10_out_op], locals())
     if out is not None:
         return invoke(log10_out_op, input, out)
     try:
@@ -1369,7 +1201,7 @@ def log10(input=None, *, out=None, **numpy_names):
 
 def log10_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((log10__op,), locals())
+        return call_by_name([log10__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1379,13 +1211,7 @@ def log10_(input=None, **numpy_names):
 
 def log1p(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                log1p_op,
-                log1p_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([log1p_op, log1p_out_op], locals())
     if out is not None:
         return invoke(log1p_out_op, input, out)
     try:
@@ -1397,7 +1223,7 @@ def log1p(input=None, *, out=None, **numpy_names):
 
 def log1p_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((log1p__op,), locals())
+        return call_by_name([log1p__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1407,13 +1233,7 @@ def log1p_(input=None, **numpy_names):
 
 def log2(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                log2_op,
-                log2_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([log2_op, log2_out_op], locals())
     if out is not None:
         return invoke(log2_out_op, input, out)
     try:
@@ -1425,7 +1245,7 @@ def log2(input=None, *, out=None, **numpy_names):
 
 def log2_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((log2__op,), locals())
+        return call_by_name([log2__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1435,13 +1255,7 @@ def log2_(input=None, **numpy_names):
 
 def logical_and(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                logical_and_op,
-                logical_and_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([logical_and_op, logical_and_out_op], locals())
     if out is not None:
         return invoke(logical_and_out_op, input, other, out)
     try:
@@ -1453,13 +1267,7 @@ def logical_and(input=None, other=None, *, out=None, **numpy_names):
 
 def logical_not(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                logical_not_op,
-                logical_not_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([logical_not_op, logical_not_out_op], locals())
     if out is not None:
         return invoke(logical_not_out_op, input, out)
     try:
@@ -1471,13 +1279,7 @@ def logical_not(input=None, *, out=None, **numpy_names):
 
 def logical_or(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                logical_or_op,
-                logical_or_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([logical_or_op, logical_or_out_op], locals())
     if out is not None:
         return invoke(logical_or_out_op, input, other, out)
     try:
@@ -1489,13 +1291,7 @@ def logical_or(input=None, other=None, *, out=None, **numpy_names):
 
 def logical_xor(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                logical_xor_op,
-                logical_xor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([logical_xor_op, logical_xor_out_op], locals())
     if out is not None:
         return invoke(logical_xor_out_op, input, other, out)
     try:
@@ -1507,13 +1303,7 @@ def logical_xor(input=None, other=None, *, out=None, **numpy_names):
 
 def lt(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                lt_Tensor_op,
-                lt_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([lt_Tensor_op, lt_Tensor_out_op], locals())
     if out is not None:
         return invoke(lt_Tensor_out_op, input, other, out)
     try:
@@ -1525,13 +1315,7 @@ def lt(input=None, other=None, *, out=None, **numpy_names):
 
 def maximum(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                maximum_op,
-                maximum_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([maximum_op, maximum_out_op], locals())
     if out is not None:
         return invoke(maximum_out_op, input, other, out)
     try:
@@ -1543,13 +1327,7 @@ def maximum(input=None, other=None, *, out=None, **numpy_names):
 
 def minimum(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                minimum_op,
-                minimum_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([minimum_op, minimum_out_op], locals())
     if out is not None:
         return invoke(minimum_out_op, input, other, out)
     try:
@@ -1561,13 +1339,7 @@ def minimum(input=None, other=None, *, out=None, **numpy_names):
 
 def mul(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                mul_Tensor_op,
-                mul_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([mul_Tensor_op, mul_out_op], locals())
     if out is not None:
         return invoke(mul_out_op, input, other, out)
     try:
@@ -1579,13 +1351,7 @@ def mul(input=None, other=None, *, out=None, **numpy_names):
 
 def ne(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                ne_Tensor_op,
-                ne_Tensor_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([ne_Tensor_op, ne_Tensor_out_op], locals())
     if out is not None:
         return invoke(ne_Tensor_out_op, input, other, out)
     try:
@@ -1597,13 +1363,7 @@ def ne(input=None, other=None, *, out=None, **numpy_names):
 
 def neg(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                neg_op,
-                neg_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([neg_op, neg_out_op], locals())
     if out is not None:
         return invoke(neg_out_op, input, out)
     try:
@@ -1615,7 +1375,7 @@ def neg(input=None, *, out=None, **numpy_names):
 
 def neg_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((neg__op,), locals())
+        return call_by_name([neg__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1625,7 +1385,7 @@ def neg_(input=None, **numpy_names):
 
 def positive(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((positive_op,), locals())
+        return call_by_name([positive_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1650,13 +1410,7 @@ def pow(*args, **kwargs):
 
 def reciprocal(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                reciprocal_op,
-                reciprocal_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([reciprocal_op, reciprocal_out_op], locals())
     if out is not None:
         return invoke(reciprocal_out_op, input, out)
     try:
@@ -1668,7 +1422,7 @@ def reciprocal(input=None, *, out=None, **numpy_names):
 
 def reciprocal_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((reciprocal__op,), locals())
+        return call_by_name([reciprocal__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1678,7 +1432,7 @@ def reciprocal_(input=None, **numpy_names):
 
 def relu(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((relu_op,), locals())
+        return call_by_name([relu_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1688,7 +1442,7 @@ def relu(input=None, **numpy_names):
 
 def relu_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((relu__op,), locals())
+        return call_by_name([relu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1735,13 +1489,7 @@ def round_(*args, **kwargs):
 
 def rsqrt(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                rsqrt_op,
-                rsqrt_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([rsqrt_op, rsqrt_out_op], locals())
     if out is not None:
         return invoke(rsqrt_out_op, input, out)
     try:
@@ -1753,7 +1501,7 @@ def rsqrt(input=None, *, out=None, **numpy_names):
 
 def rsqrt_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((rsqrt__op,), locals())
+        return call_by_name([rsqrt__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1774,13 +1522,7 @@ def rsub(*args, **kwargs):
 
 def sgn(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                sgn_op,
-                sgn_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([sgn_op, sgn_out_op], locals())
     if out is not None:
         return invoke(sgn_out_op, input, out)
     try:
@@ -1792,13 +1534,7 @@ def sgn(input=None, *, out=None, **numpy_names):
 
 def sigmoid(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                sigmoid_op,
-                sigmoid_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([sigmoid_op, sigmoid_out_op], locals())
     if out is not None:
         return invoke(sigmoid_out_op, input, out)
     try:
@@ -1810,7 +1546,7 @@ def sigmoid(input=None, *, out=None, **numpy_names):
 
 def sigmoid_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((sigmoid__op,), locals())
+        return call_by_name([sigmoid__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1820,13 +1556,7 @@ def sigmoid_(input=None, **numpy_names):
 
 def sign(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                sign_op,
-                sign_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([sign_op, sign_out_op], locals())
     if out is not None:
         return invoke(sign_out_op, input, out)
     try:
@@ -1838,13 +1568,7 @@ def sign(input=None, *, out=None, **numpy_names):
 
 def silu(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                silu_op,
-                silu_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([silu_op, silu_out_op], locals())
     if out is not None:
         return invoke(silu_out_op, input, out)
     try:
@@ -1856,7 +1580,7 @@ def silu(input=None, *, out=None, **numpy_names):
 
 def silu_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((silu__op,), locals())
+        return call_by_name([silu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1866,13 +1590,7 @@ def silu_(input=None, **numpy_names):
 
 def sin(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                sin_op,
-                sin_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([sin_op, sin_out_op], locals())
     if out is not None:
         return invoke(sin_out_op, input, out)
     try:
@@ -1884,7 +1602,7 @@ def sin(input=None, *, out=None, **numpy_names):
 
 def sin_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((sin__op,), locals())
+        return call_by_name([sin__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1894,13 +1612,7 @@ def sin_(input=None, **numpy_names):
 
 def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                softplus_op,
-                softplus_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([softplus_op, softplus_out_op], locals())
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
     try:
@@ -1912,13 +1624,7 @@ def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
 
 def sqrt(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                sqrt_op,
-                sqrt_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([sqrt_op, sqrt_out_op], locals())
     if out is not None:
         return invoke(sqrt_out_op, input, out)
     try:
@@ -1930,7 +1636,7 @@ def sqrt(input=None, *, out=None, **numpy_names):
 
 def sqrt_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((sqrt__op,), locals())
+        return call_by_name([sqrt__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1940,13 +1646,7 @@ def sqrt_(input=None, **numpy_names):
 
 def square(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                square_op,
-                square_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([square_op, square_out_op], locals())
     if out is not None:
         return invoke(square_out_op, input, out)
     try:
@@ -1958,7 +1658,7 @@ def square(input=None, *, out=None, **numpy_names):
 
 def square_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((square__op,), locals())
+        return call_by_name([square__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1968,13 +1668,7 @@ def square_(input=None, **numpy_names):
 
 def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                sub_Tensor_op,
-                sub_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([sub_Tensor_op, sub_out_op], locals())
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
     try:
@@ -1986,13 +1680,7 @@ def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
 
 def tan(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                tan_op,
-                tan_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([tan_op, tan_out_op], locals())
     if out is not None:
         return invoke(tan_out_op, input, out)
     try:
@@ -2004,7 +1692,7 @@ def tan(input=None, *, out=None, **numpy_names):
 
 def tan_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((tan__op,), locals())
+        return call_by_name([tan__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2014,13 +1702,7 @@ def tan_(input=None, **numpy_names):
 
 def tanh(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                tanh_op,
-                tanh_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([tanh_op, tanh_out_op], locals())
     if out is not None:
         return invoke(tanh_out_op, input, out)
     try:
@@ -2032,7 +1714,7 @@ def tanh(input=None, *, out=None, **numpy_names):
 
 def tanh_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((tanh__op,), locals())
+        return call_by_name([tanh__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2042,13 +1724,7 @@ def tanh_(input=None, **numpy_names):
 
 def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names):
     if numpy_names or threshold is None or value is None:
-        return call_by_name(
-            (
-                threshold_op,
-                threshold_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([threshold_op, threshold_out_op], locals())
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
     try:
@@ -2060,7 +1736,7 @@ def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names
 
 def threshold_(input=None, threshold=None, value=None, **numpy_names):
     if numpy_names or threshold is None or value is None:
-        return call_by_name((threshold__op,), locals())
+        return call_by_name([threshold__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2070,13 +1746,7 @@ def threshold_(input=None, threshold=None, value=None, **numpy_names):
 
 def trunc(input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                trunc_op,
-                trunc_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([trunc_op, trunc_out_op], locals())
     if out is not None:
         return invoke(trunc_out_op, input, out)
     try:
@@ -2088,7 +1758,7 @@ def trunc(input=None, *, out=None, **numpy_names):
 
 def trunc_(input=None, **numpy_names):
     if numpy_names:
-        return call_by_name((trunc__op,), locals())
+        return call_by_name([trunc__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2098,13 +1768,7 @@ def trunc_(input=None, **numpy_names):
 
 def where(condition=None, input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                where_self_op,
-                where_self_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([where_self_op, where_self_out_op], locals())
     if out is not None:
         return invoke(where_self_out_op, condition, input, other, out)
     try:
@@ -2116,13 +1780,7 @@ def where(condition=None, input=None, other=None, *, out=None, **numpy_names):
 
 def cat(tensors=None, dim=0, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                cat_op,
-                cat_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([cat_op, cat_out_op], locals())
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
     return invoke(cat_op, tensors, dim)
@@ -2138,7 +1796,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 
 def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, **numpy_names):
     if numpy_names or max_norm is None or norm_type is None:
-        return call_by_name((embedding_renorm__op,), locals())
+        return call_by_name([embedding_renorm__op], locals())
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2148,7 +1806,7 @@ def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, *
 
 def flip(input=None, dims=None, **numpy_names):
     if numpy_names or dims is None:
-        return call_by_name((flip_op,), locals())
+        return call_by_name([flip_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2158,13 +1816,7 @@ def flip(input=None, dims=None, **numpy_names):
 
 def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                gather_op,
-                gather_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([gather_op, gather_out_op], locals())
     if out is not None:
         return invoke(gather_out_op, input, dim, index, sparse_grad, out)
     try:
@@ -2176,19 +1828,13 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **n
 
 def index(input=None, indices=None, **numpy_names):
     if numpy_names:
-        return call_by_name((index_Tensor_op,), locals())
+        return call_by_name([index_Tensor_op], locals())
     return invoke(index_Tensor_op, input, indices)
 
 
 def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                index_add_op,
-                index_add_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([index_add_op, index_add_out_op], locals())
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
     try:
@@ -2200,31 +1846,25 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=Non
 
 def index_put(input=None, indices=None, values=None, accumulate=False, **numpy_names):
     if numpy_names:
-        return call_by_name((index_put_op,), locals())
+        return call_by_name([index_put_op], locals())
     return invoke(index_put_op, input, indices, values, accumulate)
 
 
 def index_put_(input=None, indices=None, values=None, accumulate=False, **numpy_names):
     if numpy_names:
-        return call_by_name((index_put__op,), locals())
+        return call_by_name([index_put__op], locals())
     return invoke(index_put__op, input, indices, values, accumulate)
 
 
 def _index_put_impl_(input=None, indices=None, values=None, accumulate=False, unsafe=False, **numpy_names):
     if numpy_names:
-        return call_by_name((_index_put_impl__op,), locals())
+        return call_by_name([_index_put_impl__op], locals())
     return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
 
 
 def index_select(input=None, dim=None, index=None, *, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                index_select_op,
-                index_select_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([index_select_op, index_select_out_op], locals())
     if out is not None:
         return invoke(index_select_out_op, input, dim, index, out)
     try:
@@ -2247,7 +1887,7 @@ def masked_fill(*args, **kwargs):
 
 def one_hot(input=None, num_classes=-1, **numpy_names):
     if numpy_names:
-        return call_by_name((one_hot_op,), locals())
+        return call_by_name([one_hot_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2257,7 +1897,7 @@ def one_hot(input=None, num_classes=-1, **numpy_names):
 
 def roll(input=None, shifts=None, dims=(), **numpy_names):
     if numpy_names or shifts is None:
-        return call_by_name((roll_op,), locals())
+        return call_by_name([roll_op], locals())
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
     dims = () if dims is None else dims
@@ -2287,13 +1927,7 @@ def scatter(*args, **kwargs):
 
 def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                scatter_add_op,
-                scatter_add_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([scatter_add_op, scatter_add_out_op], locals())
     if out is not None:
         return invoke(scatter_add_out_op, input, dim, index, src, out)
     try:
@@ -2305,13 +1939,7 @@ def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy
 
 def stack(tensors=None, dim=0, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                stack_op,
-                stack_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([stack_op, stack_out_op], locals())
     if out is not None:
         return invoke(stack_out_op, tensors, dim, out)
     return invoke(stack_op, tensors, dim)
@@ -2319,13 +1947,7 @@ def stack(tensors=None, dim=0, *, out=None, **numpy_names):
 
 def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                take_along_dim_op,
-                take_along_dim_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
     if out is not None:
         return invoke(take_along_dim_out_op, input, indices, dim, out)
     try:
@@ -2337,7 +1959,7 @@ def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_name
 
 def tile(input=None, dims=None, **numpy_names):
     if numpy_names or dims is None:
-        return call_by_name((tile_op,), locals())
+        return call_by_name([tile_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2347,13 +1969,7 @@ def tile(input=None, dims=None, **numpy_names):
 
 def tril(input=None, diagonal=0, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                tril_op,
-                tril_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([tril_op, tril_out_op], locals())
     if out is not None:
         return invoke(tril_out_op, input, diagonal, out)
     try:
@@ -2365,13 +1981,7 @@ def tril(input=None, diagonal=0, *, out=None, **numpy_names):
 
 def triu(input=None, diagonal=0, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                triu_op,
-                triu_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([triu_op, triu_out_op], locals())
     if out is not None:
         return invoke(triu_out_op, input, diagonal, out)
     try:
@@ -2383,13 +1993,7 @@ def triu(input=None, diagonal=0, *, out=None, **numpy_names):
 
 def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
     if numpy_names or dim is None or half_to_float is None:
-        return call_by_name(
-            (
-                _log_softmax_op,
-                _log_softmax_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([_log_softmax_op, _log_softmax_out_op], locals())
     if out is not None:
         return invoke(_log_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -2401,13 +2005,7 @@ def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_
 
 def _softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
     if numpy_names or dim is None or half_to_float is None:
-        return call_by_name(
-            (
-                _softmax_op,
-                _softmax_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([_softmax_op, _softmax_out_op], locals())
     if out is not None:
         return invoke(_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -2434,13 +2032,7 @@ def all(*args, **kwargs):
 
 def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                amax_op,
-                amax_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([amax_op, amax_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     dim = () if dim is None else dim
     if out is not None:
@@ -2454,13 +2046,7 @@ def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
 
 def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                amin_op,
-                amin_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([amin_op, amin_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     dim = () if dim is None else dim
     if out is not None:
@@ -2489,13 +2075,7 @@ def any(*args, **kwargs):
 
 def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                argmax_op,
-                argmax_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([argmax_op, argmax_out_op], locals())
     if out is not None:
         return invoke(argmax_out_op, input, dim, keepdim, out)
     try:
@@ -2507,13 +2087,7 @@ def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
 
 def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                argmin_op,
-                argmin_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([argmin_op, argmin_out_op], locals())
     if out is not None:
         return invoke(argmin_out_op, input, dim, keepdim, out)
     try:
@@ -2525,13 +2099,7 @@ def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
 
 def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                cumsum_op,
-                cumsum_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([cumsum_op, cumsum_out_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     if out is not None:
@@ -2545,13 +2113,7 @@ def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
 
 def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                log_softmax_int_op,
-                log_softmax_int_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([log_softmax_int_op, log_softmax_int_out_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     if out is not None:
@@ -2565,13 +2127,7 @@ def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
 
 def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                logsumexp_op,
-                logsumexp_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([logsumexp_op, logsumexp_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
@@ -2648,13 +2204,7 @@ def prod(*args, **kwargs):
 
 def softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name(
-            (
-                softmax_int_op,
-                softmax_int_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([softmax_int_op, softmax_int_out_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     if out is not None:
@@ -2709,13 +2259,7 @@ def var(*args, **kwargs):
 
 def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                addmm_op,
-                addmm_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([addmm_op, addmm_out_op], locals())
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
     try:
@@ -2727,13 +2271,7 @@ def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **nump
 
 def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                baddbmm_op,
-                baddbmm_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([baddbmm_op, baddbmm_out_op], locals())
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -2745,13 +2283,7 @@ def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, 
 
 def bmm(input=None, mat2=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                bmm_op,
-                bmm_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([bmm_op, bmm_out_op], locals())
     if out is not None:
         return invoke(bmm_out_op, input, mat2, out)
     try:
@@ -2763,13 +2295,7 @@ def bmm(input=None, mat2=None, *, out=None, **numpy_names):
 
 def dot(input=None, tensor=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                dot_op,
-                dot_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([dot_op, dot_out_op], locals())
     if out is not None:
         return invoke(dot_out_op, input, tensor, out)
     try:
@@ -2781,13 +2307,7 @@ def dot(input=None, tensor=None, *, out=None, **numpy_names):
 
 def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                linear_op,
-                linear_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([linear_op, linear_out_op], locals())
     if out is not None:
         return invoke(linear_out_op, input, weight, bias, out)
     try:
@@ -2801,13 +2321,7 @@ def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
 
 def matmul(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                matmul_op,
-                matmul_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([matmul_op, matmul_out_op], locals())
     if out is not None:
         return invoke(matmul_out_op, input, other, out)
     try:
@@ -2819,13 +2333,7 @@ def matmul(input=None, other=None, *, out=None, **numpy_names):
 
 def mm(input=None, mat2=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                mm_op,
-                mm_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([mm_op, mm_out_op], locals())
     if out is not None:
         return invoke(mm_out_op, input, mat2, out)
     try:
@@ -2837,13 +2345,7 @@ def mm(input=None, mat2=None, *, out=None, **numpy_names):
 
 def mv(input=None, vec=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                mv_op,
-                mv_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([mv_op, mv_out_op], locals())
     if out is not None:
         return invoke(mv_out_op, input, vec, out)
     try:
@@ -2855,13 +2357,7 @@ def mv(input=None, vec=None, *, out=None, **numpy_names):
 
 def outer(input=None, vec2=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                outer_op,
-                outer_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([outer_op, outer_out_op], locals())
     if out is not None:
         return invoke(outer_out_op, input, vec2, out)
     try:
@@ -2884,7 +2380,7 @@ def batch_norm(
     **numpy_names,
 ):
     if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
-        return call_by_name((batch_norm_op,), locals())
+        return call_by_name([batch_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2905,7 +2401,7 @@ def batch_norm(
 
 def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e-05, cudnn_enable=True, **numpy_names):
     if numpy_names or normalized_shape is None:
-        return call_by_name((layer_norm_op,), locals())
+        return call_by_name([layer_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2920,7 +2416,7 @@ def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e
 
 def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
     if numpy_names or normalized_shape is None:
-        return call_by_name((rms_norm_op,), locals())
+        return call_by_name([rms_norm_op], locals())
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
     except AttributeError:
@@ -2930,7 +2426,7 @@ def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_n
 
 def binary_cross_entropy_with_logits(input=None, target=None, weight=None, pos_weight=None, reduction=1, **numpy_names):
     if numpy_names:
-        return call_by_name((binary_cross_entropy_with_logits_op,), locals())
+        return call_by_name([binary_cross_entropy_with_logits_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2948,7 +2444,7 @@ def cross_entropy_loss(
     input=None, target=None, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, **numpy_names
 ):
     if numpy_names:
-        return call_by_name((cross_entropy_loss_op,), locals())
+        return call_by_name([cross_entropy_loss_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2960,13 +2456,7 @@ def cross_entropy_loss(
 
 def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                huber_loss_op,
-                huber_loss_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([huber_loss_op, huber_loss_out_op], locals())
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
     try:
@@ -2978,7 +2468,7 @@ def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **n
 
 def l1_loss(input=None, target=None, reduction=1, **numpy_names):
     if numpy_names:
-        return call_by_name((l1_loss_op,), locals())
+        return call_by_name([l1_loss_op], locals())
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2988,13 +2478,7 @@ def l1_loss(input=None, target=None, reduction=1, **numpy_names):
 
 def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                mse_loss_op,
-                mse_loss_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([mse_loss_op, mse_loss_out_op], locals())
     if out is not None:
         return invoke(mse_loss_out_op, input, target, reduction, out)
     try:
@@ -3006,7 +2490,7 @@ def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
 
 def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
     if numpy_names:
-        return call_by_name((nll_loss_op,), locals())
+        return call_by_name([nll_loss_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3018,7 +2502,7 @@ def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-10
 
 def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
     if numpy_names:
-        return call_by_name((nll_loss2d_op,), locals())
+        return call_by_name([nll_loss2d_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3030,7 +2514,7 @@ def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-
 
 def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
     if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name((nll_loss2d_forward_op,), locals())
+        return call_by_name([nll_loss2d_forward_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3042,7 +2526,7 @@ def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ign
 
 def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
     if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name((nll_loss_forward_op,), locals())
+        return call_by_name([nll_loss_forward_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3054,7 +2538,7 @@ def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignor
 
 def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
     if numpy_names:
-        return call_by_name((nll_loss_nd_op,), locals())
+        return call_by_name([nll_loss_nd_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3066,13 +2550,7 @@ def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=
 
 def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                smooth_l1_loss_op,
-                smooth_l1_loss_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([smooth_l1_loss_op, smooth_l1_loss_out_op], locals())
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
     try:
@@ -3096,7 +2574,7 @@ def bernoulli(*args, **kwargs):
 
 def dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
-        return call_by_name((dropout_op,), locals())
+        return call_by_name([dropout_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3106,7 +2584,7 @@ def dropout(input=None, p=None, train=None, **numpy_names):
 
 def dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
-        return call_by_name((dropout__op,), locals())
+        return call_by_name([dropout__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3116,13 +2594,7 @@ def dropout_(input=None, p=None, train=None, **numpy_names):
 
 def multinomial(input=None, num_samples=None, replacement=False, *, generator=None, out=None, **numpy_names):
     if numpy_names or num_samples is None:
-        return call_by_name(
-            (
-                multinomial_op,
-                multinomial_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([multinomial_op, multinomial_out_op], locals())
     if out is not None:
         return invoke(multinomial_out_op, input, num_samples, replacement, generator, out)
     try:
@@ -3186,7 +2658,7 @@ def rand_like(
     **numpy_names,
 ):
     if numpy_names:
-        return call_by_name((rand_like_op,), locals())
+        return call_by_name([rand_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -3265,7 +2737,7 @@ def randn_like(
     **numpy_names,
 ):
     if numpy_names:
-        return call_by_name((randn_like_op,), locals())
+        return call_by_name([randn_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -3296,13 +2768,7 @@ def randperm(*args, **kwargs):
 
 def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
     if numpy_names or dim is None or input_dtype is None:
-        return call_by_name(
-            (
-                _log_softmax_backward_data_op,
-                _log_softmax_backward_data_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([_log_softmax_backward_data_op, _log_softmax_backward_data_out_op], locals())
     if input_dtype is not None:
         input_dtype = as_dtype(input_dtype)
     if out is not None:
@@ -3316,13 +2782,7 @@ def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dt
 
 def _softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
     if numpy_names or dim is None or input_dtype is None:
-        return call_by_name(
-            (
-                _softmax_backward_data_op,
-                _softmax_backward_data_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([_softmax_backward_data_op, _softmax_backward_data_out_op], locals())
     if input_dtype is not None:
         input_dtype = as_dtype(input_dtype)
     if out is not None:
@@ -3374,13 +2834,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
 
 def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                gelu_backward_op,
-                gelu_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([gelu_backward_op, gelu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
     try:
@@ -3392,13 +2846,7 @@ def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None,
 
 def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, *, out=None, **numpy_names):
     if numpy_names or min_val is None or max_val is None:
-        return call_by_name(
-            (
-                hardtanh_backward_op,
-                hardtanh_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([hardtanh_backward_op, hardtanh_backward_grad_input_op], locals())
     if out is not None:
         return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
     try:
@@ -3412,13 +2860,7 @@ def huber_loss_backward(
     grad_output=None, input=None, target=None, reduction=None, delta=None, *, out=None, **numpy_names
 ):
     if numpy_names or reduction is None or delta is None:
-        return call_by_name(
-            (
-                huber_loss_backward_op,
-                huber_loss_backward_out_op,
-            ),
-            locals(),
-        )
+        return call_by_name([huber_loss_backward_op, huber_loss_backward_out_op], locals())
     if out is not None:
         return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
     try:
@@ -3430,7 +2872,7 @@ def huber_loss_backward(
 
 def index_select_backward(grad=None, self_sizes=None, dim=None, index=None, **numpy_names):
     if numpy_names or self_sizes is None or dim is None:
-        return call_by_name((index_select_backward_op,), locals())
+        return call_by_name([index_select_backward_op], locals())
     try:
         key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3442,13 +2884,7 @@ def leaky_relu_backward(
     grad_output=None, input=None, negative_slope=None, self_is_result=None, *, out=None, **numpy_names
 ):
     if numpy_names or negative_slope is None or self_is_result is None:
-        return call_by_name(
-            (
-                leaky_relu_backward_op,
-                leaky_relu_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([leaky_relu_backward_op, leaky_relu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
     try:
@@ -3460,13 +2896,7 @@ def leaky_relu_backward(
 
 def mse_loss_backward(grad_output=None, input=None, target=None, reduction=None, *, out=None, **numpy_names):
     if numpy_names or reduction is None:
-        return call_by_name(
-            (
-                mse_loss_backward_op,
-                mse_loss_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([mse_loss_backward_op, mse_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
     try:
@@ -3487,7 +2917,7 @@ def nll_loss2d_backward(
     **numpy_names,
 ):
     if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name((nll_loss2d_backward_op,), locals())
+        return call_by_name([nll_loss2d_backward_op], locals())
     try:
         key_set = (
             grad_output._key_set
@@ -3517,13 +2947,7 @@ def nll_loss_backward(
     **numpy_names,
 ):
     if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name(
-            (
-                nll_loss_backward_op,
-                nll_loss_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([nll_loss_backward_op, nll_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(
             nll_loss_backward_grad_input_op,
@@ -3554,7 +2978,7 @@ def nll_loss_backward(
 
 def select_backward(grad_output=None, input_sizes=None, dim=None, index=None, **numpy_names):
     if numpy_names or input_sizes is None or dim is None or index is None:
-        return call_by_name((select_backward_op,), locals())
+        return call_by_name([select_backward_op], locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3574,13 +2998,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
 
 def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name(
-            (
-                silu_backward_op,
-                silu_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([silu_backward_op, silu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(silu_backward_grad_input_op, grad_output, input, out)
     try:
@@ -3592,7 +3010,7 @@ def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
 
 def slice_backward(grad_output=None, input_sizes=None, dim=None, start=None, end=None, step=None, **numpy_names):
     if numpy_names or input_sizes is None or dim is None or start is None or end is None or step is None:
-        return call_by_name((slice_backward_op,), locals())
+        return call_by_name([slice_backward_op], locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3604,13 +3022,7 @@ def smooth_l1_loss_backward(
     grad_output=None, input=None, target=None, reduction=None, beta=None, *, out=None, **numpy_names
 ):
     if numpy_names or reduction is None or beta is None:
-        return call_by_name(
-            (
-                smooth_l1_loss_backward_op,
-                smooth_l1_loss_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([smooth_l1_loss_backward_op, smooth_l1_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
     try:
@@ -3622,13 +3034,7 @@ def smooth_l1_loss_backward(
 
 def softplus_backward(grad_output=None, input=None, beta=None, threshold=None, *, out=None, **numpy_names):
     if numpy_names or beta is None or threshold is None:
-        return call_by_name(
-            (
-                softplus_backward_op,
-                softplus_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([softplus_backward_op, softplus_backward_grad_input_op], locals())
     if out is not None:
         return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
     try:
@@ -3650,13 +3056,7 @@ def tanh_backward(grad_output, output, *, out=None):
 
 def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None, **numpy_names):
     if numpy_names or threshold is None:
-        return call_by_name(
-            (
-                threshold_backward_op,
-                threshold_backward_grad_input_op,
-            ),
-            locals(),
-        )
+        return call_by_name([threshold_backward_op, threshold_backward_grad_input_op], locals())
     if out is not None:
         return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
     try:
@@ -3668,7 +3068,7 @@ def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None
 
 def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=None, **numpy_names):
     if numpy_names or input_sizes is None or dim is None or size is None or step is None:
-        return call_by_name((unfold_backward_op,), locals())
+        return call_by_name([unfold_backward_op], locals())
     try:
         key_set = (grad_in._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3678,7 +3078,7 @@ def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=No
 
 def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=None, keepdim=None, **numpy_names):
     if numpy_names or dim is None or sizes is None or keepdim is None:
-        return call_by_name((value_selecting_reduction_backward_op,), locals())
+        return call_by_name([value_selecting_reduction_backward_op], locals())
     try:
         key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3725,7 +3125,7 @@ Tensor.broadcast_to = tensor_broadcast_to
 
 def tensor_chunk(self, chunks=None, dim=0, **numpy_names):
     if numpy_names or chunks is None:
-        return call_by_name((chunk_op,), locals())
+        return call_by_name([chunk_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3772,7 +3172,7 @@ Tensor.expand = tensor_expand
 
 def tensor_expand_as(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((expand_as_op,), locals())
+        return call_by_name([expand_as_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3870,7 +3270,7 @@ Tensor.reshape = tensor_reshape
 
 def tensor_reshape_as(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((reshape_as_op,), locals())
+        return call_by_name([reshape_as_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3883,7 +3283,7 @@ Tensor.reshape_as = tensor_reshape_as
 
 def tensor_select(self, dim=None, index=None, **numpy_names):
     if numpy_names or dim is None or index is None:
-        return call_by_name((select_int_op,), locals())
+        return call_by_name([select_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3910,7 +3310,7 @@ Tensor.split = tensor_split
 
 def tensor_split_with_sizes(self, split_sizes=None, dim=0, **numpy_names):
     if numpy_names or split_sizes is None:
-        return call_by_name((split_with_sizes_op,), locals())
+        return call_by_name([split_with_sizes_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4001,7 +3401,7 @@ Tensor.transpose_ = tensor_transpose_
 
 def tensor_unbind(self, dim=0, **numpy_names):
     if numpy_names:
-        return call_by_name((unbind_int_op,), locals())
+        return call_by_name([unbind_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4014,7 +3414,7 @@ Tensor.unbind = tensor_unbind
 
 def tensor_unflatten(self, dim=None, sizes=None, **numpy_names):
     if numpy_names or dim is None or sizes is None:
-        return call_by_name((unflatten_int_op,), locals())
+        return call_by_name([unflatten_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4038,7 +3438,7 @@ Tensor.unfold = tensor_unfold
 
 def tensor_unsqueeze(self, dim=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((unsqueeze_op,), locals())
+        return call_by_name([unsqueeze_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4051,7 +3451,7 @@ Tensor.unsqueeze = tensor_unsqueeze
 
 def tensor_unsqueeze_(self, dim=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((unsqueeze__op,), locals())
+        return call_by_name([unsqueeze__op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4076,7 +3476,7 @@ Tensor.view = tensor_view
 
 def tensor_view_as(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((view_as_op,), locals())
+        return call_by_name([view_as_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4142,7 +3542,7 @@ Tensor.to = tensor_to
 
 def tensor_type_as(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((type_as_op,), locals())
+        return call_by_name([type_as_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4251,7 +3651,7 @@ Tensor.diagonal_scatter = tensor_diagonal_scatter
 
 def tensor_select_scatter(self, src=None, dim=None, index=None, **numpy_names):
     if numpy_names or dim is None or index is None:
-        return call_by_name((select_scatter_op,), locals())
+        return call_by_name([select_scatter_op], locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4264,7 +3664,7 @@ Tensor.select_scatter = tensor_select_scatter
 
 def tensor_slice_scatter(self, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
     if numpy_names:
-        return call_by_name((slice_scatter_op,), locals())
+        return call_by_name([slice_scatter_op], locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4336,7 +3736,7 @@ Tensor.abs_ = tensor_abs_
 
 def tensor_add(self, other=None, *, alpha=1, **numpy_names):
     if numpy_names:
-        return call_by_name((add_Tensor_op,), locals())
+        return call_by_name([add_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4349,7 +3749,7 @@ Tensor.add = tensor_add
 
 def tensor_add_(self, other=None, *, alpha=1, **numpy_names):
     if numpy_names:
-        return call_by_name((add__Tensor_op,), locals())
+        return call_by_name([add__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4406,7 +3806,7 @@ Tensor.addcmul_ = tensor_addcmul_
 
 def tensor_bitwise_and(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_and_Tensor_op,), locals())
+        return call_by_name([bitwise_and_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4419,7 +3819,7 @@ Tensor.bitwise_and = tensor_bitwise_and
 
 def tensor_bitwise_and_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_and__Tensor_op,), locals())
+        return call_by_name([bitwise_and__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4432,7 +3832,7 @@ Tensor.bitwise_and_ = tensor_bitwise_and_
 
 def tensor_bitwise_left_shift(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_left_shift_Tensor_op,), locals())
+        return call_by_name([bitwise_left_shift_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4445,7 +3845,7 @@ Tensor.bitwise_left_shift = tensor_bitwise_left_shift
 
 def tensor_bitwise_left_shift_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_left_shift__Tensor_op,), locals())
+        return call_by_name([bitwise_left_shift__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4480,7 +3880,7 @@ Tensor.bitwise_not_ = tensor_bitwise_not_
 
 def tensor_bitwise_or(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_or_Tensor_op,), locals())
+        return call_by_name([bitwise_or_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4493,7 +3893,7 @@ Tensor.bitwise_or = tensor_bitwise_or
 
 def tensor_bitwise_or_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_or__Tensor_op,), locals())
+        return call_by_name([bitwise_or__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4506,7 +3906,7 @@ Tensor.bitwise_or_ = tensor_bitwise_or_
 
 def tensor_bitwise_right_shift(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_right_shift_Tensor_op,), locals())
+        return call_by_name([bitwise_right_shift_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4519,7 +3919,7 @@ Tensor.bitwise_right_shift = tensor_bitwise_right_shift
 
 def tensor_bitwise_right_shift_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_right_shift__Tensor_op,), locals())
+        return call_by_name([bitwise_right_shift__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4532,7 +3932,7 @@ Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
 
 def tensor_bitwise_xor(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_xor_Tensor_op,), locals())
+        return call_by_name([bitwise_xor_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4545,7 +3945,7 @@ Tensor.bitwise_xor = tensor_bitwise_xor
 
 def tensor_bitwise_xor_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((bitwise_xor__Tensor_op,), locals())
+        return call_by_name([bitwise_xor__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4718,7 +4118,7 @@ Tensor.div_ = tensor_div_
 
 def tensor_eq(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((eq_Tensor_op,), locals())
+        return call_by_name([eq_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4731,7 +4131,7 @@ Tensor.eq = tensor_eq
 
 def tensor_eq_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((eq__Tensor_op,), locals())
+        return call_by_name([eq__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4744,7 +4144,7 @@ Tensor.eq_ = tensor_eq_
 
 def tensor_equal(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((equal_op,), locals())
+        return call_by_name([equal_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4867,7 +4267,7 @@ Tensor.floor_ = tensor_floor_
 
 def tensor_floor_divide(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((floor_divide_op,), locals())
+        return call_by_name([floor_divide_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4880,7 +4280,7 @@ Tensor.floor_divide = tensor_floor_divide
 
 def tensor_floor_divide_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((floor_divide__Tensor_op,), locals())
+        return call_by_name([floor_divide__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4921,7 +4321,7 @@ Tensor.fmod_ = tensor_fmod_
 
 def tensor_ge(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((ge_Tensor_op,), locals())
+        return call_by_name([ge_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4934,7 +4334,7 @@ Tensor.ge = tensor_ge
 
 def tensor_ge_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((ge__Tensor_op,), locals())
+        return call_by_name([ge__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4947,7 +4347,7 @@ Tensor.ge_ = tensor_ge_
 
 def tensor_gt(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((gt_Tensor_op,), locals())
+        return call_by_name([gt_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4960,7 +4360,7 @@ Tensor.gt = tensor_gt
 
 def tensor_gt_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((gt__Tensor_op,), locals())
+        return call_by_name([gt__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5006,7 +4406,7 @@ Tensor.isnan = tensor_isnan
 
 def tensor_le(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((le_Tensor_op,), locals())
+        return call_by_name([le_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5019,7 +4419,7 @@ Tensor.le = tensor_le
 
 def tensor_le_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((le__Tensor_op,), locals())
+        return call_by_name([le__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5148,7 +4548,7 @@ Tensor.log2_ = tensor_log2_
 
 def tensor_logical_and(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((logical_and_op,), locals())
+        return call_by_name([logical_and_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5161,7 +4561,7 @@ Tensor.logical_and = tensor_logical_and
 
 def tensor_logical_and_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((logical_and__op,), locals())
+        return call_by_name([logical_and__op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5196,7 +4596,7 @@ Tensor.logical_not_ = tensor_logical_not_
 
 def tensor_logical_or(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((logical_or_op,), locals())
+        return call_by_name([logical_or_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5209,7 +4609,7 @@ Tensor.logical_or = tensor_logical_or
 
 def tensor_logical_or_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((logical_or__op,), locals())
+        return call_by_name([logical_or__op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5222,7 +4622,7 @@ Tensor.logical_or_ = tensor_logical_or_
 
 def tensor_logical_xor(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((logical_xor_op,), locals())
+        return call_by_name([logical_xor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5235,7 +4635,7 @@ Tensor.logical_xor = tensor_logical_xor
 
 def tensor_logical_xor_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((logical_xor__op,), locals())
+        return call_by_name([logical_xor__op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5248,7 +4648,7 @@ Tensor.logical_xor_ = tensor_logical_xor_
 
 def tensor_lt(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((lt_Tensor_op,), locals())
+        return call_by_name([lt_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5261,7 +4661,7 @@ Tensor.lt = tensor_lt
 
 def tensor_lt_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((lt__Tensor_op,), locals())
+        return call_by_name([lt__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5274,7 +4674,7 @@ Tensor.lt_ = tensor_lt_
 
 def tensor_maximum(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((maximum_op,), locals())
+        return call_by_name([maximum_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5287,7 +4687,7 @@ Tensor.maximum = tensor_maximum
 
 def tensor_minimum(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((minimum_op,), locals())
+        return call_by_name([minimum_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5300,7 +4700,7 @@ Tensor.minimum = tensor_minimum
 
 def tensor_mul(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((mul_Tensor_op,), locals())
+        return call_by_name([mul_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5313,7 +4713,7 @@ Tensor.mul = tensor_mul
 
 def tensor_mul_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((mul__Tensor_op,), locals())
+        return call_by_name([mul__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5326,7 +4726,7 @@ Tensor.mul_ = tensor_mul_
 
 def tensor_ne(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((ne_Tensor_op,), locals())
+        return call_by_name([ne_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5339,7 +4739,7 @@ Tensor.ne = tensor_ne
 
 def tensor_ne_(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((ne__Tensor_op,), locals())
+        return call_by_name([ne__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5671,7 +5071,7 @@ Tensor.square_ = tensor_square_
 
 def tensor_sub(self, other=None, *, alpha=1, **numpy_names):
     if numpy_names:
-        return call_by_name((sub_Tensor_op,), locals())
+        return call_by_name([sub_Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5684,7 +5084,7 @@ Tensor.sub = tensor_sub
 
 def tensor_sub_(self, other=None, *, alpha=1, **numpy_names):
     if numpy_names:
-        return call_by_name((sub__Tensor_op,), locals())
+        return call_by_name([sub__Tensor_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5763,7 +5163,7 @@ Tensor.trunc_ = tensor_trunc_
 
 def tensor_where(self, condition=None, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((where_self_op,), locals())
+        return call_by_name([where_self_op], locals())
     try:
         key_set = (condition._key_set | self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5788,7 +5188,7 @@ Tensor.flip = tensor_flip
 
 def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((gather_op,), locals())
+        return call_by_name([gather_op], locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5801,7 +5201,7 @@ Tensor.gather = tensor_gather
 
 def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((index_add_op,), locals())
+        return call_by_name([index_add_op], locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5814,7 +5214,7 @@ Tensor.index_add = tensor_index_add
 
 def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((index_add__op,), locals())
+        return call_by_name([index_add__op], locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5841,7 +5241,7 @@ Tensor.index_put_ = tensor_index_put_
 
 def tensor_index_select(self, dim=None, index=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((index_select_op,), locals())
+        return call_by_name([index_select_op], locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5940,7 +5340,7 @@ Tensor.scatter_ = tensor_scatter_
 
 def tensor_scatter_add(self, dim=None, index=None, src=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((scatter_add_op,), locals())
+        return call_by_name([scatter_add_op], locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5953,7 +5353,7 @@ Tensor.scatter_add = tensor_scatter_add
 
 def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((scatter_add__op,), locals())
+        return call_by_name([scatter_add__op], locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5966,7 +5366,7 @@ Tensor.scatter_add_ = tensor_scatter_add_
 
 def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
     if numpy_names:
-        return call_by_name((take_along_dim_op,), locals())
+        return call_by_name([take_along_dim_op], locals())
     try:
         key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6052,7 +5452,7 @@ Tensor.all = tensor_all
 
 def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
     if numpy_names:
-        return call_by_name((amax_op,), locals())
+        return call_by_name([amax_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     dim = () if dim is None else dim
     try:
@@ -6067,7 +5467,7 @@ Tensor.amax = tensor_amax
 
 def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
     if numpy_names:
-        return call_by_name((amin_op,), locals())
+        return call_by_name([amin_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     dim = () if dim is None else dim
     try:
@@ -6099,7 +5499,7 @@ Tensor.any = tensor_any
 
 def tensor_argmax(self, dim=None, keepdim=False, **numpy_names):
     if numpy_names:
-        return call_by_name((argmax_op,), locals())
+        return call_by_name([argmax_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6112,7 +5512,7 @@ Tensor.argmax = tensor_argmax
 
 def tensor_argmin(self, dim=None, keepdim=False, **numpy_names):
     if numpy_names:
-        return call_by_name((argmin_op,), locals())
+        return call_by_name([argmin_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6125,7 +5525,7 @@ Tensor.argmin = tensor_argmin
 
 def tensor_cumsum(self, dim=None, *, dtype=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((cumsum_op,), locals())
+        return call_by_name([cumsum_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -6140,7 +5540,7 @@ Tensor.cumsum = tensor_cumsum
 
 def tensor_cumsum_(self, dim=None, *, dtype=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((cumsum__op,), locals())
+        return call_by_name([cumsum__op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -6155,7 +5555,7 @@ Tensor.cumsum_ = tensor_cumsum_
 
 def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((log_softmax_int_op,), locals())
+        return call_by_name([log_softmax_int_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -6170,7 +5570,7 @@ Tensor.log_softmax = tensor_log_softmax
 
 def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((logsumexp_op,), locals())
+        return call_by_name([logsumexp_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6256,7 +5656,7 @@ Tensor.prod = tensor_prod
 
 def tensor_softmax(self, dim=None, dtype=None, **numpy_names):
     if numpy_names or dim is None:
-        return call_by_name((softmax_int_op,), locals())
+        return call_by_name([softmax_int_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
     try:
@@ -6387,7 +5787,7 @@ Tensor.dot = tensor_dot
 
 def tensor_matmul(self, other=None, **numpy_names):
     if numpy_names:
-        return call_by_name((matmul_op,), locals())
+        return call_by_name([matmul_op], locals())
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:

@@ -136,7 +136,12 @@ class UserDefinedObjectVariable(VariableTracker):
     def call_method(self, tx, name, args, kwargs):
         if not isinstance(static_getattr(self.cls, name), (WrapperDescriptorType, MethodDescriptorType)):
             result = self.var_getattr(tx, name).call_function(tx, args, kwargs)
-            return result.realize() if name in ("__bool__", "__len__") else result  # Python looks at these results
+            if name not in ("__bool__", "__len__"):
+                return result
+            result = result.realize()  # Python looks at these results
+            if name == "__bool__" and not isinstance(getattr(result, "value", None), bool):
+                raise Unsupported(f"{self.cls.__name__}.__bool__ does not return a bool")
+            return result
         match name:
             case "__setattr__":
                 return self.store_attribute(tx, args[0].value, args[1])

@@ -6,6 +6,8 @@ In PyTorch: `torch/utils/data/dataloader.py`. Left out: pinned memory, results o
 from __future__ import annotations
 
 import math
+import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import Any, Generic
@@ -76,12 +78,21 @@ class DataLoader(Generic[T]):
         self.pin_memory, self.drop_last, self.timeout, self.generator = pin_memory, drop_last, timeout, generator
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
         self.persistent_workers, self._iterator = persistent_workers, None
+        self.check_worker_number_rationality()
         self._fixed = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__.get("_fixed", ()):
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn if there are more workers than processors that this process may use."""
+        affinity = getattr(os, "sched_getaffinity", None)  # macOS and Windows have none
+        most = len(affinity(0)) if affinity else os.cpu_count() or 0
+        if self.num_workers > most:
+            problem = f"This DataLoader will create {self.num_workers} worker processes, but this system has"
+            warnings.warn(f"{problem} {most} processors for them: more workers can make it slow", stacklevel=3)
 
     @property
     def index_sampler(self) -> Iterable:
@@ -96,6 +107,7 @@ class DataLoader(Generic[T]):
             return self._iterator
         from rushlight.utils.data.worker import _MultiProcessingDataLoaderIter  # multiprocessing is slow to import
 
+        self.check_worker_number_rationality()
         iterator = _MultiProcessingDataLoaderIter(self, fetch)
         if self.persistent_workers:
             self._iterator = iterator

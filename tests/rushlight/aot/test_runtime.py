@@ -78,6 +78,19 @@ def test_results_inputs_and_gradients_are_those_of_the_function(name, keep, deco
             np.testing.assert_allclose(x.grad.numpy(), y.grad.numpy(), atol=1e-5)
 
 
+# 0.5 is a default of `bernoulli_`, but not of `bernoulli`
+@pytest.mark.parametrize(("p", "backend"), [(0.5, "aot_eager"), (0.3, "aot_eager"), (0.5, "inductor")])
+def test_dropout_draws_the_same_numbers(p, backend):
+    module = rl.nn.Sequential(rl.nn.Linear(3, 3), rl.nn.Dropout(p))
+    results = []
+    for each in module, rl.compile(module, backend=backend):
+        rl.manual_seed(0)
+        result = each(rl.ones(4, 3))
+        results.append((result.detach().numpy(), *rl.autograd.grad(result.sum(), [module[0].weight])))
+    for eager, compiled in zip(*results):
+        np.testing.assert_allclose(eager, compiled, atol=1e-6)
+
+
 def test_nothing_stands_between_a_caller_and_an_inference_graph():
     made = []
 

@@ -100,6 +100,19 @@ def try_except(x, n):
     finally:
         x = x - 1
     return x, "none"
+def rows(x):
+    rows = kept = [x]
+    rows += x * 2
+    return len(kept), rows[-1] + 1
+def shifts(n): return (n << 2) >> 1, 3 << n
+def named(x): return x[None].max(axis=0), rl.amax(x, axis=0, keepdims=True)
+class Truth:
+    def __init__(self, value): self.value = value
+    def __bool__(self): return self.value
+def truth(x, value):
+    x = x + 1
+    return x if Truth(value) else -x
+def truth_of_bool(x, value): return x + 1 if bool(Truth(value)) and not not Truth(value) else x - 1
 def breaking(x):
     y = x.sin()
     rl.dynamo.graph_break()
@@ -304,6 +317,16 @@ CALLS = [  # a function, its arguments, and how many graphs its first call makes
     ("try_except", "T(), 0", 1),
     ("try_except", "T(), 1", 1),
     ("try_except", "T(), 7", 1),
+    ("rows", "T()", 1),
+    ("shifts", "rl.tensor([1, 2])", 1),
+    ("named", "T()", 1),
+    ("truth", "T(), True", 1),
+    ("truth", "T(), False", 1),
+    ("truth", "T(), None", 1),
+    ("truth", "T(), 1", 1),
+    ("truth_of_bool", "T(), True", 1),
+    ("truth_of_bool", "T(), None", 0),
+    ("truth_of_bool", "T(), 'a'", 0),
     ("breaking", "T()", 2),
     ("branch", "T()", 2),
     ("branch", "-T()", 2),

@@ -2,6 +2,7 @@
 
 import copy
 import operator
+import pickle
 import traceback
 
 import pytest
@@ -140,6 +141,42 @@ def test_copies_share_or_do_not():
         ]
 
     agree(program)
+
+
+def with_every_kind_of_node(xp):
+    module = xp.fx.GraphModule(*program_of(xp)).eval()
+    module.extra = "kept"
+    return module
+
+
+def with_layers(xp):
+    return xp.fx.symbolic_trace(xp.nn.Sequential(xp.nn.Linear(3, 3), xp.nn.ReLU()))
+
+
+def with_annotations(xp):
+    def doubled(x: int, y=2):
+        return x * y + 1
+
+    return xp.fx.symbolic_trace(doubled)
+
+
+@pytest.mark.parametrize("made", [with_every_kind_of_node, with_layers, with_annotations])
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy, copy.copy])
+def test_a_copy_or_a_pickle_has_the_same_graph(made, copied):
+    def program(xp):
+        module = made(xp)
+        new = copied(module)
+        results = [str(each(xp.ones(3))) for each in (module, new)]
+        parts = [held(new), sorted(new.state_dict()), new.training, type(new).__name__, getattr(new, "extra", None)]
+        texts = [str(each.graph).replace("rushlight", "torch") for each in (module, new)]
+        codes = new.code == module.code, type(new) is type(module), new.graph.owning_module is new
+        return [parts, texts, codes, results[0] == results[1]]
+
+    agree(program)
+
+
+def test_a_pickled_graph_comes_back():
+    agree(lambda xp: str(pickle.loads(pickle.dumps(with_layers(xp).graph))).replace("rushlight", "torch"))
 
 
 # Modules within
