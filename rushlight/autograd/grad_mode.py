@@ -9,7 +9,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
@@ -117,13 +117,7 @@ class _Mode:
         return self(function) if callable(function) else self
 
     def __call__(self, function: Callable) -> Callable:
-        return context_decorator(self.clone, function)
-
-    def clone(self) -> _Mode:
-        """Another manager for the same mode, because calls of a function may overlap."""
-        copy = object.__new__(type(self))
-        copy.mode, copy.entered = self.mode, []
-        return copy
+        return context_decorator(type(self), function)  # a new manager for each call, because calls may overlap
 
     def __enter__(self) -> None:
         block = self.block(self.mode)
@@ -181,6 +175,9 @@ class inference_mode(_Mode):
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
+
+    def __call__(self, function: Callable) -> Callable:
+        return context_decorator(partial(inference_mode, self.mode), function)
 
 
 def is_grad_enabled() -> bool:
