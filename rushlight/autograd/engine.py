@@ -6,6 +6,7 @@ ready queue for each device.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -280,6 +281,11 @@ def backward(
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
     Source: `torch/autograd/__init__.py`, `backward`."""
     tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    if create_graph:
+        problem = "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient"
+        warnings.warn(
+            f"{problem}. Use autograd.grad, or set the .grad of the parameters to None afterwards.", stacklevel=3
+        )
     if inputs is not None:
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
         if not inputs:
@@ -332,13 +338,15 @@ def grad(
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
-    """Execute, and record in `local.for_inputs` whether only some inputs get gradients, which a checkpoint refuses.
+    """Execute. `local.for_inputs` says whether only some inputs get gradients, which a re-entrant checkpoint refuses, and
+    `local.graph_task_id` numbers the backward pass.
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
-    before, local.for_inputs = local.for_inputs, local.for_inputs or captures is not None
+    before = local.for_inputs, local.graph_task_id
+    local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_sequence)
     try:
         return execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
     finally:
-        local.for_inputs = before
+        local.for_inputs, local.graph_task_id = before
 
 
 def _differentiable_edge(tensor: Tensor) -> Edge:

@@ -1,13 +1,15 @@
 """Grad mode and inference mode: whether operators record a graph.
 
-In PyTorch: `torch/autograd/grad_mode.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`. Left out: the modes as decorators of
-generators.
+In PyTorch: `torch/autograd/grad_mode.py`, `torch/utils/_contextlib.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`.
 """
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ContextDecorator
+from contextlib import AbstractContextManager
+from functools import partial, wraps
 from typing import Any
 
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
@@ -61,8 +63,50 @@ def inferring(enabled: bool) -> Iterator[None]:
         local.inference, local.grad_enabled, local.tensor_keys, local.excluded, local.included = before
 
 
-class _Mode(ContextDecorator):
-    """A context manager, or a decorator of functions, with or without parentheses. Each call of the function is one block."""
+def context_decorator(make: Callable[[], AbstractContextManager], function: Callable) -> Callable:
+    """The function, each call of which is one block. A generator function runs in a block from one `yield` to the next.
+    Source: `torch/utils/_contextlib.py`, `context_decorator`."""
+    if inspect.isclass(function):
+        problem = "Decorating classes is deprecated and will be disabled in future versions."
+        warnings.warn(f"{problem} Decorate the methods, or use a with statement.", FutureWarning, stacklevel=3)
+    if inspect.isgeneratorfunction(function):
+        return wrap_generator(make, function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with make():
+            return function(*args, **kwargs)
+
+    return call
+
+
+def wrap_generator(make: Callable[[], AbstractContextManager], function: Callable) -> Callable:
+    """Source: `torch/utils/_contextlib.py`, `_wrap_generator`."""
+
+    @wraps(function)
+    def generate(*args: Any, **kwargs: Any) -> Any:
+        generator = function(*args, **kwargs)
+        resume, value = generator.send, None
+        while True:
+            with make():
+                try:
+                    result = resume(value)
+                except StopIteration as stop:
+                    return stop.value
+            try:
+                resume, value = generator.send, (yield result)
+            except GeneratorExit:
+                with make():
+                    generator.close()
+                raise
+            except BaseException as error:
+                resume, value = generator.throw, error
+
+    return generate
+
+
+class _Mode:
+    """A context manager, or a decorator of functions, with or without parentheses."""
 
     block = staticmethod(recording)
     mode: bool
@@ -71,6 +115,9 @@ class _Mode(ContextDecorator):
         self = super().__new__(cls)
         self.entered = []
         return self(function) if callable(function) else self
+
+    def __call__(self, function: Callable) -> Callable:
+        return context_decorator(type(self), function)  # a new manager for each call, because calls may overlap
 
     def __enter__(self) -> None:
         block = self.block(self.mode)
@@ -101,7 +148,7 @@ class enable_grad(_Mode):
     mode = True
 
 
-class set_grad_enabled(ContextDecorator):
+class set_grad_enabled:
     """Set whether a graph is recorded: from now on or, in a `with` statement, in its block."""
 
     def __init__(self, mode: bool) -> None:
@@ -109,7 +156,7 @@ class set_grad_enabled(ContextDecorator):
 
     def __call__(self, function: Callable) -> Callable:
         local.grad_enabled = self.before  # a decorator changes grad mode only during later calls
-        return super().__call__(function)
+        return context_decorator(lambda: set_grad_enabled(self.mode), function)
 
     def __enter__(self) -> None:
         local.grad_enabled = self.mode
@@ -128,6 +175,9 @@ class inference_mode(_Mode):
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
+
+    def __call__(self, function: Callable) -> Callable:
+        return context_decorator(partial(inference_mode, self.mode), function)
 
 
 def is_grad_enabled() -> bool:

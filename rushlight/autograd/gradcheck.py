@@ -5,6 +5,7 @@ In PyTorch: `torch/autograd/gradcheck.py`. Left out: forward mode, batched gradi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import grad
+from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.autograd.history import _as_tuple, requires_grad
+from rushlight.c10.dtypes import float64
 
 
 def gradcheck(
@@ -24,39 +27,130 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
 ) -> bool:
     """Compare the gradients of a function with finite differences, (f(x + eps) - f(x - eps)) / (2 eps), element by element.
 
-    Inputs that require grad should be float64. If they differ, it raises GradcheckError or, without `raise_exception`,
-    returns False.
+    Inputs that require grad should be float64. If the gradients differ, it raises GradcheckError or, without
+    `raise_exception`, returns False. The same holds if no output requires grad, but an output changes with the input; if two
+    backward passes differ by more than `nondet_tol`; if the gradient of zeros is not zero; and, with `check_undefined_grad`, if
+    a backward raises RuntimeError, or returns another gradient than zero, when no gradient arrives.
 
     Source: `torch/autograd/gradcheck.py`, `gradcheck`.
     """
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
-    if not checked:
-        raise ValueError("gradcheck expects at least one input tensor with requires_grad=True, but none has it.")
+    inputs = _as_tuple(inputs)
+    checked = check_inputs(inputs)
     outputs = _as_tuple(function(*inputs))
-    for number, output in enumerate(outputs):
-        if not requires_grad(output):
-            continue
-        numerical = [numerical_gradient(lambda n=number: _as_tuple(function(*inputs))[n], x, eps) for x in checked]
-        for j in range(output.numel()):
-            cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` works
-            cotangent.view(-1)[j] = 1.0
-            found = grad(output, checked, cotangent, retain_graph=True, allow_unused=True)
-            for k, (given, expected) in enumerate(zip(found, numerical)):
-                row = [each[j] for each in expected]
-                mine = [0.0] * len(row) if given is None else given.reshape(-1).tolist()
-                wrong = [i for i, (a, b) in enumerate(zip(mine, row)) if not abs(a - b) <= atol + rtol * abs(b)]
-                if wrong:
-                    if not raise_exception:
-                        return False
-                    i = wrong[0]
-                    which = f"element {j} of the output by element {i} of the input"
-                    values = f"{which} is {mine[i]} analytically, {row[i]} numerically"
-                    raise GradcheckError(f"Jacobian mismatch for output {number} with respect to input {k}: {values}")
+    try:
+        if not _differentiable(outputs):
+            check_constant(function, inputs, checked, eps)
+        for number, output in enumerate(outputs):
+            if output.requires_grad:
+                numerical = [
+                    numerical_gradient(lambda n=number: _as_tuple(function(*inputs))[n], x, eps) for x in checked
+                ]
+                check_jacobian(output, number, checked, numerical, (atol, rtol, nondet_tol))
+        if _differentiable(outputs):
+            check_zero(_differentiable(outputs), checked, "backward not multiplied by grad_output")
+            if check_undefined_grad:
+                check_undefined(function, inputs, checked)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
     return True
+
+
+def check_inputs(inputs: Sequence[Any]) -> list[Tensor]:
+    """The inputs that require grad. Source: `torch/autograd/gradcheck.py`, `_check_inputs`."""
+    checked = []
+    for i, x in enumerate(inputs):
+        if not requires_grad(x):
+            continue
+        if x.dtype is not float64:
+            warnings.warn(
+                f"Input #{i} requires gradient and is not float64. This check will likely fail.", stacklevel=3
+            )
+        if any(stride == 0 and size > 1 for size, stride in zip(x.shape, x.stride())):
+            problem = f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping."
+            raise RuntimeError(f"{problem} Call .contiguous on it first.")
+        checked.append(x)
+    if not checked:
+        problem = "gradcheck expects at least one input tensor to require gradient"
+        raise ValueError(f"{problem}, but none of them have requires_grad=True.")
+    return checked
+
+
+def check_constant(function: Callable, inputs: Sequence[Any], checked: Sequence[Tensor], eps: float) -> None:
+    """Check that the outputs, none of which requires grad, do not depend on the inputs.
+    Source: `torch/autograd/gradcheck.py`, `_check_no_differentiable_outputs`."""
+
+    def all_outputs() -> Tensor:
+        outputs = [output.detach().reshape(-1).to(float64) for output in _as_tuple(function(*inputs))]
+        return functions.cat(outputs)
+
+    if any(value != 0 for x in checked for row in numerical_gradient(all_outputs, x, eps) for value in row):
+        raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def check_jacobian(output: Tensor, number: int, checked: Sequence[Tensor], numerical: Sequence, bounds: tuple) -> None:
+    """Compare each row of the Jacobian of an output, computed twice by backward passes, with the finite differences."""
+    atol, rtol, nondet_tol = bounds
+    for j in range(output.numel()):
+        cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` works
+        cotangent.view(-1)[j] = 1.0
+        rows, again = (
+            [[0.0] * x.numel() if each is None else each.reshape(-1).tolist() for x, each in zip(checked, found)]
+            for found in (grad(output, checked, cotangent, retain_graph=True, allow_unused=True) for _ in range(2))
+        )
+        if any(abs(a - b) > nondet_tol for mine, other in zip(rows, again) for a, b in zip(mine, other)):
+            problem = (
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives"
+            )
+            raise GradcheckError(f"{problem} different values. The tolerance for nondeterminism was {nondet_tol}.")
+        for k, (mine, expected) in enumerate(zip(rows, numerical)):
+            for i, (a, b) in enumerate(zip(mine, [each[j] for each in expected])):
+                if not abs(a - b) <= atol + rtol * abs(b):
+                    which = f"element {j} of the output by element {i} of the input"
+                    values = f"{which} is {a} analytically, {b} numerically"
+                    raise GradcheckError(f"Jacobian mismatch for output {number} with respect to input {k}: {values}")
+
+
+def check_zero(outputs: Sequence[Tensor], checked: Sequence[Tensor], problem: str) -> None:
+    """Check that the gradients of zeros are zero."""
+    zeros = [functions.zeros_like(output) for output in outputs]
+    for found in grad(outputs, checked, zeros, retain_graph=True, allow_unused=True):
+        if found is not None and not bool((found == 0).all()):
+            raise GradcheckError(problem)
+
+
+class UndefinedGrad(Function):
+    """The identity. Its backward returns no gradient. Source: `torch/csrc/autograd/functions/basic_ops.h`, `UndefinedGrad`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> None:
+        return None
+
+
+def check_undefined(function: Callable, inputs: Sequence[Any], checked: Sequence[Tensor]) -> None:
+    """Check backward when no gradient arrives at any output, and at each output alone.
+    Source: `torch/autograd/gradcheck.py`, `_test_undefined_backward_mode`."""
+    count = len(_differentiable(function(*inputs)))
+    for undefined in [set(range(count)), *({i} for i in range(count) if count > 1)]:
+        outputs = enumerate(_differentiable(function(*inputs)))
+        outputs = [UndefinedGrad.apply(output) if i in undefined else output for i, output in outputs]
+        problem = "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+        try:
+            check_zero(outputs, checked, problem)
+        except GradcheckError:
+            raise
+        except RuntimeError as error:
+            raise GradcheckError("Expected backward function to handle undefined output grads.") from error
 
 
 def gradgradcheck(
@@ -93,7 +187,7 @@ class GradcheckError(RuntimeError):
 
 
 def _differentiable(value: Any) -> tuple[Tensor, ...]:
-    return tuple(output for output in _as_tuple(value) if requires_grad(output))
+    return tuple(output for output in _as_tuple(value) if output.requires_grad)
 
 
 def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) -> list[list[float]]:

@@ -148,7 +148,8 @@ class AccumulateGrad(Node):
                 accumulate(self.variable, grad)
             hooks = meta.post_hooks
             for hook in list(hooks.values()) if hooks else ():
-                hook(self.variable)
+                if hook(self.variable) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return ()
 
 
@@ -253,10 +254,21 @@ class SavedTensor:
             self.output_nr = tensor._autograd.output_nr
             self.tensor = without_history(tensor)
         if local.saved_tensors_hooks:
-            pack, self.unpack_hook = local.saved_tensors_hooks[-1]
+            pack, unpack = local.saved_tensors_hooks[-1]
+            self.unpack_hook = lambda packed: check_unpacked(unpack(packed))
             self.edge, self.tensor = NO_EDGE if self.is_output else gradient_edge(tensor), None
             with set_grad_enabled(False):
                 self.packed = pack(tensor)
+            if tensor._storage.version != self.version:
+                problem = "A saved tensor pack hook is modifying its input in place."
+                raise RuntimeError(f"{problem} Clone the tensor in the hook, and write to the clone.")
+
+
+def check_unpacked(value: Any) -> Tensor:
+    if not isinstance(value, Tensor):
+        problem = "Output of saved tensor unpack_hook expected to be a Tensor"
+        raise TypeError(f"{problem} but got result of type {type(value).__name__}")
+    return value
 
 
 def without_history(tensor: Tensor) -> Tensor:

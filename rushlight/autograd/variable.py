@@ -5,6 +5,7 @@ In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`
 
 from __future__ import annotations
 
+import copy
 import warnings
 import weakref
 from collections.abc import Callable
@@ -38,6 +39,17 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if not requires_grad or self.is_leaf:
         self.requires_grad = requires_grad
     return self
+
+
+def _get_grad(self: Tensor) -> Tensor | None:
+    meta = self._autograd
+    if meta is None:
+        return None
+    if meta.grad is None and meta.grad_fn is not None and not meta.retains_grad:
+        problem = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed."
+        use = "Use .retain_grad() before backward, or access the leaf Tensor."
+        warnings.warn(f"{problem} Its .grad attribute won't be populated during backward(). {use}", stacklevel=2)
+    return meta.grad
 
 
 def _set_grad(self: Tensor, grad: Tensor | None) -> None:
@@ -125,6 +137,30 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return RemovableHandle(self._autograd.post_hooks, hook)
 
 
+def _deepcopy(self: Tensor, memo: dict) -> Tensor:
+    """A leaf on a copy of the memory, with the other attributes. Copies of tensors on one storage are on one storage again.
+    Source: `torch/_tensor.py`, `Tensor.__deepcopy__`."""
+    if not self.is_leaf:
+        problem = (
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
+        )
+        raise RuntimeError(f"{problem} Copy x.detach() instead.")
+    if id(self) in memo:
+        return memo[id(self)]
+    state = {name: value for name, value in self.__getstate__().items() if name not in _NOT_COPIED}
+    new = memo[id(self)] = Tensor.__new__(type(self))
+    new.__dict__.update(copy.deepcopy(state, memo))
+    new._key_set, new._storage.version = local.tensor_keys[self.device.type], 1
+    if requires_grad(self):
+        new.requires_grad_()
+    if self.grad is not None:
+        new.grad = copy.deepcopy(self.grad, memo)
+    return new
+
+
+_NOT_COPIED = ("_autograd", "_base", "_view_fn", "_view_version", "_creation_meta", "_key_set")
+
+
 def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     backward(self, gradient, retain_graph, create_graph, inputs)
 
@@ -147,5 +183,6 @@ Tensor.retains_grad = property(lambda self: self._autograd is not None and self.
 Tensor._version = property(_get_version)
 Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
 Tensor._is_view = lambda self: self._base is not None
+Tensor.__deepcopy__ = _deepcopy
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

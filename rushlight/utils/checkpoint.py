@@ -1,27 +1,59 @@
 """Checkpointing: recompute intermediate results in backward instead of saving them.
 
-In PyTorch: `torch/utils/checkpoint.py`. Left out: the non-reentrant form, and saving the state of random generators.
+The re-entrant form is a `Function` whose backward runs the function and then the engine again. The other form records the
+function as usual, but `saved_tensors_hooks` drop what its nodes save. The first tensor that backward unpacks runs the function
+again, and what the nodes save this time is unpacked.
+
+In PyTorch: `torch/utils/checkpoint.py`. Left out: debugging (`debug=True`), selective checkpoints, `GraphExecGroup`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import count
 from typing import Any
 
+from rushlight.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
+from rushlight.aten.native.random import fork_rng, get_rng_state, set_rng_state
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import backward
 from rushlight.autograd.function import Function, FunctionCtx
-from rushlight.autograd.grad_mode import enable_grad
+from rushlight.autograd.grad_mode import enable_grad, is_grad_enabled
+from rushlight.autograd.graph import SavedTensor, save, saved_tensors_hooks, unpack_saved
 from rushlight.autograd.history import requires_grad
 from rushlight.c10.dispatch import local
+
+
+def repeatable(function: Callable, preserve_rng_state: bool) -> Callable:
+    """The function, which draws the same random numbers and is cast in the same way as if it were called now."""
+    state = get_rng_state() if preserve_rng_state else None
+    enabled, dtype = is_autocast_enabled("cpu"), get_autocast_dtype("cpu")
+
+    def again(*args: Any, **kwargs: Any) -> Any:
+        with fork_rng(preserve_rng_state), autocast("cpu", dtype, enabled):
+            if preserve_rng_state:
+                set_rng_state(state)
+            return function(*args, **kwargs)
+
+    return again
+
+
+# The re-entrant form -------------------------------------------------------------------------------------------------
 
 
 class CheckpointFunction(Function):
     """Source: `torch/utils/checkpoint.py`, `CheckpointFunction`."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, function: Callable, *args: Any) -> Any:
-        ctx.run, ctx.args = function, [None if isinstance(arg, Tensor) else arg for arg in args]
+    def forward(ctx: FunctionCtx, functions: tuple[Callable, Callable], *args: Any) -> Any:
+        function, ctx.run = functions
+        if not any(requires_grad(arg) for arg in args):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        ctx.args = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.save_for_backward(*(arg if isinstance(arg, Tensor) else None for arg in args))
         return function(*args)
 
@@ -71,7 +103,229 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
     return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
 
 
-def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:
-    """Compute `function(*args)` and save only the arguments. The backward pass runs the function again. Source:
-    `torch/utils/checkpoint.py`, `checkpoint`; only the reentrant form is here."""
-    return CheckpointFunction.apply(function, *args)
+# The form with saved tensor hooks ------------------------------------------------------------------------------------
+
+
+class CheckpointError(RuntimeError):
+    """The function does something else when it runs again. Source: `torch/utils/checkpoint.py`."""
+
+
+class _StopRecomputationError(Exception):
+    """All tensors that backward needs are there."""
+
+
+class _Holder:
+    """What a node keeps instead of a saved tensor: by backward pass, a handle to the recomputed tensor, None once it was used."""
+
+    def __init__(self) -> None:
+        self.handles: dict[int, _Handle | None] = {}
+
+
+class _Handle:
+    """The key of a recomputed tensor, which lives as long as its holder."""
+
+
+class _CheckpointFrame:
+    """One call of a checkpoint. Its holders belong to the nodes, so that a tensor that backward needs no longer is freed.
+    Source: `torch/utils/checkpoint.py`, `_CheckpointFrame`."""
+
+    def __init__(self, run: Callable, args: Sequence, early_stop: bool, metadata: Callable[[Tensor], Any]) -> None:
+        self.run, self.saved_args, self.early_stop, self.metadata = (
+            run,
+            [save_argument(arg) for arg in args],
+            early_stop,
+            metadata,
+        )
+        self.holders: list[weakref.ref[_Holder]] = []
+        self.metadatas: list[Any] = []
+        self.recomputed: dict[int, weakref.WeakKeyDictionary] = defaultdict(weakref.WeakKeyDictionary)
+        self.counter: dict[int, int] = defaultdict(int)
+        self.done: set[int] = set()
+        self.forward_completed = self.ignore_saved_mismatch = False
+
+    def pack(self, x: Tensor) -> _Holder:
+        """The pack hook of the forward: drop the tensor."""
+        holder = _Holder()
+        self.holders.append(weakref.ref(holder))
+        self.metadatas.append(self.metadata(x))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Tensor:
+        """The unpack hook: run the function again, once in each backward pass."""
+        task = local.graph_task_id if local.graph_task_id >= 0 else -1 - next(_outside)
+        if task not in self.done:
+            args = [unpack_saved(arg, None) if isinstance(arg, SavedTensor) else arg for arg in self.saved_args]
+            try:
+                with saved_tensors_hooks(lambda x: self.keep(task, x), lambda x: x), enable_grad():
+                    self.run(*args)
+            except _StopRecomputationError:
+                pass
+            self.done.add(task)
+            self.check_recomputed_tensors_match(task)
+        handle = holder.handles[task]
+        if handle is None:
+            problem = "Unpack is being triggered for a tensor that was already unpacked once."
+            raise CheckpointError(
+                f"rushlight.utils.checkpoint: {problem} Read ctx.saved_tensors only once in backward."
+            )
+        holder.handles[task] = None
+        return self.recomputed[task][handle]
+
+    def keep(self, task: int, x: Tensor) -> Tensor:
+        """The pack hook of the second run: keep the tensor for its holder, if that is still there."""
+        x = x.detach() if x.requires_grad else x
+        i = self.counter[task]
+        self.counter[task] += 1
+        if i >= len(self.holders):
+            if self.forward_completed:
+                problem = "trying to save more tensors during recomputation than during the original forward pass."
+                raise CheckpointError(f"rushlight.utils.checkpoint: {problem}")
+            self.ignore_saved_mismatch = True  # backward ran within the function
+            return x
+        holder = self.holders[i]()
+        if holder is not None:
+            handle = holder.handles[task] = _Handle()
+            self.recomputed[task][handle] = x
+        if self.early_stop and i + 1 == len(self.holders):
+            raise _StopRecomputationError
+        return x
+
+    def check_recomputed_tensors_match(self, task: int) -> None:
+        """Raise CheckpointError if the second run saved other tensors than the first."""
+        if self.ignore_saved_mismatch:
+            return
+        if len(self.holders) != self.counter[task]:
+            problem = "A different number of tensors was saved during the original forward and recomputation."
+            numbers = f"{len(self.holders)} were saved during forward, {self.counter[task]} during recomputation."
+            raise CheckpointError(f"rushlight.utils.checkpoint: {problem}\n{numbers}")
+        different = []
+        for i, (reference, before) in enumerate(zip(self.holders, self.metadatas)):
+            holder = reference()
+            now = holder and self.metadata(self.recomputed[task][holder.handles[task]])
+            if holder is not None and now != before:
+                different.append(f"tensor at position {i}: saved {before}, recomputed {now}")
+        if different:
+            problem = (
+                "Recomputed values for the following tensors have different metadata than during the forward pass."
+            )
+            raise CheckpointError("\n".join([f"rushlight.utils.checkpoint: {problem}", *different]))
+
+
+_outside = count()  # of unpacking outside of a backward pass
+
+
+def save_argument(arg: Any) -> Any:
+    return save(arg) if isinstance(arg, Tensor) else arg
+
+
+def _shape_and_dtype(x: Tensor) -> dict[str, Any]:
+    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+
+
+DETERMINISM_CHECKS = {"default": _shape_and_dtype, "none": lambda x: None}
+_early_stop: bool | None = None
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool):
+    """In this block, the second run of a checkpoint stops, or does not stop, when all saved tensors are there.
+    Source: `torch/utils/checkpoint.py`, `set_checkpoint_early_stop`."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+# The public functions ------------------------------------------------------------------------------------------------
+
+
+def noop_context_fn() -> tuple[AbstractContextManager, AbstractContextManager]:
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable,
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[AbstractContextManager, AbstractContextManager]] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Compute `function(*args, **kwargs)` and save only the arguments. The backward pass runs the function again.
+
+    Args:
+        use_reentrant: True is the re-entrant form, which takes no named arguments and does not work in `autograd.grad`. None
+            warns, and is True.
+        context_fn: returns two context managers, for the first and for the second run.
+        determinism_check: "default" compares the sizes and dtypes of the tensors that both runs save; "none" does not.
+        early_stop: stop the second run when all saved tensors are there. `set_checkpoint_early_stop` overrides it.
+        preserve_rng_state: the second run draws the same random numbers.
+
+    Raises:
+        CheckpointError: in backward, if the second run saves other tensors.
+
+    Source: `torch/utils/checkpoint.py`, `checkpoint`.
+    """
+    if use_reentrant is None:
+        warn_about_use_reentrant("checkpoint")
+        use_reentrant = True
+    if debug:
+        raise ValueError("checkpoint: debug=True is left out here")
+    if use_reentrant:
+        if kwargs:
+            raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+        if context_fn is not noop_context_fn:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply((function, repeatable(function, preserve_rng_state)), *args)
+    if determinism_check not in DETERMINISM_CHECKS:
+        raise ValueError(f"determinism_check should be one of {[*DETERMINISM_CHECKS]}, but got {determinism_check}")
+    forward_context, recompute_context = context_fn()
+    again = repeatable(function, preserve_rng_state)
+    if not is_grad_enabled():
+        return function(*args, **kwargs)
+
+    def run(*args: Any) -> None:
+        with recompute_context:
+            again(*args, **kwargs)
+
+    early_stop = early_stop if _early_stop is None else _early_stop
+    frame = _CheckpointFrame(run, args, early_stop, DETERMINISM_CHECKS[determinism_check])
+    with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
+        result = function(*args, **kwargs)
+    frame.forward_completed = True
+    return result
+
+
+def warn_about_use_reentrant(name: str) -> None:
+    problem = f"rushlight.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly."
+    warnings.warn(f"{problem} use_reentrant=False is recommended; without it, use_reentrant is True.", stacklevel=3)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, *, preserve_rng_state: bool = True
+) -> Any:
+    """Apply a sequence of functions, in `segments` checkpoints. The last segment is not checkpointed.
+    Source: `torch/utils/checkpoint.py`, `checkpoint_sequential`."""
+    if use_reentrant is None:
+        warn_about_use_reentrant("checkpoint_sequential")
+        use_reentrant = True
+    functions = list(functions)
+    size = len(functions) // segments
+
+    def run(part: Sequence[Callable]) -> Callable:
+        def forward(x: Any) -> Any:
+            for function in part:
+                x = function(x)
+            return x
+
+        return forward
+
+    for start in range(0, size * (segments - 1), size):
+        part = run(functions[start : start + size])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
+    return run(functions[size * (segments - 1) :])(input)

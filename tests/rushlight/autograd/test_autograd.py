@@ -1,6 +1,8 @@
 """Graphs, gradients, hooks, versions, modes and errors of autograd agree with torch."""
 
+import copy
 import random
+import warnings
 
 import pytest
 import torch
@@ -392,9 +394,99 @@ def saved_hooks(xp):
     return seen, x.grad
 
 
+def decorated_generators(xp):
+    """Where a generator runs in its mode: from one `yield` to the next."""
+    seen = []
+    for mode in (xp.no_grad, xp.enable_grad, xp.inference_mode, lambda: xp.set_grad_enabled(False)):
+
+        @mode()
+        def counting():
+            try:
+                for i in range(3):
+                    seen.append((i, xp.is_grad_enabled(), (yield xp.is_grad_enabled())))
+            except ValueError:
+                seen.append(("thrown", xp.is_grad_enabled()))
+                yield "caught"
+            finally:
+                seen.append(("finally", xp.is_grad_enabled()))
+            return "end"
+
+        generator = counting()
+        seen += [next(generator), xp.is_grad_enabled(), generator.send("sent"), generator.throw(ValueError())]
+        seen += [xp.is_grad_enabled(), generator.close(), xp.is_grad_enabled(), type(generator).__name__]
+        with xp.no_grad():
+            seen += [list(counting()), list(given_on(counting())), xp.is_grad_enabled()]
+    return seen
+
+
+def given_on(counting):
+    yield (yield from counting())
+
+
+def decorated_twice(xp):
+    @xp.set_grad_enabled(False)
+    def quiet():
+        return xp.is_grad_enabled()
+
+    with xp.no_grad():
+        seen = [quiet(), xp.is_grad_enabled()]
+    return seen, quiet(), xp.is_grad_enabled()
+
+
+def raised(run):
+    try:
+        return run() is None
+    except (RuntimeError, TypeError) as error:
+        return type(error).__name__, str(error).split(".")[0]
+
+
+def hooks_that_do_what_they_must_not(xp):
+    x = leaf(xp, 2)
+    hooks = xp.autograd.graph.saved_tensors_hooks
+
+    def square(pack, unpack=lambda t: t):
+        with hooks(pack, unpack):
+            y = x * x
+        return y.sum().backward()
+
+    seen = [raised(lambda: square(lambda t: t.add_(1))), raised(lambda: square(lambda t: 5))]
+    seen += [raised(lambda: square(lambda t: t.detach() + 1)), x.grad]
+    x.register_post_accumulate_grad_hook(lambda t: t.grad)
+    return [*seen, raised(lambda: x.sum().backward()), raised(lambda: xp.autograd.grad(x.sum(), []))]
+
+
+def deep_copies(xp):
+    x = leaf(xp, 4)
+    x.grad, x.note = x.detach() * 2, [1]
+    with xp.no_grad():
+        view = x.view(2, 2)
+    again, part, same, quiet = copy.deepcopy([x, x.detach()[1:], x, view])
+    seen = [(t.requires_grad, t.is_leaf, t._is_view(), t._version, t.storage_offset()) for t in (again, part, quiet)]
+    part.add_(1)
+    seen += [again is same, again.note, again.note is x.note, again.grad is x.grad, again.grad, again, x]
+    return [*seen, raised(lambda: copy.deepcopy(x * 2)), raised(lambda: copy.deepcopy(x[0]))]
+
+
+def warnings_given(xp):
+    x = leaf(xp, 2)
+    retained = x * 2
+    retained.retain_grad()
+    seen = []
+    for run in (
+        lambda: (x * 2).grad, lambda: x.grad, lambda: retained.grad, lambda: x.detach().grad,
+        lambda: (x * x).sum().backward(create_graph=True),
+    ):  # fmt: skip
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run()
+        seen.append([(each.category.__name__, str(each.message)[:60]) for each in caught])
+    return seen
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        decorated_generators, decorated_twice, hooks_that_do_what_they_must_not, deep_copies, warnings_given,
         linear, diamond, accumulated, two_leaves_of_one_gradient, broadcast, second_derivative, hooks, removed_hook,
         view_and_base, base_written_after_view, constant_becomes_part, copied_in, versions, detached, modes, unused,
         only_inputs, several_results, views_before_their_node_is_made, views_of_a_constant, captured_twice, own_function,
