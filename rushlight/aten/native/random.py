@@ -178,7 +178,7 @@ def uniform_real(generator: Generator, count: int, real: type | np.dtype) -> np.
     """Uniform numbers in [0, 1): multiples of 2**-24 in float32, and of 2**-53 in float64."""
     if real == np.float64:
         return (generator.random64(count) & np.uint64(2**53 - 1)) * 2.0**-53
-    return ((generator.random(count) & np.uint64(2**24 - 1)) * 2.0**-24).astype(np.float32)
+    return (generator.random(count) & np.uint64(2**24 - 1)).astype(np.float32) * np.float32(2.0**-24)
 
 
 def normal_distribution(generator: Generator, count: int) -> np.ndarray:
@@ -196,18 +196,17 @@ def normal_distribution(generator: Generator, count: int) -> np.ndarray:
 
 
 def normal_fill(generator: Generator, count: int, of: dtype) -> np.ndarray:
-    """At least 16 numbers with mean 0 and standard deviation 1. 16 uniform numbers give 16 of them: the first 8 give radii, and
-    the others angles. If `count` is not a multiple of 16, the last 16 numbers are drawn again.
+    """At least 16 numbers with mean 0 and standard deviation 1, in float64. 16 uniform numbers give 16 of them: the first 8 give
+    radii, and the others angles. If `count` is not a multiple of 16, the last 16 numbers are drawn again.
     Source: `aten/src/ATen/native/cpu/DistributionTemplates.h`, `normal_fill`."""
     real = np.float64 if of is float64 else np.float32
     whole, tail = count - count % 16, 16 if count % 16 else 0
     unused = 0 if of is float16 else count - whole  # for float16, PyTorch draws no numbers that it does not use
     uniform = uniform_real(generator, whole + unused + tail, real)
     blocks = np.concatenate([uniform[:whole], uniform[whole + unused :]]).reshape(-1, 16)
-    # Logarithms, sines and cosines are computed in float64, so that they do not depend on the CPU, and then rounded.
-    radius = np.sqrt(real(-2) * np.log(1 - blocks[:, :8], dtype=np.float64).astype(real))
-    theta = (real(2 * np.pi) * blocks[:, 8:]).astype(np.float64)
-    samples = np.concatenate([radius * np.cos(theta).astype(real), radius * np.sin(theta).astype(real)], 1).ravel()
+    radius = np.sqrt(-2.0 * np.log(1 - blocks[:, :8], dtype=np.float64))
+    theta = (real(2 * np.pi) * blocks[:, 8:]).astype(np.float64)  # float32 rounds the angle, and the results show it
+    samples = np.concatenate([radius * np.cos(theta), radius * np.sin(theta)], 1).ravel()
     return np.concatenate([samples[: count - tail], samples[whole:]])
 
 
@@ -268,11 +267,9 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, generator: Genera
     check_floating("normal_", self)
 
     def draw(generator: Generator, count: int) -> np.ndarray:
-        if count < 16 or not self.is_contiguous():
-            return normal_distribution(generator, count) * std + mean
-        samples = normal_fill(generator, count, self.dtype)
-        scale, shift = float(samples.dtype.type(std)), float(samples.dtype.type(mean))
-        return (samples.astype(np.float64) * scale + shift).astype(samples.dtype)
+        in_blocks = count >= 16 and self.is_contiguous()
+        samples = normal_fill(generator, count, self.dtype) if in_blocks else normal_distribution(generator, count)
+        return samples * std + mean
 
     return _fill(self, generator, draw)
 

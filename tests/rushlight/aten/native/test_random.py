@@ -245,3 +245,25 @@ def test_dropout_does_nothing_to_a_tensor_that_is_not_trained_on():
 def test_importing_rushlight_does_not_load_numpys_generators():
     code = "import sys, rushlight; sys.exit('numpy.random' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_same_script_has_the_same_losses():
+    def losses(xp):
+        xp.manual_seed(0)
+        x, target = xp.randn(40, 6), xp.randint(3, (40,))
+        batches = xp.utils.data.DataLoader(xp.utils.data.TensorDataset(x, target), 8, shuffle=True)
+        nn = xp.nn
+        model = nn.Sequential(nn.Linear(6, 20), nn.ReLU(), nn.Dropout(0.2), nn.Linear(20, 3))
+        optimizer = xp.optim.AdamW(model.parameters(), lr=0.01)
+        seen = []
+        for _ in range(4):
+            for rows, truth in batches:
+                optimizer.zero_grad()
+                loss = nn.functional.cross_entropy(model(rows), truth)
+                loss.backward()
+                optimizer.step()
+                seen.append(loss.item())
+        return seen
+
+    ours, theirs = map(losses, FRAMEWORKS)
+    assert len(ours) == 20 and ours == pytest.approx(theirs, 1e-4)
