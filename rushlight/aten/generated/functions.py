@@ -14,25 +14,25 @@ from rushlight.library import check_out_options, declare, invoke, leaf, resolve,
 
 __all__ = [
     "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
-    "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias",
-    "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_", "as_strided_scatter",
-    "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max",
-    "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter",
-    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
-    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
-    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add",
-    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10",
-    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
-    "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
-    "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
-    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
-    "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
+    "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
+    "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
+    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk",
+    "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach",
+    "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty",
+    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
+    "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge",
+    "gt", "index", "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm",
+    "le", "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean",
+    "median", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones",
+    "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll",
+    "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn",
+    "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split",
+    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "sum", "t",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
+    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -1856,6 +1856,85 @@ def var(*args, **kwargs):
         args,
         kwargs,
     )
+
+
+def argsort(*args, **kwargs):
+    return resolve(
+        (
+            argsort_op,
+            argsort_stable_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def median(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return resolve(
+        (
+            median_op,
+            median_dim_op,
+            median_dim_values_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def sort(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return resolve(
+        (
+            sort_op,
+            sort_stable_op,
+            sort_values_op,
+            sort_values_stable_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def topk(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return resolve(
+        (
+            topk_op,
+            topk_values_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unique_consecutive_op, input, return_inverse, return_counts, dim)
+    return unique_consecutive_op.table[key_set](input, return_inverse, return_counts, dim)
+
+
+def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=False):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unique_dim_op, input, dim, sorted, return_inverse, return_counts)
+    return unique_dim_op.table[key_set](input, dim, sorted, return_inverse, return_counts)
+
+
+def _unique2(input, sorted=True, return_inverse=False, return_counts=False):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_unique2_op, input, sorted, return_inverse, return_counts)
+    return _unique2_op.table[key_set](input, sorted, return_inverse, return_counts)
+
+
+def einsum(equation, tensors, *, path=None):
+    return invoke(einsum_op, equation, tensors, path)
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
@@ -4931,6 +5010,65 @@ def tensor_var(self, *args, **kwargs):
 Tensor.var = tensor_var
 
 
+def tensor_argsort(self, *args, **kwargs):
+    if not (args or kwargs):
+        return argsort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+    return resolve(
+        (
+            argsort_op,
+            argsort_stable_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.argsort = tensor_argsort
+
+
+def tensor_median(self, *args, **kwargs):
+    if not (args or kwargs):
+        return median_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            median_op,
+            median_dim_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.median = tensor_median
+
+
+def tensor_sort(self, *args, **kwargs):
+    if not (args or kwargs):
+        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+    return resolve(
+        (
+            sort_op,
+            sort_stable_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.sort = tensor_sort
+
+
+def tensor_topk(self, k, dim=-1, largest=True, sorted=True):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(topk_op, self, k, dim, largest, sorted)
+    return topk_op.table[key_set](self, k, dim, largest, sorted)
+
+
+Tensor.topk = tensor_topk
+
+
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
     try:
         key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
@@ -6193,6 +6331,39 @@ var_correction_op = declare(
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
+argsort_op = declare("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+argsort_stable_op = declare("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
+median_op = declare("median(Tensor self) -> Tensor")
+median_dim_op = declare("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+median_dim_values_op = declare(
+    "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+sort_op = declare("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
+sort_values_op = declare(
+    "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+sort_stable_op = declare(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+)
+sort_values_stable_op = declare(
+    "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+topk_op = declare(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
+)
+topk_values_op = declare(
+    "topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+unique_consecutive_op = declare(
+    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)"
+)
+unique_dim_op = declare(
+    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+_unique2_op = declare(
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+einsum_op = declare("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
 addmm_op = declare("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 addmm__op = declare("addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
 addmm_out_op = declare(

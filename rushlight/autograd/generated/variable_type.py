@@ -10,10 +10,10 @@ import math
 from rushlight.aten.generated.functions import (
     _index_put_impl__op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
     _log_softmax_out_op, _reshape_alias_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
-    _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op,
-    add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op,
-    addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
-    amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
+    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
+    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
+    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
     argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, baddbmm__op, baddbmm_op,
     baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op,
     binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_not__op,
@@ -42,35 +42,37 @@ from rushlight.aten.generated.functions import (
     logical_xor__op, logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
     masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op,
     max_dim_op, max_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
-    mean_out_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op,
-    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
-    mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
-    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
-    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
-    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
-    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op, relu__op, relu_op,
-    remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
-    remainder__Tensor_op, repeat_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
-    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
-    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
-    scatter_add_out_op, scatter_reduce_op, scatter_reduce_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op,
-    scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op,
-    select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op,
-    sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op,
-    silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
+    minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
+    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op,
+    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, normal__op, ones_out_op, permute_op,
+    pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op,
+    pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op,
+    rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op,
+    random__from_op, random__op, random__to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op,
+    reciprocal_op, reciprocal_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op,
+    remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, repeat_op, resize__op,
+    roll_op, round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op,
+    rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op,
+    scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce_op,
+    scatter_reduce_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op,
+    scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op,
+    sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op,
+    sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op,
+    sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
     smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
-    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op,
-    split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op,
-    squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op,
-    std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
+    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op,
+    sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op,
+    sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op,
+    stack_out_op, std_correction_op, std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op,
+    sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
     tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
-    transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
-    unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unsqueeze__op, unsqueeze_op, var_correction_op,
-    var_correction_out_op, view_op, where_self_op, where_self_out_op, zero__op, zero_op, zeros_out_op,
+    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
+    transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
+    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unique_consecutive_op,
+    unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op, view_op, where_self_op,
+    where_self_out_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -2046,6 +2048,117 @@ class VarBackward0(Node):
     def release_variables(node):
         node.saved_self = None
         node.released = True
+
+
+class MedianBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (evenly_distribute_backward(grad, self, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MedianBackward1(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class SortBackward0(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class SortBackward1(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class TopkBackward0(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class UniqueConsecutiveBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("unique_consecutive"),)
+
+
+class UniqueDimBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("unique_dim"),)
+
+
+class Unique2Backward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("_unique2"),)
 
 
 class AddmmBackward0(Node):
@@ -6097,6 +6210,125 @@ def var_correction(key_set, self, dim, correction, keepdim):
     return result
 
 
+def median(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return median_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return median_op.below[key_set](self)
+    node = MedianBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(median_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def median_dim(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return median_dim_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return median_dim_op.below[key_set](self, dim, keepdim)
+    node = MedianBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(median_dim_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def sort(key_set, self, dim, descending):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sort_op.below[key_set](self, dim, descending)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sort_op.below[key_set](self, dim, descending)
+    node = SortBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(sort_op.below[key_set], self, dim, descending)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def sort_stable(key_set, self, stable, dim, descending):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sort_stable_op.below[key_set](self, stable, dim, descending)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sort_stable_op.below[key_set](self, stable, dim, descending)
+    node = SortBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(sort_stable_op.below[key_set], self, stable, dim, descending)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def topk(key_set, self, k, dim, largest, sorted):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return topk_op.below[key_set](self, k, dim, largest, sorted)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return topk_op.below[key_set](self, k, dim, largest, sorted)
+    node = TopkBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(topk_op.below[key_set], self, k, dim, largest, sorted)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def unique_consecutive(key_set, self, return_inverse, return_counts, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
+    node = UniqueConsecutiveBackward0()
+    node.next_edges = edges
+    result = call_below(unique_consecutive_op.below[key_set], self, return_inverse, return_counts, dim)
+    set_history(result, node, [True, False, False])
+    return result
+
+
+def unique_dim(key_set, self, dim, sorted, return_inverse, return_counts):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
+    node = UniqueDimBackward0()
+    node.next_edges = edges
+    result = call_below(unique_dim_op.below[key_set], self, dim, sorted, return_inverse, return_counts)
+    set_history(result, node, [True, False, False])
+    return result
+
+
+def _unique2(key_set, self, sorted, return_inverse, return_counts):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
+    node = Unique2Backward0()
+    node.next_edges = edges
+    result = call_below(_unique2_op.below[key_set], self, sorted, return_inverse, return_counts)
+    set_history(result, node, [True, False, False])
+    return result
+
+
 def addmm(key_set, self, mat1, mat2, beta, alpha):
     if (
         not local.grad_enabled
@@ -6873,18 +7105,20 @@ AUTOGRAD = {
     _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op:
     logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim,
     prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op:
-    sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
-    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_with_logits_op:
-    binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op:
-    nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss,
-    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
-    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
-    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
-    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
-    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
-    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
-    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
-    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    sum_dim_IntList, var_correction_op: var_correction, median_op: median, median_dim_op: median_dim, sort_op: sort,
+    sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim,
+    _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm,
+    dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits,
+    huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
+    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
+    _softmax_backward_data_op: _softmax_backward_data, diagonal_backward_op: diagonal_backward, elu_backward_op:
+    elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward,
+    hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op:
+    leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward,
+    nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward,
+    slice_backward_op: slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op:
+    softplus_backward, tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op:
+    unfold_backward,
 }  # fmt: skip
 
 OUT = (
@@ -6906,15 +7140,16 @@ OUT = (
     amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum_out_op,
     log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
-    linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
-    multinomial_out_op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
-    randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op, _log_softmax_backward_data_out_op,
-    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
-    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
-    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
-    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
-    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
+    topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op,
+    huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, rand_out_op,
+    randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
+    randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    elu_backward_grad_input_op, gelu_backward_grad_input_op, hardtanh_backward_grad_input_op,
+    huber_loss_backward_out_op, leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op,
+    nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op, silu_backward_grad_input_op,
+    smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op, tanh_backward_grad_input_op,
+    threshold_backward_grad_input_op,
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
@@ -6962,14 +7197,15 @@ WRITTEN = (
     amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
     log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op,
-    rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op,
-    random__from_op, random__to_op, random__op, randperm_out_op, randperm_generator_out_op, uniform__op,
-    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, elu_backward_grad_input_op,
-    gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
-    leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
-    sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
-    softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
+    topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
+    mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
+    bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
+    random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
+    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
+    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
+    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
 )  # fmt: skip
