@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from rushlight.aten.generated import functions
+from rushlight.aten.native.linear import LETTERS
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, as_dtype, dtype
 from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke
 
-__all__ = ["broadcast_tensors"]
+__all__ = ["broadcast_tensors", "einsum", "unique", "unique_consecutive"]
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -17,6 +21,61 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     return functions.broadcast_tensors(tensors)
+
+
+def einsum(*args: Any) -> Tensor:
+    """`einsum("ij,jk->ik", a, b)`, or with a list of numbers for each operand: `einsum(a, [0, 1], b, [1, 2], [0, 2])`. Operands are
+    multiplied from left to right. Source: `torch/functional.py`, `einsum`."""
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list"
+        )
+    if isinstance(args[0], Tensor):
+        equation = ",".join(map(_subscripts, args[1::2]))
+        if len(args) % 2:
+            return einsum(f"{equation}->{_subscripts(args[-1])}", *args[:-1:2])
+        return einsum(equation, *args[::2])
+    equation, *operands = args
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        return einsum(equation, *operands[0])
+    return functions.einsum(equation, operands)
+
+
+def _subscripts(numbers: Sequence) -> str:
+    """The letters of the dimensions 0 to 51 of a subscript list, in which Ellipsis may be."""
+    if any(n is not Ellipsis and not 0 <= n < len(LETTERS) for n in numbers):
+        raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """The different elements, or slices along `dim`, in order; if requested, the index of each element among them, and how
+    often each occurs. Source: `torch/functional.py`, `_unique_impl`."""
+    if dim is None:
+        found = functions._unique2(input, sorted, return_inverse, return_counts)
+    else:
+        found = functions.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    return _requested(found, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """The elements, or slices along `dim`, that differ from the one before. The other results are those of `unique`."""
+    found = functions.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _requested(found, return_inverse, return_counts)
+
+
+def _requested(found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Tensor | tuple[Tensor, ...]:
+    values, inverse, counts = found
+    results = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+    return results if len(results) > 1 else values
 
 
 def to(self: Tensor, *args, **kwargs) -> Tensor:
@@ -63,5 +122,5 @@ def contains(self: Tensor, element: Tensor | Scalar) -> bool:
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
-Tensor.to = to
+Tensor.to, Tensor.unique, Tensor.unique_consecutive = to, unique, unique_consecutive
 Tensor.__format__, Tensor.__reversed__, Tensor.__contains__ = format_tensor, reverse, contains

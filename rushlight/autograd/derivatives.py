@@ -9,6 +9,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
@@ -17,6 +18,10 @@ from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, dtype
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload
+
+
+def not_implemented(name: str) -> NoReturn:
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:

@@ -191,7 +191,8 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     arguments = overloads[0].schema.arguments
     is_factory = any(argument.base == "Device" for argument in arguments)
     has_keyword_name = any(iskeyword(argument.name) for argument in arguments)  # `from` of `uniform_`
-    if len(overloads) > 1 or len(outs) > 1 or has_keyword_name:
+    has_several_outs = any(len(native.written) > 1 for native in outs)
+    if len(overloads) > 1 or len(outs) > 1 or has_several_outs or has_keyword_name:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
         lines = [f"def {name}({first}*args, **kwargs):"]

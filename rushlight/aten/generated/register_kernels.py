@@ -7,8 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses, normalisation,
-    pointwise, random, reductions, views,
+    conversions, creation, elementary, functional_forms, gather_scatter, linear, linear_algebra, losses, normalisation,
+    pointwise, random, reductions, sorting, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -467,6 +467,21 @@ implement("var.dim", CompositeImplicitAutograd=reductions.var_dim)
 implement("var.out", CompositeImplicitAutograd=reductions.var_dim_out)
 implement("var.correction", CPU=reductions.var_correction.functional, Meta=reductions.var_correction.on_meta)
 implement("var.correction_out", CPU=reductions.var_correction.out, Meta=reductions.var_correction.out)
+implement("argsort", CompositeImplicitAutograd=sorting.argsort)
+implement("argsort.stable", CompositeImplicitAutograd=sorting.argsort_stable)
+implement("median", CPU=sorting.median, Meta=sorting.median)
+implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
+implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
+implement("sort", CompositeExplicitAutograd=sorting.sort)
+implement("sort.values", CompositeExplicitAutograd=sorting.sort_out)
+implement("sort.stable", CPU=sorting.sort_stable, Meta=sorting.sort_stable)
+implement("sort.values_stable", CPU=sorting.sort_stable_out, Meta=sorting.sort_stable_out)
+implement("topk", CPU=sorting.topk, Meta=sorting.topk)
+implement("topk.values", CPU=sorting.topk_out, Meta=sorting.topk_out)
+implement("unique_consecutive", CPU=sorting.unique_consecutive)
+implement("unique_dim", CPU=sorting.unique_dim)
+implement("_unique2", CPU=sorting.unique2)
+implement("einsum", CompositeImplicitAutograd=linear.einsum)
 implement("addmm", CPU=linear_algebra.addmm.functional, Meta=linear_algebra.addmm.on_meta)
 implement("addmm_", CPU=linear_algebra.addmm.inplace, Meta=linear_algebra.addmm.inplace)
 implement("addmm.out", CPU=linear_algebra.addmm.out, Meta=linear_algebra.addmm.out)

@@ -1,0 +1,221 @@
+"""Kernels that order elements: `sort`, `topk`, `median`, `unique`.
+
+NaN is larger than every number. Equal elements keep their order, also where PyTorch leaves it open (`topk`, `median`).
+In PyTorch: `aten/src/ATen/native/Sorting.cpp`, `TopKImpl.h`, `Unique.cpp`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_partial_overlap
+from rushlight.aten.native.reductions import assert_not_empty, reduced_sizes
+from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_dim
+from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.c10.dtypes import int64
+
+# Values and their indices --------------------------------------------------------------------------------------------
+
+
+def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Callable], tuple[Callable, Callable]]:
+    """Decorator: the functional and the out= kernel of an operator that returns chosen elements and their indices along a
+    dimension.
+
+    The function gets the array, with at least one dimension, the dimension, and the other arguments. It returns indices, with
+    the dimension kept. `meta` returns the metadata of the values; `dim` is the position of that argument in the schema.
+    """
+
+    def kernels(choose: Callable[..., np.ndarray]) -> tuple[Callable, Callable]:
+        def fill(args: Sequence, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+            self = args[0]
+            if not (self.is_meta or values.is_meta):
+                array, axis = np.atleast_1d(self._array), wrap_dim(args[dim], self.dim())
+                found = choose(array, axis, *args[1:dim], *args[dim + 1 :])
+                indices._array[...] = found.reshape(indices.shape)
+                values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
+            return values, indices
+
+        def kernel(*args) -> tuple[Tensor, Tensor]:
+            output = meta(*args)
+            return fill(args, *(allocate(each, args[0].device.type) for each in (output, output._replace(dtype=int64))))
+
+        def kernel_out(*args) -> tuple[Tensor, Tensor]:
+            *args, values, indices = args
+            output = meta(*args)
+            for out, dtype in ((values, output.dtype), (indices, int64)):
+                if out.dtype is not dtype:
+                    raise RuntimeError(
+                        f"Expected out tensor to have dtype {dtype.name}, but got {out.dtype.name} instead"
+                    )
+                assert_no_partial_overlap(out, args[0])
+            for out in (values, indices):
+                resize_output(out, output.sizes, output.strides)
+            return fill(args, values, indices)
+
+        return kernel, kernel_out
+
+    return kernels
+
+
+def stable_order(array: np.ndarray, dim: int, descending: bool) -> np.ndarray:
+    """The indices that sort an array along a dimension. Equal elements keep their order; NaN is the largest element."""
+    if not descending:
+        return np.argsort(array, dim, kind="stable")
+    backwards = np.argsort(np.flip(array, dim), dim, kind="stable")
+    return array.shape[dim] - 1 - np.flip(backwards, dim)
+
+
+def sort_meta(self: Tensor, stable: bool | None, dim: int, descending: bool) -> Output:
+    """Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC2(sort, stable)`."""
+    wrap_dim(dim, self.dim())
+    return Output(self.shape, strides_for(self, None), self.dtype)
+
+
+@values_and_indices(sort_meta, dim=2)
+def sort_kernels(array: np.ndarray, dim: int, stable: bool | None, descending: bool) -> np.ndarray:
+    return stable_order(array, dim, descending)
+
+
+sort_stable, sort_stable_out = sort_kernels
+
+
+def sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    return functions.sort_stable_op(self, stable=False, dim=dim, descending=descending)
+
+
+def sort_out(self: Tensor, dim: int, descending: bool, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    return functions.sort_values_stable_op(
+        self, stable=False, dim=dim, descending=descending, values=values, indices=indices
+    )
+
+
+def argsort(self: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+    return functions.sort_op(self, dim, descending)[1]
+
+
+def argsort_stable(self: Tensor, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
+    return functions.sort_stable_op(self, stable=stable, dim=dim, descending=descending)[1]
+
+
+def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Output:
+    """Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC(topk)`."""
+    dim = wrap_dim(dim, self.dim())
+    if not 0 <= k <= (self.size(dim) if self.dim() else 1):
+        raise RuntimeError("selected index k out of range")
+    return Output([k if d == dim else size for d, size in enumerate(self.shape)], None, self.dtype)
+
+
+@values_and_indices(topk_meta, dim=2)
+def topk_kernels(array: np.ndarray, dim: int, k: int, largest: bool, sorted: bool) -> np.ndarray:
+    """The first k elements in sorted order, also if `sorted` is false."""
+    if array.dtype == np.bool_:
+        raise NotImplementedError("\"topk_cpu\" not implemented for 'Bool'")
+    return np.take(stable_order(array, dim, descending=largest), np.arange(k), dim)
+
+
+topk, topk_out = topk_kernels
+
+# Median: the lower of the two in the middle --------------------------------------------------------------------------
+
+
+def median_meta(self: Tensor, dim: int, keepdim: bool) -> Output:
+    assert_not_empty("median", self, (dim,), IndexError)
+    return Output(reduced_sizes(self.shape, (dim,), keepdim), None, self.dtype)
+
+
+@values_and_indices(median_meta, dim=1)
+def median_kernels(array: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
+    """The index of the median; of the first NaN if there is one.
+    Source: `aten/src/ATen/native/Sorting.cpp`, `median_with_indices_impl`."""
+    refuse_bool_median(array)
+    middle = np.take(stable_order(array, dim, descending=False), [(array.shape[dim] - 1) // 2], dim)
+    unknown = np.isnan(array)
+    return np.where(unknown.any(dim, keepdims=True), unknown.argmax(dim, keepdims=True), middle)
+
+
+median_dim, median_dim_out = median_kernels
+
+
+def median(self: Tensor) -> Tensor:
+    """The median of all elements; NaN if there is a NaN or no element.
+    Source: `aten/src/ATen/native/Sorting.cpp`, `median_impl`."""
+    out = allocate(Output((), None, self.dtype), self.device.type)
+    if self.is_meta:
+        return out
+    refuse_bool_median(self._array)
+    if not self.numel():
+        return out.fill_(float("nan"))
+    flat = np.sort(self._array, axis=None)  # NaN is last
+    out._array[...] = flat[-1] if np.isnan(flat[-1]) else flat[(flat.size - 1) // 2]
+    return out
+
+
+def refuse_bool_median(array: np.ndarray) -> None:
+    if array.dtype == np.bool_:
+        raise NotImplementedError("\"median_out_impl\" not implemented for 'Bool'")
+
+
+# Unique elements -----------------------------------------------------------------------------------------------------
+
+
+def unique2(
+    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The different elements, in order also if `sorted` is false; the index of each element among them; how often each occurs.
+    Results that are not requested have no elements. Every NaN differs from every other.
+    Source: `aten/src/ATen/native/Unique.cpp`, `_unique2_cpu`."""
+    found = np.unique(self._array, return_inverse=True, return_counts=True, equal_nan=False)
+    return _unique_results(self, found, self.shape, return_inverse, return_counts)
+
+
+def unique_dim(
+    self: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The different slices along a dimension, in lexicographic order. Source: `aten/src/ATen/native/Unique.cpp`."""
+    dim = wrap_dim(dim, self.dim())
+    if self.numel() == 0:
+        return _unique_of_none(self, dim)
+    values, inverse, counts = np.unique(
+        np.moveaxis(self._array, dim, 0), return_inverse=True, return_counts=True, axis=0, equal_nan=False
+    )
+    found = _unique_results(self, (values, inverse, counts), (self.size(dim),), return_inverse, return_counts)
+    return functions.movedim(found[0], 0, dim), *found[1:]
+
+
+def unique_consecutive(
+    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The elements, or slices along a dimension, that differ from the one before.
+    Source: `aten/src/ATen/native/Unique.cpp`, `unique_consecutive_cpu`."""
+    if dim is not None and self.numel() == 0:
+        return _unique_of_none(self, dim)
+    array = self._array.reshape(-1) if dim is None else np.moveaxis(self._array, wrap_dim(dim, self.dim()), 0)
+    rows = array.reshape(len(array), math.prod(array.shape[1:]))
+    starts = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(1))[: len(rows)])
+    inverse = np.searchsorted(starts, np.arange(len(rows)), side="right") - 1
+    counts = np.diff(starts, append=len(rows))
+    sizes = self.shape if dim is None else (self.size(dim),)
+    found = _unique_results(self, (array[starts], inverse, counts), sizes, return_inverse, return_counts)
+    return found if dim is None else (functions.movedim(found[0], 0, dim), *found[1:])
+
+
+def _unique_of_none(self: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The results for a tensor without elements, which must have no slices."""
+    if self.size(dim) != 0:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    if self.shape.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+    return functions.empty(self.shape, dtype=self.dtype), functions.empty(0, dtype=int64), functions.empty(0, dtype=int64)
+
+
+def _unique_results(
+    self: Tensor, found: tuple, sizes: Sequence[int], return_inverse: bool, return_counts: bool
+) -> tuple:
+    values, inverse, counts = found
+    kept = inverse.reshape(sizes) if return_inverse else np.empty(0), counts if return_counts else np.empty(0)
+    indices = (wrap_contiguous(np.ascontiguousarray(each, np.int64).reshape(each.shape), int64) for each in kept)
+    return wrap_contiguous(np.array(values, order="C"), self.dtype), *indices
