@@ -7,8 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses, normalisation,
-    pointwise, random, reductions, views,
+    conversions, convolution, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses,
+    normalisation, padding, pointwise, pooling, random, reductions, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -470,8 +470,41 @@ implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
+implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
+implement("conv1d", CompositeImplicitAutograd=convolution.conv1d)
+implement("conv1d.padding", CompositeImplicitAutograd=convolution.conv1d)
+implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
+implement("conv2d.padding", CompositeImplicitAutograd=convolution.conv2d)
+implement("convolution", CPU=convolution.convolution, Meta=convolution.convolution)
+implement("convolution_backward", CPU=convolution.convolution_backward, Meta=convolution.convolution_backward)
+implement("_adaptive_avg_pool2d", CPU=pooling._adaptive_avg_pool2d, Meta=pooling._adaptive_avg_pool2d)
+implement(
+    "_adaptive_avg_pool2d_backward",
+    CPU=pooling._adaptive_avg_pool2d_backward,
+    Meta=pooling._adaptive_avg_pool2d_backward,
+)
+implement("adaptive_avg_pool2d", CompositeImplicitAutograd=pooling.adaptive_avg_pool2d)
+implement("avg_pool2d", CPU=pooling.avg_pool2d.functional, Meta=pooling.avg_pool2d.on_meta)
+implement("avg_pool2d.out", CPU=pooling.avg_pool2d.out, Meta=pooling.avg_pool2d.out)
+implement("avg_pool2d_backward", CPU=pooling.avg_pool2d_backward.functional, Meta=pooling.avg_pool2d_backward.on_meta)
+implement("avg_pool2d_backward.grad_input", CPU=pooling.avg_pool2d_backward.out, Meta=pooling.avg_pool2d_backward.out)
+implement("max_pool2d", CompositeImplicitAutograd=pooling.max_pool2d)
+implement("max_pool2d_with_indices", CPU=pooling.max_pool2d_with_indices, Meta=pooling.max_pool2d_with_indices)
+implement(
+    "max_pool2d_with_indices_backward",
+    CPU=pooling.max_pool2d_backward.functional,
+    Meta=pooling.max_pool2d_backward.on_meta,
+)
+implement(
+    "max_pool2d_with_indices_backward.grad_input",
+    CPU=pooling.max_pool2d_backward.out,
+    Meta=pooling.max_pool2d_backward.out,
+)
+implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)
+implement("pad", CompositeImplicitAutograd=padding.pad)
+implement("_pad_circular", CompositeImplicitAutograd=padding._pad_circular)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
 implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_loss)
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)
