@@ -457,6 +457,45 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
     return maybe_multiply(mat1.t().mm(grad), alpha)
 
 
+# Convolution ---------------------------------------------------------------------------------------------------------
+
+
+def convolution_double_backward(
+    grads: Sequence[Tensor | None], output_mask: Sequence[bool], grad_output: Tensor, input: Tensor, weight: Tensor,
+    settings: Sequence, grad_input_mask: Sequence[bool],
+) -> list[Tensor | None]:  # fmt: skip
+    """The gradients of `grad_output`, `input` and `weight` from those of the gradients of the input, the weight and the bias,
+    as many as `output_mask` has asked for. A convolution is linear in each of its arguments, so each of them is a convolution,
+    or one of its gradients, with the new gradient in place of the argument.
+    Source: `aten/src/ATen/native/Convolution.cpp`, `_convolution_double_backward`."""
+    given = iter(grads)
+    input_grad, weight_grad, bias_grad = (next(given) if wanted else None for wanted in output_mask)
+    parts, for_input, for_weight = [], None, None
+    if input_grad is not None:
+        parts.append(functions.convolution(input_grad, weight, None, *settings))
+        masks = False, grad_input_mask[2], False
+        for_weight = functions.convolution_backward(grad_output, input_grad, weight, None, *settings, masks)[1]
+    if weight_grad is not None:
+        parts.append(functions.convolution(input, weight_grad, None, *settings))
+        masks = grad_input_mask[1], False, False
+        for_input = functions.convolution_backward(grad_output, input, weight_grad, None, *settings, masks)[0]
+    if bias_grad is not None:
+        parts.append(bias_grad.view((-1, *(1 for _ in grad_output.shape[2:]))).expand(grad_output.shape))
+    return [sum(parts[1:], parts[0]) if grad_input_mask[0] else None, for_input, for_weight]
+
+
+# Pooling -------------------------------------------------------------------------------------------------------------
+
+
+def max_pool_double_backward(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `max_pool_double_backward`."""
+    positions = (*indices.shape[:-dim], -1)
+    if 0 in indices.shape:
+        return functions.empty_like(indices, dtype=grad.dtype)
+    flat = grad.contiguous().view(positions)
+    return flat.gather(-1, indices.contiguous().view(positions)).view(indices.shape)
+
+
 # Losses. A reduction of 0 is none, 1 the mean, 2 the sum -------------------------------------------------------------
 
 

@@ -15,14 +15,16 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 
 __all__ = [
-    "batch_norm", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu",
-    "hardtanh", "hardtanh_", "huber_loss", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax",
-    "mse_loss", "nll_loss", "one_hot", "relu", "relu6", "relu_", "rms_norm", "sigmoid", "silu", "smooth_l1_loss", "softmax",
+    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy_with_logits", "conv1d", "conv2d", "cross_entropy",
+    "dropout", "elu", "elu_", "embedding", "gelu", "group_norm", "hardtanh", "hardtanh_", "huber_loss", "l1_loss", "layer_norm",
+    "leaky_relu", "leaky_relu_", "linear", "log_softmax", "max_pool2d", "max_pool2d_with_indices", "mse_loss", "nll_loss",
+    "one_hot", "pad", "relu", "relu6", "relu_", "rms_norm", "sigmoid", "silu", "smooth_l1_loss", "softmax",
     "softmin", "softplus", "tanh",
 ]  # fmt: skip
 
 # Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
+conv1d, conv2d, avg_pool2d = functions.conv1d, functions.conv2d, functions.avg_pool2d
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
 
 # Activations ---------------------------------------------------------------------------------------------------------
@@ -140,6 +142,62 @@ def batch_norm(
     if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # one number has no variance
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    if input.size(0) * input.size(1) // num_groups * input.shape[2:].numel() == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    return functions.group_norm(input, num_groups, weight, bias, eps)
+
+
+# Pooling and padding -------------------------------------------------------------------------------------------------
+
+Ints = int | Sequence[int]  # one number for both dimensions, or two
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window, and its index in height times width. `return_indices` has no effect."""
+    stride = () if stride is None else stride
+    return functions.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    stride = () if stride is None else stride
+    pool = functions.max_pool2d_with_indices if return_indices else functions.max_pool2d
+    return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The average of windows, as many as `output_size`. A size of None is that of the input."""
+    if not isinstance(output_size, int):
+        output_size = (None, None) if output_size is None else output_size
+        output_size = [own if size is None else size for own, size in zip(input.shape[-2:], output_size)]
+    return functions.adaptive_avg_pool2d(input, output_size)
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Elements before and after the last dimensions. `pad` has two numbers for each, the last dimension first."""
+    return functions.pad(input, pad, mode, value)
 
 
 # Losses --------------------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ class Derivative:
     formulas: dict[str, str]
     differentiable: list[bool]  # for each result
     node: str
+    is_joint: bool = False  # one formula gives the gradients of all inputs, and reads `grad_input_mask`
 
     @property
     def inputs(self) -> list[Argument]:
@@ -85,11 +86,16 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
             raise ValueError(f"derivatives.yaml: {name} is declared as {native.schema}")
         differentiable = entry.pop("output_differentiability", [True] * len(schema.returns))
         known, node = {argument.name for argument in schema.arguments}, entry.pop("node", None)
+        joint = next((names for names in entry if "," in names), None)
+        if joint is not None:
+            entry = dict.fromkeys(joint.split(", "), entry[joint])
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
         base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
-        found.append(Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}"))
+        found.append(
+            Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}", joint is not None)
+        )
     return found
 
 
@@ -110,12 +116,13 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
     """Find the values that a node must save for a formula."""
     values = {}
     for argument in schema.arguments:
-        if argument.type == "Tensor":
+        if argument.type in ("Tensor", "Tensor?"):
             for attribute, suffix in METADATA.items():
                 pattern = rf"\b{argument.name}{re.escape(attribute)}" + (r"\b" if attribute[-1] != ")" else "")
                 if re.search(pattern, formula):
                     formula = re.sub(pattern, argument.name + suffix, formula)
-                    values[argument.name + suffix] = argument.name + attribute
+                    without = f"None if {argument.name} is None else " if argument.is_optional else ""
+                    values[argument.name + suffix] = without + argument.name + attribute
         elif argument.type == "Tensor[]":
             for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
                 if f"{argument.name}{suffix}" in formula:
@@ -127,8 +134,13 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
     tensors = {name for name in used if name in named and named[name].base == "Tensor"}
     for name in sorted(used & set(named) - tensors):
         values[name] = name
-    results = used & {"result", *(part.name for part in schema.returns if part.name)}
+    results = used & {"result", *result_names(schema)}
     return Needs(inline(formula, values), tensors, results, values)
+
+
+def result_names(schema: FunctionSchema) -> list[str]:
+    """The names by which formulas use one of several results: those of the schema, or `result0`, `result1`."""
+    return [part.name or f"result{i}" for i, part in enumerate(schema.returns)]
 
 
 def inline(formula: str, values: dict[str, str]) -> str:
@@ -162,12 +174,14 @@ def node_class(derivative: Derivative) -> str:
             lines.append("        grad = grads[0]")
     else:
         lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
-    always = derivative.takes_list or len(needs) == 1
+    always = derivative.takes_list or derivative.is_joint or len(needs) == 1
     lines += [] if always else ["        edges = node.next_edges"]
     for name, indices in users.items():
         test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in indices)} else None"
         lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
-    if derivative.takes_list:
+    if derivative.is_joint:
+        lines.append("        grad_input_mask = [edge.node is not None for edge in node.next_edges]")
+    if derivative.takes_list or derivative.is_joint:
         lines.append(f"        return {needs[0].formula}")
     elif len(needs) == 1:
         lines.append(f"        return ({needs[0].formula},)")
@@ -226,9 +240,11 @@ def kernel(derivative: Derivative, native: Native) -> str:
         lines.append("    rebase_history(self, node)")
     else:
         which = "" if all(derivative.differentiable) else f", {derivative.differentiable}"
-        lines.append(f"    set_history(result, node{which})")
+        masked = any(argument.name == "output_mask" for argument in schema.arguments)  # then a result may be None
+        results = "[each for each in result if each is not None]" if masked else "result"
+        lines.append(f"    set_history({results}, node{which})")
     lines += [f"    node.result_shapes = {shapes}"] if shapes else []
-    parts = [part.name for part in schema.returns]
+    parts = result_names(schema)
     for name, indices in derivative.users("results").items():
         of = "result" if name == "result" else f"result[{parts.index(name)}]"
         lines += _if_needed(indices, derivative, f"node.saved_{name} = save({of}, True)")

@@ -13,26 +13,27 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
-    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
-    "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
-    "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk",
-    "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach",
-    "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty",
-    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
-    "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge",
-    "gt", "index", "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm",
-    "le", "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean",
-    "median", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones",
-    "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll",
-    "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn",
-    "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split",
-    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "sub", "sum", "t",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
-    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "_adaptive_avg_pool2d", "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias",
+    "_softmax", "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
+    "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_",
+    "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "constant_pad_nd", "conv1d", "conv2d",
+    "convolution", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
+    "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
+    "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_",
+    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gt", "index", "index_add", "index_put",
+    "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10", "log10_",
+    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "max_pool2d", "maximum", "mean", "min", "minimum",
+    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
+    "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
+    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
+    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
+    "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
+    "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
+    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -1858,85 +1859,6 @@ def var(*args, **kwargs):
     )
 
 
-def argsort(*args, **kwargs):
-    return resolve(
-        (
-            argsort_op,
-            argsort_stable_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def median(*args, **kwargs):
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    return resolve(
-        (
-            median_op,
-            median_dim_op,
-            median_dim_values_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def sort(*args, **kwargs):
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    return resolve(
-        (
-            sort_op,
-            sort_stable_op,
-            sort_values_op,
-            sort_values_stable_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def topk(*args, **kwargs):
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    return resolve(
-        (
-            topk_op,
-            topk_values_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(unique_consecutive_op, input, return_inverse, return_counts, dim)
-    return unique_consecutive_op.table[key_set](input, return_inverse, return_counts, dim)
-
-
-def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=False):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(unique_dim_op, input, dim, sorted, return_inverse, return_counts)
-    return unique_dim_op.table[key_set](input, dim, sorted, return_inverse, return_counts)
-
-
-def _unique2(input, sorted=True, return_inverse=False, return_counts=False):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_unique2_op, input, sorted, return_inverse, return_counts)
-    return _unique2_op.table[key_set](input, sorted, return_inverse, return_counts)
-
-
-def einsum(equation, tensors, *, path=None):
-    return invoke(einsum_op, equation, tensors, path)
-
-
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
@@ -2048,6 +1970,19 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     )
 
 
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(group_norm_op, input, num_groups, weight, bias, eps, cudnn_enabled)
+    return group_norm_op.table[key_set](input, num_groups, weight, bias, eps, cudnn_enabled)
+
+
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
     try:
         key_set = (
@@ -2067,6 +2002,257 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     except AttributeError:
         return invoke(rms_norm_op, input, normalized_shape, weight, eps)
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
+
+
+def conv1d(*args, **kwargs):
+    return resolve(
+        (
+            conv1d_op,
+            conv1d_padding_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def conv2d(*args, **kwargs):
+    return resolve(
+        (
+            conv2d_op,
+            conv2d_padding_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            convolution_op, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
+    return convolution_op.table[key_set](
+        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+    )
+
+
+def convolution_backward(
+    grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
+):
+    try:
+        key_set = (grad_output._key_set | input._key_set | weight._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            convolution_backward_op,
+            grad_output,
+            input,
+            weight,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
+    return convolution_backward_op.table[key_set](
+        grad_output,
+        input,
+        weight,
+        bias_sizes,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        output_mask,
+    )
+
+
+def _adaptive_avg_pool2d(input, output_size):
+    output_size = (output_size,) if output_size.__class__ is int else output_size
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_adaptive_avg_pool2d_op, input, output_size)
+    return _adaptive_avg_pool2d_op.table[key_set](input, output_size)
+
+
+def _adaptive_avg_pool2d_backward(grad_output, input):
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_adaptive_avg_pool2d_backward_op, grad_output, input)
+    return _adaptive_avg_pool2d_backward_op.table[key_set](grad_output, input)
+
+
+def adaptive_avg_pool2d(input, output_size):
+    output_size = (output_size,) if output_size.__class__ is int else output_size
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(adaptive_avg_pool2d_op, input, output_size)
+    return adaptive_avg_pool2d_op.table[key_set](input, output_size)
+
+
+def avg_pool2d(
+    input,
+    kernel_size,
+    stride=(),
+    padding=(0, 0),
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+    *,
+    out=None,
+):
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(
+            avg_pool2d_out_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
+        )
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            avg_pool2d_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    return avg_pool2d_op.table[key_set](
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def avg_pool2d_backward(
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out=None
+):
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(
+            avg_pool2d_backward_grad_input_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out,
+        )
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            avg_pool2d_backward_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
+    return avg_pool2d_backward_op.table[key_set](
+        grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    dilation = (dilation,) if dilation.__class__ is int else dilation
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(max_pool2d_op, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool2d_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    dilation = (dilation,) if dilation.__class__ is int else dilation
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(max_pool2d_with_indices_op, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool2d_with_indices_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices_backward(
+    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None
+):
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if out is not None:
+        return invoke(
+            max_pool2d_with_indices_backward_grad_input_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+            out,
+        )
+    try:
+        key_set = (grad_output._key_set | input._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            max_pool2d_with_indices_backward_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+        )
+    return max_pool2d_with_indices_backward_op.table[key_set](
+        grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
+    )
+
+
+def constant_pad_nd(input, pad, value=0):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(constant_pad_nd_op, input, pad, value)
+    return constant_pad_nd_op.table[key_set](input, pad, value)
+
+
+def pad(input, pad, mode="constant", value=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pad_op, input, pad, mode, value)
+    return pad_op.table[key_set](input, pad, mode, value)
+
+
+def _pad_circular(input, pad):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_pad_circular_op, input, pad)
+    return _pad_circular_op.table[key_set](input, pad)
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
@@ -5010,65 +5196,6 @@ def tensor_var(self, *args, **kwargs):
 Tensor.var = tensor_var
 
 
-def tensor_argsort(self, *args, **kwargs):
-    if not (args or kwargs):
-        return argsort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
-    return resolve(
-        (
-            argsort_op,
-            argsort_stable_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.argsort = tensor_argsort
-
-
-def tensor_median(self, *args, **kwargs):
-    if not (args or kwargs):
-        return median_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            median_op,
-            median_dim_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.median = tensor_median
-
-
-def tensor_sort(self, *args, **kwargs):
-    if not (args or kwargs):
-        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
-    return resolve(
-        (
-            sort_op,
-            sort_stable_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.sort = tensor_sort
-
-
-def tensor_topk(self, k, dim=-1, largest=True, sorted=True):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(topk_op, self, k, dim, largest, sorted)
-    return topk_op.table[key_set](self, k, dim, largest, sorted)
-
-
-Tensor.topk = tensor_topk
-
-
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
     try:
         key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
@@ -6331,39 +6458,6 @@ var_correction_op = declare(
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
-argsort_op = declare("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
-argsort_stable_op = declare("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
-median_op = declare("median(Tensor self) -> Tensor")
-median_dim_op = declare("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
-median_dim_values_op = declare(
-    "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-sort_op = declare("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
-sort_values_op = declare(
-    "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-sort_stable_op = declare(
-    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
-)
-sort_values_stable_op = declare(
-    "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-topk_op = declare(
-    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
-)
-topk_values_op = declare(
-    "topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-unique_consecutive_op = declare(
-    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)"
-)
-unique_dim_op = declare(
-    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
-)
-_unique2_op = declare(
-    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
-)
-einsum_op = declare("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
 addmm_op = declare("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 addmm__op = declare("addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
 addmm_out_op = declare(
@@ -6393,10 +6487,61 @@ outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -
 batch_norm_op = declare(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )
+group_norm_op = declare(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"
+)
 layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+conv1d_op = declare(
+    "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor"
+)
+conv1d_padding_op = declare(
+    'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding="valid", int[1] dilation=1, int groups=1) -> Tensor'
+)
+conv2d_op = declare(
+    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor"
+)
+conv2d_padding_op = declare(
+    'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding="valid", int[2] dilation=1, int groups=1) -> Tensor'
+)
+convolution_op = declare(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"
+)
+convolution_backward_op = declare(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+)
+_adaptive_avg_pool2d_op = declare("_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
+_adaptive_avg_pool2d_backward_op = declare("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor")
+adaptive_avg_pool2d_op = declare("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
+avg_pool2d_op = declare(
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
+)
+avg_pool2d_out_op = declare(
+    "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+avg_pool2d_backward_op = declare(
+    "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
+)
+avg_pool2d_backward_grad_input_op = declare(
+    "avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+max_pool2d_op = declare(
+    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"
+)
+max_pool2d_with_indices_op = declare(
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
+)
+max_pool2d_with_indices_backward_op = declare(
+    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
+)
+max_pool2d_with_indices_backward_grad_input_op = declare(
+    "max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
+pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')
+_pad_circular_op = declare("_pad_circular(Tensor self, int[] pad) -> Tensor")
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )

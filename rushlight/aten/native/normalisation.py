@@ -1,9 +1,10 @@
 """Normalisation: values with mean 0 and variance 1, at any scale of the input.
 
 Normalisation subtracts the mean and divides by the standard deviation: over the features of each sample (`layer_norm`,
-`rms_norm`), or over the samples of each feature (`batch_norm`). All are composites here: autograd differentiates the operators
-that they call. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `Normalization.cpp`, with kernels and formulas of their own.
-Left out: `group_norm` and `instance_norm`.
+`rms_norm`), over groups of them (`group_norm`), or over the samples of each feature (`batch_norm`). All are composites here:
+autograd differentiates the operators that they call. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `group_norm.cpp`,
+`Normalization.cpp`, with kernels and formulas of their own.
+Left out: `instance_norm`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.aten.structured import check_floating as _check_floating
 from rushlight.c10.dtypes import float16, float32
+from rushlight.c10.memory_formats import suggest_memory_format
 
 
 def layer_norm(
@@ -86,6 +88,33 @@ def rms_norm(
     return result.to(input.dtype)
 
 
+def group_norm(input: Tensor, num_groups: int, weight, bias, eps: float = 1e-5, cudnn_enabled: bool = True) -> Tensor:
+    """`layer_norm` of each group of channels of (batch, channels, \\*), then times `weight`, then plus `bias`, of sizes
+    (channels,), if they are given. The channels form `num_groups` groups of equal size.
+    Source: `aten/src/ATen/native/group_norm.cpp`, `group_norm` and `check_group_norm_inputs`."""
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    channels = input.size(1)
+    if channels % num_groups:
+        got = f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
+        raise RuntimeError(f"Expected number of channels in input to be divisible by num_groups, {got}")
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != (channels,):
+            got = f"{name} of shape {list(parameter.shape)} and input of shape {list(input.shape)}"
+            raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels, but got {got}")
+        if parameter is not None and parameter.dtype not in (input.dtype, widened(input)):
+            raise RuntimeError(f"mixed dtype (CPU): {input.dtype.type_name} with parameters of another one")
+    _check_floating("group_norm", input)
+    grouped = (input.size(0), num_groups, input.numel() // max(input.size(0) * num_groups, 1))
+    result = functions.layer_norm(input.to(widened(input)).reshape(grouped), grouped[2:], None, None, eps)
+    result, shape = result.view(input.shape), (channels,) + (1,) * (input.dim() - 2)
+    if weight is not None:
+        result = result * weight.view(shape)
+    if bias is not None:
+        result = result + bias.view(shape)
+    return result.to(input.dtype).contiguous(memory_format=suggest_memory_format(input.shape, input.stride()))
+
+
 def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weight, bias) -> None:
     """Source: `aten/src/ATen/native/layer_norm.h`, `_check_layer_norm_inputs`."""
     shape = tuple(normalized_shape)
@@ -117,7 +146,7 @@ def batch_norm(
     estimates, which do not change.
 
     float16 is computed in float32. The four other tensors have the sizes (features,), and the dtype of `input` or of the
-    computation. An `input` with fewer than two dimensions and without elements is copied.
+    computation. An `input` without elements is copied, and the running estimates stay as they are.
 
     Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
     `batch_norm_cpu_transform_input_template`.
@@ -132,8 +161,10 @@ def batch_norm(
     _check_floating("batch_norm", input)
     if any(x is not None and x.dtype not in (input.dtype, widened(input)) for x in given.values()):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    if input.dim() < 2:  # without elements
-        return input.clone()
+    if not input.numel():  # the factors only keep the parameters in the graph
+        result = input.clone()
+        result = result if weight is None else result * weight[0]
+        return result if bias is None else result + bias[0]
     x = input.to(widened(input))
     shape = (1, features) + (1,) * (input.dim() - 2)  # broadcasts over all but the features
     if training:

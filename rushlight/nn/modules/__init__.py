@@ -2,16 +2,18 @@
 
     module, hooks, state_dict    registration, calling, saving and loading
     containers                   modules in lists and dicts
-    layers, lazy                 the layers and the losses
+    layers, conv, pooling, lazy  the layers and the losses
 
 In PyTorch: `torch/nn/modules/`.
 """
 
 # ruff: noqa: F403
-from rushlight.nn.modules import containers, layers, lazy, module
+from rushlight.nn.modules import containers, conv, layers, lazy, module, pooling
 from rushlight.nn.modules.containers import *
+from rushlight.nn.modules.conv import *
 from rushlight.nn.modules.layers import *
 from rushlight.nn.modules.lazy import *
 from rushlight.nn.modules.module import *
+from rushlight.nn.modules.pooling import *
 
-__all__ = [name for each in (containers, layers, lazy, module) for name in each.__all__]
+__all__ = [name for each in (containers, conv, layers, lazy, module, pooling) for name in each.__all__]

@@ -2,7 +2,8 @@
 
 The computation of a layer is in `nn/functional.py` and its operators. Here are its parameters, their initial values, and its
 `repr`. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`, `dropout.py`,
-`flatten.py`, `activation.py`, `loss.py`). Left out: convolutions, recurrent and attention layers.
+`flatten.py`, `activation.py`, `loss.py`). Convolutions are in `conv.py`, and pooling is in `pooling.py`. Left out: recurrent and
+attention layers, `EmbeddingBag`, and `Upsample`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BCEWithLogitsLoss", "BatchNorm1d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding", "Flatten", "GELU", "Hardtanh",
-    "HuberLoss", "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "NLLLoss", "RMSNorm", "ReLU",
-    "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh", "Unflatten",
+    "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding", "Flatten", "GELU",
+    "GroupNorm", "Hardtanh", "HuberLoss", "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
+    "NLLLoss", "RMSNorm", "ReLU", "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh",
+    "Unflatten",
 ]  # fmt: skip
 
 
@@ -35,7 +37,18 @@ def _empty(sizes: Sequence[int], device: Device, dtype: Dtype) -> Parameter:
 # Linear, Embedding ---------------------------------------------------------------------------------------------------
 
 
-class Linear(Module):
+class _AffineMap(Module):
+    """A weight, and a bias or None. Initial values are uniform between -1 / sqrt(fan_in) and 1 / sqrt(fan_in)."""
+
+    def reset_parameters(self) -> None:
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init.calculate_fan_in_and_fan_out(self.weight)
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+
+class Linear(_AffineMap):
     """x @ weight.T + bias: (\\*, in_features) to (\\*, out_features). The weight is (out_features, in_features).
 
     Initial values are uniform between -1 / sqrt(in_features) and 1 / sqrt(in_features).
@@ -51,13 +64,6 @@ class Linear(Module):
         self.weight = _empty((out_features, in_features), device, dtype)
         self.register_parameter("bias", _empty((out_features,), device, dtype) if bias else None)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            fan_in, _ = init.calculate_fan_in_and_fan_out(self.weight)
-            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
@@ -206,16 +212,17 @@ class RMSNorm(_Norm):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class BatchNorm1d(_Norm):
-    """`batch_norm` of (batch, features) or (batch, features, length). In training it uses the mean and variance of the batch,
-    otherwise the running ones. The running ones are buffers: they are saved, but not trained.
+class _BatchNorm(_Norm):
+    """`batch_norm` of (batch, features, \\*). In training it uses the mean and variance of the batch, otherwise the running
+    ones. The running ones are buffers: they are saved, but not trained.
 
     With a `momentum` of None, the running ones are the plain average over all batches.
 
-    Source: `torch/nn/modules/batchnorm.py`, `BatchNorm1d`.
+    Source: `torch/nn/modules/batchnorm.py`, `_NormBase` and `_BatchNorm`.
     """
 
     _version = 2
+    dims: tuple[int, ...]  # how many dimensions an input may have
 
     def __init__(
         self,
@@ -250,8 +257,9 @@ class BatchNorm1d(_Norm):
         super().reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in (2, 3):
-            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+        if input.dim() not in self.dims:
+            expected = " or ".join(f"{dim}D" for dim in self.dims)
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -275,6 +283,47 @@ class BatchNorm1d(_Norm):
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
             f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Source: `torch/nn/modules/batchnorm.py`, `BatchNorm1d`."""
+
+    dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Source: `torch/nn/modules/batchnorm.py`, `BatchNorm2d`."""
+
+    dims = (4,)
+
+
+class GroupNorm(_Norm):
+    """`group_norm` of (batch, num_channels, \\*), with a weight and a bias for each channel.
+    Source: `torch/nn/modules/normalization.py`, `GroupNorm`."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Device = None,
+        dtype: Dtype = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        self._register_affine((num_channels,), device, dtype, weight=affine, bias=affine and bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        affine = f"affine={self.affine}, bias={self.bias is not None}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, {affine}"
 
 
 # Layers without tensors ----------------------------------------------------------------------------------------------

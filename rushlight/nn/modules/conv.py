@@ -1,0 +1,103 @@
+"""The layers of convolutions. In PyTorch: `torch/nn/modules/conv.py`. Left out: convolutions over three dimensions, and transposed
+ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rushlight.aten.strided import Tensor
+from rushlight.nn import functional as F
+from rushlight.nn.modules.layers import _AffineMap, _empty
+from rushlight.nn.parameter import Device, Dtype
+
+__all__ = ["Conv1d", "Conv2d"]
+
+Ints = int | Sequence[int]  # one number, or one for each dimension
+PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
+PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(_AffineMap):
+    """The weight is (out_channels, in_channels / groups, \\*kernel_size). The initial values are those of a `Linear` with the
+    same fan-in. With a `padding_mode` other than "zeros", `F.pad` pads the input first."""
+
+    ndim: int
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: str | Ints = 0,
+        dilation: Ints = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: PaddingMode = "zeros",
+        device: Device = None,
+        dtype: Dtype = None,
+    ) -> None:
+        super().__init__()
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ValueError(f"{name} must be divisible by groups")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.dilation = (
+            self._repeated(each) for each in (kernel_size, stride, dilation)
+        )
+        self.padding = padding if isinstance(padding, str) else self._repeated(padding)
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f"Invalid padding string {padding!r}, should be one of 'same' and 'valid'")
+            if padding == "same" and any(step != 1 for step in self.stride):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in PADDING_MODES:
+            raise ValueError(f"padding_mode must be one of {PADDING_MODES}, but got padding_mode='{padding_mode}'")
+        self.transposed, self.output_padding, self.padding_mode = False, (0,) * self.ndim, padding_mode
+        self.weight = _empty((out_channels, in_channels // groups, *self.kernel_size), device, dtype)
+        self.register_parameter("bias", _empty((out_channels,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def _repeated(self, value: Ints) -> tuple[int, ...]:
+        return (value,) * self.ndim if isinstance(value, int) else tuple(value)
+
+    def _sides(self) -> list[int]:
+        """The padding for `F.pad`: before and after each dimension, the last one first."""
+        if self.padding == "same":
+            total = [step * (size - 1) for step, size in zip(self.dilation, self.kernel_size)]
+            return [side for each in reversed(total) for side in (each // 2, each - each // 2)]
+        each_side = (0,) * self.ndim if self.padding == "valid" else self.padding
+        return [side for each in reversed(each_side) for side in (each, each)]
+
+    def forward(self, input: Tensor) -> Tensor:
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._sides(), mode=self.padding_mode), (0,) * self.ndim
+        convolve = F.conv1d if self.ndim == 1 else F.conv2d
+        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+    def extra_repr(self) -> str:
+        usual = {"padding": (0,) * self.ndim, "dilation": (1,) * self.ndim, "groups": 1}
+        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        unusual += ["bias=False"] if self.bias is None else []
+        unusual += [f"padding_mode={self.padding_mode}"] if self.padding_mode != "zeros" else []
+        sizes = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
+        return ", ".join(sizes + unusual)
+
+
+class Conv1d(_ConvNd):
+    """(batch, in_channels, length) to (batch, out_channels, length of the output), or both without the batch.
+    Source: `torch/nn/modules/conv.py`, `Conv1d`."""
+
+    ndim = 1
+
+
+class Conv2d(_ConvNd):
+    """(batch, in_channels, height, width) to (batch, out_channels, height and width of the output), or both without the batch.
+    Source: `torch/nn/modules/conv.py`, `Conv2d`."""
+
+    ndim = 2

@@ -1,0 +1,48 @@
+"""On torch's own samples of modules (`module_db`), a layer with torch's weights gives torch's numbers, gradients and state."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import rushlight as rl
+
+sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
+from parity import Carrier, attempt, difference  # noqa: E402
+from torch.testing._internal.common_modules import module_db  # noqa: E402
+
+COUNT = 8  # samples of each module
+INFOS = [info for info in module_db if hasattr(rl.nn, info.module_cls.__name__)]
+
+
+def run(xp, cls, sample, state, training):
+    """The `repr` of a module with this state, its result, the gradients, and its state afterwards."""
+    carry = Carrier(xp)
+    made, called = sample.constructor_input, sample.forward_input
+    module = getattr(xp.nn, cls)(*carry(made.args), **carry(made.kwargs)).double().train(training)
+    module.load_state_dict(carry(dict(state)))
+    args, kwargs = carry(tuple(called.args)), carry(called.kwargs)
+    if args[0].dtype.is_floating_point:
+        args[0].requires_grad = True
+    result = module(*[each * 1 if i == 0 else each for i, each in enumerate(args)], **kwargs)
+    result.square().sum().backward()
+    grads = [args[0].grad, *(each.grad for each in module.parameters())]
+    return [repr(module), *state, result.detach(), *grads, *module.state_dict().values()]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("info", INFOS, ids=lambda info: info.name)
+def test_a_module_agrees_with_torch_on_torchs_samples(info, training):
+    torch.manual_seed(0)
+    cls = info.module_cls.__name__
+    for sample in info.module_inputs_func(info, "cpu", torch.float64, requires_grad=False, training=training)[:COUNT]:
+        made = sample.constructor_input
+        state = info.module_cls(*made.args, **made.kwargs).double().state_dict()
+        ours, theirs = (attempt(lambda xp=xp: run(xp, cls, sample, state, training)) for xp in (rl, torch))
+        assert isinstance(ours, Exception) == isinstance(theirs, Exception), f"{ours}, not {theirs}"
+        if isinstance(theirs, Exception):
+            assert type(ours) is type(theirs)
+        else:
+            assert not difference(ours, theirs, [], True), sample.desc
