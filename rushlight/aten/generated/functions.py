@@ -22,17 +22,17 @@ __all__ = [
     "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
     "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
     "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add",
-    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10",
-    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
-    "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
+    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp",
+    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
+    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
     "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
     "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
     "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
     "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
     "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
     "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "unsqueeze", "var", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -1450,6 +1450,30 @@ def where(condition, input, other, *, out=None):
     return where_self_op.table[key_set](condition, input, other)
 
 
+def xlogy(*args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+            xlogy_Scalar_Self_op,
+            xlogy_OutTensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def xlogy_(*args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
 def cat(tensors, dim=0, *, out=None):
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
@@ -1990,6 +2014,18 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
 
 
+def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(binary_cross_entropy_out_op, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_op, input, target, weight, reduction)
+    return binary_cross_entropy_op.table[key_set](input, target, weight, reduction)
+
+
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
     try:
         key_set = (
@@ -2022,6 +2058,14 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     except AttributeError:
         return invoke(huber_loss_op, input, target, reduction, delta)
     return huber_loss_op.table[key_set](input, target, reduction, delta)
+
+
+def kl_div(input, target, reduction=1, *, log_target=False):
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(kl_div_op, input, target, reduction, log_target)
+    return kl_div_op.table[key_set](input, target, reduction, log_target)
 
 
 def l1_loss(input, target, reduction=1):
@@ -2271,6 +2315,22 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     except AttributeError:
         return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
     return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(binary_cross_entropy_backward_grad_input_op, grad_output, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_backward_op, grad_output, input, target, weight, reduction)
+    return binary_cross_entropy_backward_op.table[key_set](grad_output, input, target, weight, reduction)
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -4435,6 +4495,34 @@ def tensor_where(self, condition, other):
 Tensor.where = tensor_where
 
 
+def tensor_xlogy(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy = tensor_xlogy
+
+
+def tensor_xlogy_(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy_ = tensor_xlogy_
+
+
 def tensor_flip(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -6009,6 +6097,12 @@ where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other)
 where_self_out_op = declare(
     "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
+xlogy_Tensor_op = declare("xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
+xlogy__Tensor_op = declare("xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+xlogy_Scalar_Other_op = declare("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")
+xlogy__Scalar_Other_op = declare("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+xlogy_Scalar_Self_op = declare("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")
+xlogy_OutTensor_op = declare("xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
 cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 embedding_op = declare(
@@ -6226,6 +6320,12 @@ layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+binary_cross_entropy_op = declare(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_out_op = declare(
+    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )
@@ -6236,6 +6336,7 @@ huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1,
 huber_loss_out_op = declare(
     "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
+kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
@@ -6357,6 +6458,12 @@ _softmax_backward_data_op = declare(
 )
 _softmax_backward_data_out_op = declare(
     "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+binary_cross_entropy_backward_op = declare(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_backward_grad_input_op = declare(
+    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 diagonal_backward_op = declare(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"

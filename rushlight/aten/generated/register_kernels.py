@@ -328,6 +328,12 @@ implement("trunc_", CPU=elementary.trunc.inplace, Meta=elementary.trunc.inplace)
 implement("trunc.out", CPU=elementary.trunc.out, Meta=elementary.trunc.out)
 implement("where.self", CPU=pointwise.where.functional, Meta=pointwise.where.on_meta)
 implement("where.self_out", CPU=pointwise.where.out, Meta=pointwise.where.out)
+implement("xlogy.Tensor", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy_.Tensor", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
+implement("xlogy.Scalar_Other", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy_.Scalar_Other", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
+implement("xlogy.Scalar_Self", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy.OutTensor", CPU=pointwise.xlogy.out, Meta=pointwise.xlogy.out)
 implement(
     "cat",
     CPU=gather_scatter.cat.functional,
@@ -472,10 +478,13 @@ implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
+implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
+implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
 implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_loss)
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)
 implement("huber_loss.out", CPU=losses.huber.out, Meta=losses.huber.out)
+implement("kl_div", CompositeImplicitAutograd=losses.kl_div)
 implement("l1_loss", CompositeImplicitAutograd=losses.l1_loss)
 implement("mse_loss", CPU=losses.mse.functional, Meta=losses.mse.on_meta)
 implement("mse_loss.out", CPU=losses.mse.out, Meta=losses.mse.out)
@@ -536,6 +545,16 @@ implement(
     "_softmax_backward_data", CPU=reductions.softmax_backward.functional, Meta=reductions.softmax_backward.on_meta
 )
 implement("_softmax_backward_data.out", CPU=reductions.softmax_backward.out, Meta=reductions.softmax_backward.out)
+implement(
+    "binary_cross_entropy_backward",
+    CPU=losses.binary_cross_entropy_backward.functional,
+    Meta=losses.binary_cross_entropy_backward.on_meta,
+)
+implement(
+    "binary_cross_entropy_backward.grad_input",
+    CPU=losses.binary_cross_entropy_backward.out,
+    Meta=losses.binary_cross_entropy_backward.out,
+)
 implement("diagonal_backward", CompositeExplicitAutograd=views.diagonal_backward)
 implement("elu_backward", CPU=elementary.elu_backward.functional, Meta=elementary.elu_backward.on_meta)
 implement("elu_backward.grad_input", CPU=elementary.elu_backward.out, Meta=elementary.elu_backward.out)
