@@ -145,6 +145,7 @@ MADE_OF_OTHERS = {
 GRAPHS_APART = {
     "prod": "no cumprod",
     "masked_fill": "no masked_select",
+    "nn.functional.binary_cross_entropy": "no logit",
 }
 
 

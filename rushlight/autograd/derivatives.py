@@ -526,6 +526,29 @@ def huber_loss_double_backward_grad_output(grad, grad_output, self, target, redu
     return (functions.huber_loss_backward(ones, self, target, reduction, delta) * grad).sum()
 
 
+EPSILON = 1e-12  # added to a probability that a gradient is divided by
+
+
+def binary_cross_entropy_target_backward(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
+    """The slope is minus the logit of the probability."""
+    return _apply_weight(-(self / (1 - self)).log() * grad, weight, self.numel(), reduction)
+
+
+def binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, reduction: int) -> Tensor:
+    slope = (self - target) / ((self + EPSILON) * (1 - self + EPSILON))
+    return _apply_weight(slope * grad, weight, self.numel(), reduction)
+
+
+def binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, reduction: int) -> Tensor:
+    bend = (self * self - 2 * self * target + target) / ((self + EPSILON) ** 2 * (1 - self + EPSILON) ** 2)
+    return _apply_weight(bend * (grad * grad_output), weight, self.numel(), reduction)
+
+
+def binary_cross_entropy_double_backward_target(grad, grad_output, self, weight, reduction: int) -> Tensor:
+    slope = -1 / ((self + EPSILON) * (1 - self + EPSILON))
+    return _apply_weight(slope * (grad * grad_output), weight, self.numel(), reduction)
+
+
 def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
     if pos_weight is None:
         slope = self.sigmoid() - target

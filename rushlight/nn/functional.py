@@ -11,15 +11,16 @@ import warnings
 from collections.abc import Sequence
 
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import common_sizes
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 
 __all__ = [
-    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy_with_logits", "conv1d", "conv2d", "cross_entropy",
-    "dropout", "elu", "elu_", "embedding", "gelu", "group_norm", "hardtanh", "hardtanh_", "huber_loss", "l1_loss", "layer_norm",
-    "leaky_relu", "leaky_relu_", "linear", "log_softmax", "max_pool2d", "max_pool2d_with_indices", "mse_loss", "nll_loss",
-    "one_hot", "pad", "relu", "relu6", "relu_", "rms_norm", "sigmoid", "silu", "smooth_l1_loss", "softmax",
-    "softmin", "softplus", "tanh",
+    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d",
+    "conv2d", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu", "group_norm", "hardtanh", "hardtanh_",
+    "huber_loss", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "max_pool2d",
+    "max_pool2d_with_indices", "mse_loss", "nll_loss", "one_hot", "pad", "relu", "relu6", "relu_", "rms_norm", "sigmoid",
+    "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh",
 ]  # fmt: skip
 
 # Operators that need no Python function.
@@ -238,6 +239,40 @@ def cross_entropy(
 ) -> Tensor:
     number = _reduction(reduction, size_average, reduce)
     return functions.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        sizes = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
+        raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
+    if weight is not None:
+        weight = weight.expand(common_sizes(target, weight))
+    return functions.binary_cross_entropy(input, target, weight, number)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """With the reduction "batchmean", the sum is divided by the size of the batch: this is the Kullback-Leibler divergence."""
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn("reduction: 'mean' divides by the number of elements, not of samples: 'batchmean'", stacklevel=2)
+    of_batch = reduction == "batchmean"
+    number = _reduction("sum" if of_batch else reduction, size_average, reduce)
+    loss = functions.kl_div(input, target, number, log_target=log_target)
+    return loss / input.size(0) if of_batch and input.dim() else loss
 
 
 def binary_cross_entropy_with_logits(

@@ -13,19 +13,18 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_adaptive_avg_pool2d", "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias",
-    "_softmax", "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
-    "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_",
-    "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and",
-    "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "constant_pad_nd", "conv1d", "conv2d",
-    "convolution", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
-    "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
-    "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_",
-    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gt", "index", "index_add", "index_put",
-    "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10", "log10_",
-    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "max_pool2d", "maximum", "mean", "min", "minimum",
+    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
+    "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias",
+    "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_", "as_strided_scatter",
+    "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter",
+    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
+    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
+    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add",
+    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp",
+    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
     "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
     "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
     "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
@@ -33,7 +32,7 @@ __all__ = [
     "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
     "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
     "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "unsqueeze", "var", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -1451,6 +1450,30 @@ def where(condition, input, other, *, out=None):
     return where_self_op.table[key_set](condition, input, other)
 
 
+def xlogy(*args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+            xlogy_Scalar_Self_op,
+            xlogy_OutTensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def xlogy_(*args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
 def cat(tensors, dim=0, *, out=None):
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
@@ -1970,19 +1993,6 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     )
 
 
-def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
-    try:
-        key_set = (
-            input._key_set
-            | (0 if weight is None else weight._key_set)
-            | (0 if bias is None else bias._key_set)
-            | local.included
-        ) & ~local.excluded
-    except AttributeError:
-        return invoke(group_norm_op, input, num_groups, weight, bias, eps, cudnn_enabled)
-    return group_norm_op.table[key_set](input, num_groups, weight, bias, eps, cudnn_enabled)
-
-
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
     try:
         key_set = (
@@ -2004,255 +2014,16 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
 
 
-def conv1d(*args, **kwargs):
-    return resolve(
-        (
-            conv1d_op,
-            conv1d_padding_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def conv2d(*args, **kwargs):
-    return resolve(
-        (
-            conv2d_op,
-            conv2d_padding_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(binary_cross_entropy_out_op, input, target, weight, reduction, out)
     try:
         key_set = (
-            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
         ) & ~local.excluded
     except AttributeError:
-        return invoke(
-            convolution_op, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    return convolution_op.table[key_set](
-        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-    )
-
-
-def convolution_backward(
-    grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
-):
-    try:
-        key_set = (grad_output._key_set | input._key_set | weight._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            convolution_backward_op,
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
-    return convolution_backward_op.table[key_set](
-        grad_output,
-        input,
-        weight,
-        bias_sizes,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )
-
-
-def _adaptive_avg_pool2d(input, output_size):
-    output_size = (output_size,) if output_size.__class__ is int else output_size
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_adaptive_avg_pool2d_op, input, output_size)
-    return _adaptive_avg_pool2d_op.table[key_set](input, output_size)
-
-
-def _adaptive_avg_pool2d_backward(grad_output, input):
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_adaptive_avg_pool2d_backward_op, grad_output, input)
-    return _adaptive_avg_pool2d_backward_op.table[key_set](grad_output, input)
-
-
-def adaptive_avg_pool2d(input, output_size):
-    output_size = (output_size,) if output_size.__class__ is int else output_size
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(adaptive_avg_pool2d_op, input, output_size)
-    return adaptive_avg_pool2d_op.table[key_set](input, output_size)
-
-
-def avg_pool2d(
-    input,
-    kernel_size,
-    stride=(),
-    padding=(0, 0),
-    ceil_mode=False,
-    count_include_pad=True,
-    divisor_override=None,
-    *,
-    out=None,
-):
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(
-            avg_pool2d_out_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
-        )
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            avg_pool2d_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    return avg_pool2d_op.table[key_set](
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
-
-def avg_pool2d_backward(
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out=None
-):
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(
-            avg_pool2d_backward_grad_input_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out,
-        )
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            avg_pool2d_backward_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-    return avg_pool2d_backward_op.table[key_set](
-        grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
-
-def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(max_pool2d_op, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return max_pool2d_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(max_pool2d_with_indices_op, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return max_pool2d_with_indices_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices_backward(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None
-):
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
-    if out is not None:
-        return invoke(
-            max_pool2d_with_indices_backward_grad_input_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out,
-        )
-    try:
-        key_set = (grad_output._key_set | input._key_set | indices._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            max_pool2d_with_indices_backward_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-        )
-    return max_pool2d_with_indices_backward_op.table[key_set](
-        grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
-    )
-
-
-def constant_pad_nd(input, pad, value=0):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(constant_pad_nd_op, input, pad, value)
-    return constant_pad_nd_op.table[key_set](input, pad, value)
-
-
-def pad(input, pad, mode="constant", value=None):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(pad_op, input, pad, mode, value)
-    return pad_op.table[key_set](input, pad, mode, value)
-
-
-def _pad_circular(input, pad):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_pad_circular_op, input, pad)
-    return _pad_circular_op.table[key_set](input, pad)
+        return invoke(binary_cross_entropy_op, input, target, weight, reduction)
+    return binary_cross_entropy_op.table[key_set](input, target, weight, reduction)
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
@@ -2287,6 +2058,14 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     except AttributeError:
         return invoke(huber_loss_op, input, target, reduction, delta)
     return huber_loss_op.table[key_set](input, target, reduction, delta)
+
+
+def kl_div(input, target, reduction=1, *, log_target=False):
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(kl_div_op, input, target, reduction, log_target)
+    return kl_div_op.table[key_set](input, target, reduction, log_target)
 
 
 def l1_loss(input, target, reduction=1):
@@ -2536,6 +2315,22 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     except AttributeError:
         return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
     return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(binary_cross_entropy_backward_grad_input_op, grad_output, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_backward_op, grad_output, input, target, weight, reduction)
+    return binary_cross_entropy_backward_op.table[key_set](grad_output, input, target, weight, reduction)
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -4700,6 +4495,34 @@ def tensor_where(self, condition, other):
 Tensor.where = tensor_where
 
 
+def tensor_xlogy(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy = tensor_xlogy
+
+
+def tensor_xlogy_(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy_ = tensor_xlogy_
+
+
 def tensor_flip(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -6274,6 +6097,12 @@ where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other)
 where_self_out_op = declare(
     "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
+xlogy_Tensor_op = declare("xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
+xlogy__Tensor_op = declare("xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+xlogy_Scalar_Other_op = declare("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")
+xlogy__Scalar_Other_op = declare("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+xlogy_Scalar_Self_op = declare("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")
+xlogy_OutTensor_op = declare("xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
 cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 embedding_op = declare(
@@ -6487,61 +6316,16 @@ outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -
 batch_norm_op = declare(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )
-group_norm_op = declare(
-    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"
-)
 layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
-conv1d_op = declare(
-    "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor"
+binary_cross_entropy_op = declare(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
 )
-conv1d_padding_op = declare(
-    'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding="valid", int[1] dilation=1, int groups=1) -> Tensor'
+binary_cross_entropy_out_op = declare(
+    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
 )
-conv2d_op = declare(
-    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor"
-)
-conv2d_padding_op = declare(
-    'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding="valid", int[2] dilation=1, int groups=1) -> Tensor'
-)
-convolution_op = declare(
-    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"
-)
-convolution_backward_op = declare(
-    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
-)
-_adaptive_avg_pool2d_op = declare("_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
-_adaptive_avg_pool2d_backward_op = declare("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor")
-adaptive_avg_pool2d_op = declare("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
-avg_pool2d_op = declare(
-    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
-)
-avg_pool2d_out_op = declare(
-    "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"
-)
-avg_pool2d_backward_op = declare(
-    "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
-)
-avg_pool2d_backward_grad_input_op = declare(
-    "avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-max_pool2d_op = declare(
-    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"
-)
-max_pool2d_with_indices_op = declare(
-    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
-)
-max_pool2d_with_indices_backward_op = declare(
-    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
-)
-max_pool2d_with_indices_backward_grad_input_op = declare(
-    "max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
-pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')
-_pad_circular_op = declare("_pad_circular(Tensor self, int[] pad) -> Tensor")
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )
@@ -6552,6 +6336,7 @@ huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1,
 huber_loss_out_op = declare(
     "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
+kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
@@ -6673,6 +6458,12 @@ _softmax_backward_data_op = declare(
 )
 _softmax_backward_data_out_op = declare(
     "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+binary_cross_entropy_backward_op = declare(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_backward_grad_input_op = declare(
+    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 diagonal_backward_op = declare(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"

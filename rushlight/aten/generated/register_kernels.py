@@ -7,8 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    conversions, convolution, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses,
-    normalisation, padding, pointwise, pooling, random, reductions, views,
+    conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses, normalisation,
+    pointwise, random, reductions, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -328,6 +328,12 @@ implement("trunc_", CPU=elementary.trunc.inplace, Meta=elementary.trunc.inplace)
 implement("trunc.out", CPU=elementary.trunc.out, Meta=elementary.trunc.out)
 implement("where.self", CPU=pointwise.where.functional, Meta=pointwise.where.on_meta)
 implement("where.self_out", CPU=pointwise.where.out, Meta=pointwise.where.out)
+implement("xlogy.Tensor", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy_.Tensor", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
+implement("xlogy.Scalar_Other", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy_.Scalar_Other", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
+implement("xlogy.Scalar_Self", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy.OutTensor", CPU=pointwise.xlogy.out, Meta=pointwise.xlogy.out)
 implement(
     "cat",
     CPU=gather_scatter.cat.functional,
@@ -470,45 +476,15 @@ implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
-implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
-implement("conv1d", CompositeImplicitAutograd=convolution.conv1d)
-implement("conv1d.padding", CompositeImplicitAutograd=convolution.conv1d)
-implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
-implement("conv2d.padding", CompositeImplicitAutograd=convolution.conv2d)
-implement("convolution", CPU=convolution.convolution, Meta=convolution.convolution)
-implement("convolution_backward", CPU=convolution.convolution_backward, Meta=convolution.convolution_backward)
-implement("_adaptive_avg_pool2d", CPU=pooling._adaptive_avg_pool2d, Meta=pooling._adaptive_avg_pool2d)
-implement(
-    "_adaptive_avg_pool2d_backward",
-    CPU=pooling._adaptive_avg_pool2d_backward,
-    Meta=pooling._adaptive_avg_pool2d_backward,
-)
-implement("adaptive_avg_pool2d", CompositeImplicitAutograd=pooling.adaptive_avg_pool2d)
-implement("avg_pool2d", CPU=pooling.avg_pool2d.functional, Meta=pooling.avg_pool2d.on_meta)
-implement("avg_pool2d.out", CPU=pooling.avg_pool2d.out, Meta=pooling.avg_pool2d.out)
-implement("avg_pool2d_backward", CPU=pooling.avg_pool2d_backward.functional, Meta=pooling.avg_pool2d_backward.on_meta)
-implement("avg_pool2d_backward.grad_input", CPU=pooling.avg_pool2d_backward.out, Meta=pooling.avg_pool2d_backward.out)
-implement("max_pool2d", CompositeImplicitAutograd=pooling.max_pool2d)
-implement("max_pool2d_with_indices", CPU=pooling.max_pool2d_with_indices, Meta=pooling.max_pool2d_with_indices)
-implement(
-    "max_pool2d_with_indices_backward",
-    CPU=pooling.max_pool2d_backward.functional,
-    Meta=pooling.max_pool2d_backward.on_meta,
-)
-implement(
-    "max_pool2d_with_indices_backward.grad_input",
-    CPU=pooling.max_pool2d_backward.out,
-    Meta=pooling.max_pool2d_backward.out,
-)
-implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)
-implement("pad", CompositeImplicitAutograd=padding.pad)
-implement("_pad_circular", CompositeImplicitAutograd=padding._pad_circular)
+implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
+implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
 implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_loss)
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)
 implement("huber_loss.out", CPU=losses.huber.out, Meta=losses.huber.out)
+implement("kl_div", CompositeImplicitAutograd=losses.kl_div)
 implement("l1_loss", CompositeImplicitAutograd=losses.l1_loss)
 implement("mse_loss", CPU=losses.mse.functional, Meta=losses.mse.on_meta)
 implement("mse_loss.out", CPU=losses.mse.out, Meta=losses.mse.out)
@@ -569,6 +545,16 @@ implement(
     "_softmax_backward_data", CPU=reductions.softmax_backward.functional, Meta=reductions.softmax_backward.on_meta
 )
 implement("_softmax_backward_data.out", CPU=reductions.softmax_backward.out, Meta=reductions.softmax_backward.out)
+implement(
+    "binary_cross_entropy_backward",
+    CPU=losses.binary_cross_entropy_backward.functional,
+    Meta=losses.binary_cross_entropy_backward.on_meta,
+)
+implement(
+    "binary_cross_entropy_backward.grad_input",
+    CPU=losses.binary_cross_entropy_backward.out,
+    Meta=losses.binary_cross_entropy_backward.out,
+)
 implement("diagonal_backward", CompositeExplicitAutograd=views.diagonal_backward)
 implement("elu_backward", CPU=elementary.elu_backward.functional, Meta=elementary.elu_backward.on_meta)
 implement("elu_backward.grad_input", CPU=elementary.elu_backward.out, Meta=elementary.elu_backward.out)

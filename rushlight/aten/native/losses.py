@@ -380,6 +380,45 @@ def binary_cross_entropy_with_logits(
     return reduce(loss, reduction)
 
 
+def binary_cross_entropy_meta(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Output:
+    if target.dtype is not self.dtype:
+        raise RuntimeError(f"Found dtype {target.dtype.type_name} but expected {self.dtype.type_name}")
+    if weight is not None and common_sizes(self, weight) != self.shape:
+        raise RuntimeError(f"a weight with shape {list(weight.shape)} doesn't match the shape {list(self.shape)}")
+    if reduction != NONE:
+        return Output((), None, self.dtype)
+    return Output(self.shape, strides_for(self, None), self.dtype)
+
+
+@partial(Structured, binary_cross_entropy_meta)
+def binary_cross_entropy(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, out: Tensor) -> None:
+    """-weight * (t * log(x) + (1 - t) * log(1 - x)) of probabilities x and targets t from 0 to 1, reduced.
+
+    A logarithm is never below -100, so that a probability of 0 has a finite loss.
+
+    Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_out_cpu`.
+    """
+    check_floating("binary_cross_entropy", self)
+    for name, array in (("input", self._array), ("target", target._array)):
+        if not ((array >= 0) & (array <= 1)).all():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    x, t = (tensor._array.astype(widened(self.dtype).numpy, copy=False) for tensor in (self, target))
+    losses = (t - 1) * np.maximum(np.log1p(-x), -100) - t * np.maximum(np.log(x), -100)
+    losses = losses if weight is None else losses * weight._array
+    out._array[...] = losses if reduction == NONE else _sum(losses) / (losses.size if reduction == MEAN else 1)
+
+
+def kl_div(self: Tensor, target: Tensor, reduction: int = MEAN, log_target: bool = False) -> Tensor:
+    """Kullback-Leibler divergence: t * (log(t) - x), element by element, of logarithms x of probabilities, and targets t. With
+    `log_target`, the targets are logarithms, too.
+    Source: `aten/src/ATen/native/Loss.cpp`, `kl_div`."""
+    if log_target:
+        distance = target - self
+        return reduce(functions.exp(target) * distance, reduction)
+    product = target * self
+    return reduce(functions.xlogy(target, target) - product, reduction)
+
+
 def _log_sigmoid(self: Tensor) -> Tensor:
     check_floating("log_sigmoid", self)
     out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
@@ -453,6 +492,20 @@ def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_ind
     _scatter_slope(rows, target._array.reshape(-1), slope.reshape(-1), weight, ignore_index)
     out._array[...] = np.moveaxis(rows.reshape((*target.shape, classes)), -1, 1)
     return out
+
+
+def binary_cross_entropy_backward_meta(grad_output, self, target, weight, reduction: int) -> Output:
+    return Output(self.shape, strides_for(self, None), self.dtype)
+
+
+@partial(Structured, binary_cross_entropy_backward_meta)
+def binary_cross_entropy_backward(grad_output, self, target, weight, reduction: int, out: Tensor) -> None:
+    """weight * (x - t) / (x * (1 - x)) times the gradient. The divisor is at least 1e-12.
+    Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_backward_out_cpu`."""
+    grad, x, t = (tensor._array.astype(widened(self.dtype).numpy, copy=False) for tensor in (grad_output, self, target))
+    slope = grad * (x - t) / np.maximum((1 - x) * x, 1e-12)
+    slope = slope if weight is None else slope * weight._array
+    out._array[...] = slope / max(self.numel(), 1) if reduction == MEAN else slope
 
 
 def _slope(function: Callable, factor: int = 1) -> Structured:

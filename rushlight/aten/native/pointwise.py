@@ -284,6 +284,15 @@ add = with_fast_path(with_alpha(np.add), np.add)
 sub = with_fast_path(with_alpha(np.subtract, refuse_bool_subtraction), np.subtract)
 mul = with_fast_path(pointwise(np.multiply), np.multiply)
 div = with_fast_path(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
+
+
+def x_log_y(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x * log(y), which is 0 where x is 0, also if y is 0, negative or infinite. It is nan where y is nan.
+    Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `xlogy_kernel`."""
+    return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y))
+
+
+xlogy = pointwise(x_log_y, to_floating)
 maximum = pointwise(np.maximum, exact)
 minimum = pointwise(np.minimum, exact)
 

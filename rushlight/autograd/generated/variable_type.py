@@ -8,47 +8,45 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _log_softmax_backward_data_op,
-    _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op, _reshape_alias_op,
-    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op,
-    _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op,
-    addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
-    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
-    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
-    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
-    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    _index_put_impl__op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
+    _log_softmax_out_op, _reshape_alias_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
+    _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op,
+    add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op,
+    addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
+    amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, baddbmm__op, baddbmm_op,
+    baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op,
+    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
+    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_xor_Tensor_out_op,
     bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
     clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
     clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op,
-    constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op, cos_op, cos_out_op,
-    cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, div_Scalar_op,
-    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
-    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
-    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
-    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op,
-    floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op,
-    fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op,
-    ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op,
-    gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op,
-    huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op,
-    index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op, index_select_out_op,
-    le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op, leaky_relu_backward_op,
-    leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op,
-    lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
-    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op,
-    logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op,
-    logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
-    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op, max_dim_op, max_op,
-    max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op,
-    max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, min_dim_min_op,
-    min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op,
-    mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op,
-    multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
-    nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
+    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op, copy__op,
+    copy_op, cos__op, cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op,
+    diagonal_scatter_op, div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op,
+    div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op,
+    elu_out_op, embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op,
+    eq__Tensor_op, erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op,
+    expm1__op, expm1_op, expm1_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op,
+    floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op,
+    fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op,
+    gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
+    gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op,
+    hardtanh_op, hardtanh_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op,
+    index_Tensor_op, index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op,
+    index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
+    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
+    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op,
+    log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
+    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op,
+    max_dim_op, max_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op,
+    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
+    mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
+    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
     nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
     pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
     prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
@@ -73,7 +71,8 @@ from rushlight.aten.generated.functions import (
     threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
     transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
     unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unsqueeze__op, unsqueeze_op, var_correction_op,
-    var_correction_out_op, view_op, where_self_op, where_self_out_op, zero__op, zero_op, zeros_out_op,
+    var_correction_out_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op,
+    xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -1528,6 +1527,65 @@ class WhereBackward0(Node):
         node.released = True
 
 
+class XlogyBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad * self / other if edges[1].node else None
+        grad_self = functions.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class XlogyBackward1(Node):
+    saved_other = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other])
+            return (None,)
+        other = unpack(node, node.saved_other)
+        return (grad * node.self / other,)
+
+    def release_variables(node):
+        node.saved_other = None
+        node.released = True
+
+
+class XlogyBackward2(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            functions.xlogy(grad, node.other)
+            if node.other > 0
+            else functions.xlogy(grad, node.other).masked_fill(self == 0, 0),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
 class CatBackward0(Node):
     def apply(node, grad):
         if grad is None:
@@ -2207,211 +2265,29 @@ class MvBackward0(Node):
         node.released = True
 
 
-class ConvolutionBackward0(Node):
-    saved_input = saved_weight = None
+class BinaryCrossEntropyBackward0(Node):
+    saved_self = saved_target = saved_weight = None
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_input, node.saved_weight])
-            return (
-                None,
-                None,
-                None,
-            )
-        input = unpack(node, node.saved_input)
-        weight = unpack(node, node.saved_weight)
-        grad_input_mask = [edge.node is not None for edge in node.next_edges]
-        return functions.convolution_backward(
-            grad,
-            input,
-            weight,
-            node.bias_shape,
-            node.stride,
-            node.padding,
-            node.dilation,
-            node.transposed,
-            node.output_padding,
-            node.groups,
-            grad_input_mask,
-        )
-
-    def release_variables(node):
-        node.saved_input = node.saved_weight = None
-        node.released = True
-
-
-class ConvolutionBackwardBackward0(Node):
-    saved_grad_output = saved_input = saved_weight = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_grad_output, node.saved_input, node.saved_weight])
-            return (
-                None,
-                None,
-                None,
-            )
-        grad_output = unpack(node, node.saved_grad_output)
-        input = unpack(node, node.saved_input)
-        weight = unpack(node, node.saved_weight)
-        grad_input_mask = [edge.node is not None for edge in node.next_edges]
-        return convolution_double_backward(
-            grads,
-            node.output_mask,
-            grad_output,
-            input,
-            weight,
-            (node.stride, node.padding, node.dilation, node.transposed, node.output_padding, node.groups),
-            grad_input_mask,
-        )
-
-    def release_variables(node):
-        node.saved_grad_output = node.saved_input = node.saved_weight = None
-        node.released = True
-
-
-class ConstantPadNdBackward0(Node):
-    def apply(node, grad):
-        if grad is None:
-            return (None,)
-        return (functions.constant_pad_nd(grad, [-each for each in node.pad], 0),)
-
-
-class AdaptiveAvgPool2DBackward0(Node):
-    saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_self])
-            return (None,)
-        self = unpack(node, node.saved_self)
-        return (functions._adaptive_avg_pool2d_backward(grad, self),)
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
-
-
-class AdaptiveAvgPool2DBackwardBackward0(Node):
-    def apply(node, grad):
-        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
         return (
-            functions._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if edges[0].node else None,
-            zeros_like(grad) if edges[1].node else None,
-        )
-
-
-class AvgPool2DBackward0(Node):
-    saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_self])
-            return (None,)
-        self = unpack(node, node.saved_self)
-        return (
-            functions.avg_pool2d_backward(
-                grad,
-                self,
-                node.kernel_size,
-                node.stride,
-                node.padding,
-                node.ceil_mode,
-                node.count_include_pad,
-                node.divisor_override,
-            ),
-        )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
-
-
-class AvgPool2DBackwardBackward0(Node):
-    saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_self])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
-        return (
-            functions.avg_pool2d(
-                grad,
-                node.kernel_size,
-                node.stride,
-                node.padding,
-                node.ceil_mode,
-                node.count_include_pad,
-                node.divisor_override,
-            )
+            functions.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
             if edges[0].node
             else None,
-            zeros_like(self) if edges[1].node else None,
+            binary_cross_entropy_target_backward(grad, self, weight, node.reduction) if edges[1].node else None,
         )
 
     def release_variables(node):
-        node.saved_self = None
-        node.released = True
-
-
-class MaxPool2DWithIndicesBackward0(Node):
-    saved_result1 = saved_self = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_result1, node.saved_self])
-            return (None,)
-        grad = grads[0]
-        result1 = unpack(node, node.saved_result1)
-        self = unpack(node, node.saved_self)
-        return (
-            functions.max_pool2d_with_indices_backward(
-                grad,
-                self,
-                node.kernel_size,
-                node.stride,
-                node.padding,
-                node.dilation,
-                node.ceil_mode,
-                detach_result(result1),
-            ),
-        )
-
-    def release_variables(node):
-        node.saved_result1 = node.saved_self = None
-        node.released = True
-
-
-class MaxPool2DWithIndicesBackwardBackward0(Node):
-    saved_indices = saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_indices, node.saved_self])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        indices = unpack(node, node.saved_indices) if edges[0].node else None
-        self = unpack(node, node.saved_self) if edges[1].node else None
-        return (
-            max_pool_double_backward(grad, indices, 2) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
-        )
-
-    def release_variables(node):
-        node.saved_indices = node.saved_self = None
+        node.saved_self = node.saved_target = node.saved_weight = None
         node.released = True
 
 
@@ -2610,6 +2486,39 @@ class SoftmaxBackwardDataBackward0(Node):
 
     def release_variables(node):
         node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class BinaryCrossEntropyBackwardBackward0(Node):
+    saved_self = saved_target = saved_weight = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight, node.saved_grad_output])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        return (
+            binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, node.reduction)
+            if edges[0].node
+            else None,
+            binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, node.reduction)
+            if edges[1].node
+            else None,
+            binary_cross_entropy_double_backward_target(grad, grad_output, self, weight, node.reduction)
+            if edges[2].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_weight = node.saved_grad_output = None
         node.released = True
 
 
@@ -5554,6 +5463,83 @@ def where_self(key_set, condition, self, other):
     return result
 
 
+def xlogy_Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return xlogy_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return xlogy_Tensor_op.below[key_set](self, other)
+    node = XlogyBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(xlogy_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy__Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return xlogy__Tensor_op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return xlogy__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = XlogyBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self.clone())
+    result = call_below(xlogy__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def xlogy_Scalar_Self(key_set, self, other):
+    if not local.grad_enabled or other._autograd is None is other._base:
+        return xlogy_Scalar_Self_op.below[key_set](self, other)
+    edges = [gradient_edge(other)]
+    if edges[0].node is None:
+        return xlogy_Scalar_Self_op.below[key_set](self, other)
+    node = XlogyBackward1()
+    node.next_edges = edges
+    node.self = self
+    node.saved_other = save(other)
+    result = call_below(xlogy_Scalar_Self_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy_Scalar_Other(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return xlogy_Scalar_Other_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return xlogy_Scalar_Other_op.below[key_set](self, other)
+    node = XlogyBackward2()
+    node.next_edges = edges
+    node.other = other
+    node.saved_self = save(self)
+    result = call_below(xlogy_Scalar_Other_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy__Scalar_Other(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return xlogy__Scalar_Other_op.below[key_set](self, other)
+    if not any_requires_grad([self]):
+        return xlogy__Scalar_Other_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = XlogyBackward2()
+    node.next_edges = edges
+    node.other = other
+    node.saved_self = save(self.clone())
+    result = call_below(xlogy__Scalar_Other_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
 def cat(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
     if not any(edge.node for edge in edges):
@@ -6486,295 +6472,21 @@ def mv(key_set, self, vec):
     return result
 
 
-def convolution(key_set, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    if (
-        not local.grad_enabled
-        or input._autograd is None is input._base
-        and weight._autograd is None is weight._base
-        and (not isinstance(bias, Tensor) or bias._autograd is None is bias._base)
-    ):
-        return convolution_op.below[key_set](
-            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    edges = [gradient_edge(input), gradient_edge(weight), gradient_edge(bias)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
-        return convolution_op.below[key_set](
-            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    node = ConvolutionBackward0()
-    node.next_edges = edges
-    node.bias_shape = None if bias is None else bias.shape
-    node.dilation = dilation
-    node.groups = groups
-    node.output_padding = output_padding
-    node.padding = padding
-    node.stride = stride
-    node.transposed = transposed
-    node.saved_input = save(input)
-    node.saved_weight = save(weight)
-    result = call_below(
-        convolution_op.below[key_set],
-        input,
-        weight,
-        bias,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-    )
-    set_history(result, node)
-    return result
-
-
-def convolution_backward(
-    key_set,
-    grad_output,
-    input,
-    weight,
-    bias_sizes,
-    stride,
-    padding,
-    dilation,
-    transposed,
-    output_padding,
-    groups,
-    output_mask,
-):
-    if (
-        not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and input._autograd is None is input._base
-        and weight._autograd is None is weight._base
-    ):
-        return convolution_backward_op.below[key_set](
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
-    edges = [gradient_edge(grad_output), gradient_edge(input), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
-        return convolution_backward_op.below[key_set](
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
-    node = ConvolutionBackwardBackward0()
-    node.next_edges = edges
-    node.dilation = dilation
-    node.groups = groups
-    node.output_mask = output_mask
-    node.output_padding = output_padding
-    node.padding = padding
-    node.stride = stride
-    node.transposed = transposed
-    node.saved_grad_output = save(grad_output)
-    node.saved_input = save(input)
-    node.saved_weight = save(weight)
-    result = call_below(
-        convolution_backward_op.below[key_set],
-        grad_output,
-        input,
-        weight,
-        bias_sizes,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )
-    set_history([each for each in result if each is not None], node)
-    return result
-
-
-def constant_pad_nd(key_set, self, pad, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return constant_pad_nd_op.below[key_set](self, pad, value)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return constant_pad_nd_op.below[key_set](self, pad, value)
-    node = ConstantPadNdBackward0()
-    node.next_edges = edges
-    node.pad = pad
-    result = call_below(constant_pad_nd_op.below[key_set], self, pad, value)
-    set_history(result, node)
-    return result
-
-
-def _adaptive_avg_pool2d(key_set, self, output_size):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
-    node = AdaptiveAvgPool2DBackward0()
-    node.next_edges = edges
-    node.saved_self = save(self)
-    result = call_below(_adaptive_avg_pool2d_op.below[key_set], self, output_size)
-    set_history(result, node)
-    return result
-
-
-def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
-    if (
-        not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-    ):
-        return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
-    edges = [gradient_edge(grad_output), gradient_edge(self)]
+def binary_cross_entropy(key_set, self, target, weight, reduction):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None:
-        return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
-    node = AdaptiveAvgPool2DBackwardBackward0()
+        return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy", "weight", weight)
+    node = BinaryCrossEntropyBackward0()
     node.next_edges = edges
-    node.grad_output_shape = grad_output.shape
-    result = call_below(_adaptive_avg_pool2d_backward_op.below[key_set], grad_output, self)
-    set_history(result, node)
-    return result
-
-
-def avg_pool2d(key_set, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return avg_pool2d_op.below[key_set](
-            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return avg_pool2d_op.below[key_set](
-            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    node = AvgPool2DBackward0()
-    node.next_edges = edges
-    node.ceil_mode = ceil_mode
-    node.count_include_pad = count_include_pad
-    node.divisor_override = divisor_override
-    node.kernel_size = kernel_size
-    node.padding = padding
-    node.stride = stride
+    node.reduction = reduction
     node.saved_self = save(self)
-    result = call_below(
-        avg_pool2d_op.below[key_set], self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-    set_history(result, node)
-    return result
-
-
-def avg_pool2d_backward(
-    key_set, grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-):
-    if (
-        not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-    ):
-        return avg_pool2d_backward_op.below[key_set](
-            grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
-        return avg_pool2d_backward_op.below[key_set](
-            grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    node = AvgPool2DBackwardBackward0()
-    node.next_edges = edges
-    node.ceil_mode = ceil_mode
-    node.count_include_pad = count_include_pad
-    node.divisor_override = divisor_override
-    node.kernel_size = kernel_size
-    node.padding = padding
-    node.stride = stride
-    if edges[1].node:
-        node.saved_self = save(self)
-    result = call_below(
-        avg_pool2d_backward_op.below[key_set],
-        grad_output,
-        self,
-        kernel_size,
-        stride,
-        padding,
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
-    )
-    set_history(result, node)
-    return result
-
-
-def max_pool2d_with_indices(key_set, self, kernel_size, stride, padding, dilation, ceil_mode):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
-    node = MaxPool2DWithIndicesBackward0()
-    node.next_edges = edges
-    node.ceil_mode = ceil_mode
-    node.dilation = dilation
-    node.kernel_size = kernel_size
-    node.padding = padding
-    node.stride = stride
-    node.saved_self = save(self)
-    result = call_below(
-        max_pool2d_with_indices_op.below[key_set], self, kernel_size, stride, padding, dilation, ceil_mode
-    )
-    set_history(result, node, [True, False])
-    node.saved_result1 = save(result[1], True)
-    return result
-
-
-def max_pool2d_with_indices_backward(
-    key_set, grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
-):
-    if (
-        not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-    ):
-        return max_pool2d_with_indices_backward_op.below[key_set](
-            grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
-        )
-    edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
-        return max_pool2d_with_indices_backward_op.below[key_set](
-            grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
-        )
-    check_no_requires_grad("max_pool2d_with_indices_backward", "indices", indices)
-    node = MaxPool2DWithIndicesBackwardBackward0()
-    node.next_edges = edges
     if edges[0].node:
-        node.saved_indices = save(indices)
-    if edges[1].node:
-        node.saved_self = save(self)
-    result = call_below(
-        max_pool2d_with_indices_backward_op.below[key_set],
-        grad_output,
-        self,
-        kernel_size,
-        stride,
-        padding,
-        dilation,
-        ceil_mode,
-        indices,
-    )
+        node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(binary_cross_entropy_op.below[key_set], self, target, weight, reduction)
     set_history(result, node)
     return result
 
@@ -6932,6 +6644,32 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
     result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    set_history(result, node)
+    return result
+
+
+def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, reduction):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
+    node = BinaryCrossEntropyBackwardBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    if edges[0].node or edges[1].node:
+        node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(binary_cross_entropy_backward_op.below[key_set], grad_output, self, target, weight, reduction)
     set_history(result, node)
     return result
 
@@ -7366,31 +7104,30 @@ AUTOGRAD = {
     sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op: silu, silu__op: silu_, sin_op: sin, sin__op: sin_,
     softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_, sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor,
     sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_, tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold,
-    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, cat_op: cat, embedding_op:
-    embedding, flip_op: flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op:
-    index_add_, index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_,
-    index_select_op: index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op:
-    masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor,
-    repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op:
-    scatter_value, scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_,
-    stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax,
-    _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op:
-    logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim,
-    prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op:
-    sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
-    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
-    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, _adaptive_avg_pool2d_op:
-    _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d,
-    avg_pool2d_backward_op: avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices,
-    max_pool2d_with_indices_backward_op: max_pool2d_with_indices_backward, binary_cross_entropy_with_logits_op:
-    binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op:
-    nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss,
-    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
-    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
-    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
-    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
-    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
-    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, xlogy_Tensor_op:
+    xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor, xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op:
+    xlogy_Scalar_Other, xlogy__Scalar_Other_op: xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op:
+    flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op: index_add_,
+    index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_, index_select_op:
+    index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar,
+    masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op:
+    roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op: scatter_value,
+    scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_, stack_op: stack,
+    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _softmax_op:
+    _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op:
+    max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod,
+    prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList,
+    var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_,
+    bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_op: binary_cross_entropy,
+    binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
+    mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
+    smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
+    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
+    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
+    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
+    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
+    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
+    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
     smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
     tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
 }  # fmt: skip
@@ -7408,18 +7145,18 @@ OUT = (
     pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op,
     round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op,
     softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op,
-    where_self_out_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op, scatter_src_out_op,
-    scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op,
-    tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op,
-    amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum_out_op,
-    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
-    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
-    linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
-    bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
-    randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op, _log_softmax_backward_data_out_op,
-    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    where_self_out_op, xlogy_OutTensor_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
+    scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op,
+    stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op,
+    all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op,
+    cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
+    mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
+    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op,
+    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
+    randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
     hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
     mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
     silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
@@ -7462,22 +7199,22 @@ WRITTEN = (
     remainder_Scalar_out_op, round__op, round_out_op, round__decimals_op, round_decimals_out_op, rsqrt__op,
     rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op, sign_out_op, silu__op, silu_out_op,
     sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op, sub_out_op, tan__op, tan_out_op,
-    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op, cat_out_op,
-    embedding_renorm__op, gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op,
-    index_select_out_op, masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op,
-    scatter__value_op, scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
-    scatter_value_reduce_out_op, scatter_add__op, scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op,
-    triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op,
-    amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
-    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
-    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
-    bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op,
-    randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op,
-    random__to_op, random__op, randperm_out_op, randperm_generator_out_op, uniform__op,
-    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, elu_backward_grad_input_op,
+    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op,
+    xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, cat_out_op, embedding_renorm__op, gather_out_op,
+    index_add__op, index_add_out_op, index_put__op, _index_put_impl__op, index_select_out_op, masked_fill__Tensor_op,
+    masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op, scatter__value_op, scatter_value_out_op,
+    scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op, scatter_value_reduce_out_op, scatter_add__op,
+    scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op, triu_out_op, _log_softmax_out_op,
+    _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op,
+    any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op,
+    max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
+    prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
+    addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op,
+    binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
+    bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
+    random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op,
     gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
     leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
     sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,

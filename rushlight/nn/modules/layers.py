@@ -23,8 +23,9 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding", "Flatten", "GELU",
-    "GroupNorm", "Hardtanh", "HuberLoss", "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding",
+    "Flatten", "GELU", "GroupNorm", "Hardtanh", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU",
+    "Linear", "LogSoftmax", "MSELoss",
     "NLLLoss", "RMSNorm", "ReLU", "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh",
     "Unflatten",
 ]  # fmt: skip
@@ -559,6 +560,40 @@ class CrossEntropyLoss(NLLLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         options = {"ignore_index": self.ignore_index, "reduction": self.reduction}
         return F.cross_entropy(input, target, self.weight, **options, label_smoothing=self.label_smoothing)
+
+
+class BCELoss(_Loss):
+    """Binary cross-entropy of probabilities, with targets from 0 to 1, element by element."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class KLDivLoss(_Loss):
+    """Kullback-Leibler divergence of logarithms of probabilities from target probabilities, or from their logarithms."""
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
 class BCEWithLogitsLoss(_Loss):

@@ -127,6 +127,13 @@ LOSSES = {
     "HuberLoss(delta=0.5)": "numbers",
     "BCEWithLogitsLoss()": "numbers",
     "BCEWithLogitsLoss(pos_weight=weight, reduction='none')": "numbers",
+    "BCELoss()": "probabilities",
+    "BCELoss(weight, reduction='none')": "probabilities",
+    "BCELoss(reduction='sum')": "probabilities",
+    "KLDivLoss()": "probabilities",
+    "KLDivLoss(reduction='batchmean')": "probabilities",
+    "KLDivLoss(reduction='none', log_target=True)": "numbers",
+    "KLDivLoss(size_average=False)": "probabilities",
     "NLLLoss(weight)": "classes",
     "CrossEntropyLoss()": "classes",
     "CrossEntropyLoss(weight, ignore_index=1, reduction='sum')": "classes",
@@ -145,7 +152,7 @@ def test_a_loss_gives_torchs_numbers_and_gradients(loss):
         target = (
             xp.tensor([0, 1, 2, 1]) if LOSSES[loss] == "classes" else numbers(xp, 4, 3, seed=1).abs().clamp(max=1.0)
         )
-        result = module(x, target)
+        result = module(x.sigmoid() if LOSSES[loss] == "probabilities" else x, target)
         result.sum().backward()
         return [repr(module), list(module.state_dict())], near(result), near(x.grad)
 
