@@ -7,8 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses, normalisation,
-    pointwise, random, reductions, views,
+    conversions, convolution, creation, elementary, functional_forms, gather_scatter, linear, linear_algebra, losses,
+    normalisation, padding, pointwise, pooling, random, reductions, sorting, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -116,12 +116,30 @@ implement("addcmul.out", CPU=pointwise.addcmul.out, Meta=pointwise.addcmul.out)
 implement("bitwise_and.Tensor", CPU=pointwise.bitwise_and.functional, Meta=pointwise.bitwise_and.on_meta)
 implement("bitwise_and_.Tensor", CPU=pointwise.bitwise_and.inplace, Meta=pointwise.bitwise_and.inplace)
 implement("bitwise_and.Tensor_out", CPU=pointwise.bitwise_and.out, Meta=pointwise.bitwise_and.out)
+implement(
+    "bitwise_left_shift.Tensor", CPU=pointwise.bitwise_left_shift.functional, Meta=pointwise.bitwise_left_shift.on_meta
+)
+implement(
+    "bitwise_left_shift_.Tensor", CPU=pointwise.bitwise_left_shift.inplace, Meta=pointwise.bitwise_left_shift.inplace
+)
+implement("bitwise_left_shift.Tensor_out", CPU=pointwise.bitwise_left_shift.out, Meta=pointwise.bitwise_left_shift.out)
 implement("bitwise_not", CPU=pointwise.bitwise_not.functional, Meta=pointwise.bitwise_not.on_meta)
 implement("bitwise_not_", CPU=pointwise.bitwise_not.inplace, Meta=pointwise.bitwise_not.inplace)
 implement("bitwise_not.out", CPU=pointwise.bitwise_not.out, Meta=pointwise.bitwise_not.out)
 implement("bitwise_or.Tensor", CPU=pointwise.bitwise_or.functional, Meta=pointwise.bitwise_or.on_meta)
 implement("bitwise_or_.Tensor", CPU=pointwise.bitwise_or.inplace, Meta=pointwise.bitwise_or.inplace)
 implement("bitwise_or.Tensor_out", CPU=pointwise.bitwise_or.out, Meta=pointwise.bitwise_or.out)
+implement(
+    "bitwise_right_shift.Tensor",
+    CPU=pointwise.bitwise_right_shift.functional,
+    Meta=pointwise.bitwise_right_shift.on_meta,
+)
+implement(
+    "bitwise_right_shift_.Tensor", CPU=pointwise.bitwise_right_shift.inplace, Meta=pointwise.bitwise_right_shift.inplace
+)
+implement(
+    "bitwise_right_shift.Tensor_out", CPU=pointwise.bitwise_right_shift.out, Meta=pointwise.bitwise_right_shift.out
+)
 implement("bitwise_xor.Tensor", CPU=pointwise.bitwise_xor.functional, Meta=pointwise.bitwise_xor.on_meta)
 implement("bitwise_xor_.Tensor", CPU=pointwise.bitwise_xor.inplace, Meta=pointwise.bitwise_xor.inplace)
 implement("bitwise_xor.Tensor_out", CPU=pointwise.bitwise_xor.out, Meta=pointwise.bitwise_xor.out)
@@ -455,6 +473,21 @@ implement("var.dim", CompositeImplicitAutograd=reductions.var_dim)
 implement("var.out", CompositeImplicitAutograd=reductions.var_dim_out)
 implement("var.correction", CPU=reductions.var_correction.functional, Meta=reductions.var_correction.on_meta)
 implement("var.correction_out", CPU=reductions.var_correction.out, Meta=reductions.var_correction.out)
+implement("argsort", CompositeImplicitAutograd=sorting.argsort)
+implement("argsort.stable", CompositeImplicitAutograd=sorting.argsort_stable)
+implement("median", CPU=sorting.median, Meta=sorting.median)
+implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
+implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
+implement("sort", CompositeExplicitAutograd=sorting.sort)
+implement("sort.values", CompositeExplicitAutograd=sorting.sort_out)
+implement("sort.stable", CPU=sorting.sort_stable, Meta=sorting.sort_stable)
+implement("sort.values_stable", CPU=sorting.sort_stable_out, Meta=sorting.sort_stable_out)
+implement("topk", CPU=sorting.topk, Meta=sorting.topk)
+implement("topk.values", CPU=sorting.topk_out, Meta=sorting.topk_out)
+implement("unique_consecutive", CPU=sorting.unique_consecutive)
+implement("unique_dim", CPU=sorting.unique_dim)
+implement("_unique2", CPU=sorting.unique2)
+implement("einsum", CompositeImplicitAutograd=linear.einsum)
 implement("addmm", CPU=linear_algebra.addmm.functional, Meta=linear_algebra.addmm.on_meta)
 implement("addmm_", CPU=linear_algebra.addmm.inplace, Meta=linear_algebra.addmm.inplace)
 implement("addmm.out", CPU=linear_algebra.addmm.out, Meta=linear_algebra.addmm.out)
@@ -476,8 +509,41 @@ implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
+implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
+implement("conv1d", CompositeImplicitAutograd=convolution.conv1d)
+implement("conv1d.padding", CompositeImplicitAutograd=convolution.conv1d)
+implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
+implement("conv2d.padding", CompositeImplicitAutograd=convolution.conv2d)
+implement("convolution", CPU=convolution.convolution, Meta=convolution.convolution)
+implement("convolution_backward", CPU=convolution.convolution_backward, Meta=convolution.convolution_backward)
+implement("_adaptive_avg_pool2d", CPU=pooling._adaptive_avg_pool2d, Meta=pooling._adaptive_avg_pool2d)
+implement(
+    "_adaptive_avg_pool2d_backward",
+    CPU=pooling._adaptive_avg_pool2d_backward,
+    Meta=pooling._adaptive_avg_pool2d_backward,
+)
+implement("adaptive_avg_pool2d", CompositeImplicitAutograd=pooling.adaptive_avg_pool2d)
+implement("avg_pool2d", CPU=pooling.avg_pool2d.functional, Meta=pooling.avg_pool2d.on_meta)
+implement("avg_pool2d.out", CPU=pooling.avg_pool2d.out, Meta=pooling.avg_pool2d.out)
+implement("avg_pool2d_backward", CPU=pooling.avg_pool2d_backward.functional, Meta=pooling.avg_pool2d_backward.on_meta)
+implement("avg_pool2d_backward.grad_input", CPU=pooling.avg_pool2d_backward.out, Meta=pooling.avg_pool2d_backward.out)
+implement("max_pool2d", CompositeImplicitAutograd=pooling.max_pool2d)
+implement("max_pool2d_with_indices", CPU=pooling.max_pool2d_with_indices, Meta=pooling.max_pool2d_with_indices)
+implement(
+    "max_pool2d_with_indices_backward",
+    CPU=pooling.max_pool2d_backward.functional,
+    Meta=pooling.max_pool2d_backward.on_meta,
+)
+implement(
+    "max_pool2d_with_indices_backward.grad_input",
+    CPU=pooling.max_pool2d_backward.out,
+    Meta=pooling.max_pool2d_backward.out,
+)
+implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)
+implement("pad", CompositeImplicitAutograd=padding.pad)
+implement("_pad_circular", CompositeImplicitAutograd=padding._pad_circular)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
@@ -502,8 +568,17 @@ implement("bernoulli_.Tensor", CPU=random.bernoulli_tensor_, Meta=random.bernoul
 implement("bernoulli_.float", CPU=random.bernoulli_float_, Meta=random.bernoulli_float_)
 implement("dropout", CompositeImplicitAutograd=random.dropout)
 implement("dropout_", CompositeImplicitAutograd=random.dropout_)
+implement("exponential_", CPU=random.exponential_, Meta=random.exponential_)
 implement("multinomial", CPU=random.multinomial, Meta=random.multinomial)
 implement("multinomial.out", CPU=random.multinomial_out, Meta=random.multinomial_out)
+implement("normal.float_float", CompositeExplicitAutograd=random.normal_float_float, factory=True)
+implement("normal.float_float_out", CompositeExplicitAutograd=random.normal_float_float_out)
+implement("normal.Tensor_float", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.Tensor_float_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
+implement("normal.float_Tensor", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.float_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
+implement("normal.Tensor_Tensor", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.Tensor_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
 implement("normal_", CPU=random.normal_, Meta=random.normal_)
 implement("rand", CompositeExplicitAutograd=random.rand, factory=True)
 implement("rand.generator", CompositeExplicitAutograd=random.rand_generator, factory=True)
