@@ -3147,9 +3147,7 @@ def tensor_expand(self, *size, **named):
 Tensor.expand = tensor_expand
 
 
-def tensor_expand_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([expand_as_op], locals())
+def tensor_expand_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3245,9 +3243,7 @@ def tensor_reshape(self, *shape, **named):
 Tensor.reshape = tensor_reshape
 
 
-def tensor_reshape_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([reshape_as_op], locals())
+def tensor_reshape_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3451,9 +3447,7 @@ def tensor_view(self, *size, **named):
 Tensor.view = tensor_view
 
 
-def tensor_view_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([view_as_op], locals())
+def tensor_view_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3517,9 +3511,7 @@ def tensor_to(self, *args, **kwargs):
 Tensor.to = tensor_to
 
 
-def tensor_type_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([type_as_op], locals())
+def tensor_type_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3711,9 +3703,7 @@ def tensor_abs_(self):
 Tensor.abs_ = tensor_abs_
 
 
-def tensor_add(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([add_Tensor_op], locals())
+def tensor_add(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3724,9 +3714,7 @@ def tensor_add(self, other=None, *, alpha=1, **numpy_names):
 Tensor.add = tensor_add
 
 
-def tensor_add_(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([add__Tensor_op], locals())
+def tensor_add_(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3781,9 +3769,7 @@ def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
 Tensor.addcmul_ = tensor_addcmul_
 
 
-def tensor_bitwise_and(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_and_Tensor_op], locals())
+def tensor_bitwise_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3794,9 +3780,7 @@ def tensor_bitwise_and(self, other=None, **numpy_names):
 Tensor.bitwise_and = tensor_bitwise_and
 
 
-def tensor_bitwise_and_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_and__Tensor_op], locals())
+def tensor_bitwise_and_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3807,9 +3791,7 @@ def tensor_bitwise_and_(self, other=None, **numpy_names):
 Tensor.bitwise_and_ = tensor_bitwise_and_
 
 
-def tensor_bitwise_left_shift(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_left_shift_Tensor_op], locals())
+def tensor_bitwise_left_shift(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3820,9 +3802,7 @@ def tensor_bitwise_left_shift(self, other=None, **numpy_names):
 Tensor.bitwise_left_shift = tensor_bitwise_left_shift
 
 
-def tensor_bitwise_left_shift_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_left_shift__Tensor_op], locals())
+def tensor_bitwise_left_shift_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3855,9 +3835,7 @@ def tensor_bitwise_not_(self):
 Tensor.bitwise_not_ = tensor_bitwise_not_
 
 
-def tensor_bitwise_or(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_or_Tensor_op], locals())
+def tensor_bitwise_or(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3868,9 +3846,7 @@ def tensor_bitwise_or(self, other=None, **numpy_names):
 Tensor.bitwise_or = tensor_bitwise_or
 
 
-def tensor_bitwise_or_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_or__Tensor_op], locals())
+def tensor_bitwise_or_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3881,9 +3857,7 @@ def tensor_bitwise_or_(self, other=None, **numpy_names):
 Tensor.bitwise_or_ = tensor_bitwise_or_
 
 
-def tensor_bitwise_right_shift(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_right_shift_Tensor_op], locals())
+def tensor_bitwise_right_shift(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3894,9 +3868,7 @@ def tensor_bitwise_right_shift(self, other=None, **numpy_names):
 Tensor.bitwise_right_shift = tensor_bitwise_right_shift
 
 
-def tensor_bitwise_right_shift_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_right_shift__Tensor_op], locals())
+def tensor_bitwise_right_shift_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3907,9 +3879,7 @@ def tensor_bitwise_right_shift_(self, other=None, **numpy_names):
 Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
 
 
-def tensor_bitwise_xor(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_xor_Tensor_op], locals())
+def tensor_bitwise_xor(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3920,9 +3890,7 @@ def tensor_bitwise_xor(self, other=None, **numpy_names):
 Tensor.bitwise_xor = tensor_bitwise_xor
 
 
-def tensor_bitwise_xor_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_xor__Tensor_op], locals())
+def tensor_bitwise_xor_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4093,9 +4061,7 @@ def tensor_div_(self, *args, **kwargs):
 Tensor.div_ = tensor_div_
 
 
-def tensor_eq(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([eq_Tensor_op], locals())
+def tensor_eq(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4106,9 +4072,7 @@ def tensor_eq(self, other=None, **numpy_names):
 Tensor.eq = tensor_eq
 
 
-def tensor_eq_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([eq__Tensor_op], locals())
+def tensor_eq_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4119,9 +4083,7 @@ def tensor_eq_(self, other=None, **numpy_names):
 Tensor.eq_ = tensor_eq_
 
 
-def tensor_equal(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([equal_op], locals())
+def tensor_equal(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4242,9 +4204,7 @@ def tensor_floor_(self):
 Tensor.floor_ = tensor_floor_
 
 
-def tensor_floor_divide(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor_divide_op], locals())
+def tensor_floor_divide(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4255,9 +4215,7 @@ def tensor_floor_divide(self, other=None, **numpy_names):
 Tensor.floor_divide = tensor_floor_divide
 
 
-def tensor_floor_divide_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor_divide__Tensor_op], locals())
+def tensor_floor_divide_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4296,9 +4254,7 @@ def tensor_fmod_(self, *args, **kwargs):
 Tensor.fmod_ = tensor_fmod_
 
 
-def tensor_ge(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ge_Tensor_op], locals())
+def tensor_ge(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4309,9 +4265,7 @@ def tensor_ge(self, other=None, **numpy_names):
 Tensor.ge = tensor_ge
 
 
-def tensor_ge_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ge__Tensor_op], locals())
+def tensor_ge_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4322,9 +4276,7 @@ def tensor_ge_(self, other=None, **numpy_names):
 Tensor.ge_ = tensor_ge_
 
 
-def tensor_gt(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gt_Tensor_op], locals())
+def tensor_gt(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4335,9 +4287,7 @@ def tensor_gt(self, other=None, **numpy_names):
 Tensor.gt = tensor_gt
 
 
-def tensor_gt_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gt__Tensor_op], locals())
+def tensor_gt_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4381,9 +4331,7 @@ def tensor_isnan(self):
 Tensor.isnan = tensor_isnan
 
 
-def tensor_le(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([le_Tensor_op], locals())
+def tensor_le(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4394,9 +4342,7 @@ def tensor_le(self, other=None, **numpy_names):
 Tensor.le = tensor_le
 
 
-def tensor_le_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([le__Tensor_op], locals())
+def tensor_le_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4523,9 +4469,7 @@ def tensor_log2_(self):
 Tensor.log2_ = tensor_log2_
 
 
-def tensor_logical_and(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_and_op], locals())
+def tensor_logical_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4536,9 +4480,7 @@ def tensor_logical_and(self, other=None, **numpy_names):
 Tensor.logical_and = tensor_logical_and
 
 
-def tensor_logical_and_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_and__op], locals())
+def tensor_logical_and_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4571,9 +4513,7 @@ def tensor_logical_not_(self):
 Tensor.logical_not_ = tensor_logical_not_
 
 
-def tensor_logical_or(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_or_op], locals())
+def tensor_logical_or(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4584,9 +4524,7 @@ def tensor_logical_or(self, other=None, **numpy_names):
 Tensor.logical_or = tensor_logical_or
 
 
-def tensor_logical_or_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_or__op], locals())
+def tensor_logical_or_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4597,9 +4535,7 @@ def tensor_logical_or_(self, other=None, **numpy_names):
 Tensor.logical_or_ = tensor_logical_or_
 
 
-def tensor_logical_xor(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_xor_op], locals())
+def tensor_logical_xor(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4610,9 +4546,7 @@ def tensor_logical_xor(self, other=None, **numpy_names):
 Tensor.logical_xor = tensor_logical_xor
 
 
-def tensor_logical_xor_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_xor__op], locals())
+def tensor_logical_xor_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4623,9 +4557,7 @@ def tensor_logical_xor_(self, other=None, **numpy_names):
 Tensor.logical_xor_ = tensor_logical_xor_
 
 
-def tensor_lt(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([lt_Tensor_op], locals())
+def tensor_lt(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4636,9 +4568,7 @@ def tensor_lt(self, other=None, **numpy_names):
 Tensor.lt = tensor_lt
 
 
-def tensor_lt_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([lt__Tensor_op], locals())
+def tensor_lt_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4649,9 +4579,7 @@ def tensor_lt_(self, other=None, **numpy_names):
 Tensor.lt_ = tensor_lt_
 
 
-def tensor_maximum(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([maximum_op], locals())
+def tensor_maximum(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4662,9 +4590,7 @@ def tensor_maximum(self, other=None, **numpy_names):
 Tensor.maximum = tensor_maximum
 
 
-def tensor_minimum(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([minimum_op], locals())
+def tensor_minimum(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4675,9 +4601,7 @@ def tensor_minimum(self, other=None, **numpy_names):
 Tensor.minimum = tensor_minimum
 
 
-def tensor_mul(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mul_Tensor_op], locals())
+def tensor_mul(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4688,9 +4612,7 @@ def tensor_mul(self, other=None, **numpy_names):
 Tensor.mul = tensor_mul
 
 
-def tensor_mul_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mul__Tensor_op], locals())
+def tensor_mul_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4701,9 +4623,7 @@ def tensor_mul_(self, other=None, **numpy_names):
 Tensor.mul_ = tensor_mul_
 
 
-def tensor_ne(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ne_Tensor_op], locals())
+def tensor_ne(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4714,9 +4634,7 @@ def tensor_ne(self, other=None, **numpy_names):
 Tensor.ne = tensor_ne
 
 
-def tensor_ne_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ne__Tensor_op], locals())
+def tensor_ne_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5046,9 +4964,7 @@ def tensor_square_(self):
 Tensor.square_ = tensor_square_
 
 
-def tensor_sub(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([sub_Tensor_op], locals())
+def tensor_sub(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5059,9 +4975,7 @@ def tensor_sub(self, other=None, *, alpha=1, **numpy_names):
 Tensor.sub = tensor_sub
 
 
-def tensor_sub_(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([sub__Tensor_op], locals())
+def tensor_sub_(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5138,9 +5052,7 @@ def tensor_trunc_(self):
 Tensor.trunc_ = tensor_trunc_
 
 
-def tensor_where(self, condition=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([where_self_op], locals())
+def tensor_where(self, condition, other):
     try:
         key_set = (condition._key_set | self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5762,9 +5674,7 @@ def tensor_dot(self, tensor):
 Tensor.dot = tensor_dot
 
 
-def tensor_matmul(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([matmul_op], locals())
+def tensor_matmul(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
