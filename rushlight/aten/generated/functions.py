@@ -3708,9 +3708,7 @@ def tensor_expand(self, *size, **named):
 Tensor.expand = tensor_expand
 
 
-def tensor_expand_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([expand_as_op], locals())
+def tensor_expand_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3806,9 +3804,7 @@ def tensor_reshape(self, *shape, **named):
 Tensor.reshape = tensor_reshape
 
 
-def tensor_reshape_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([reshape_as_op], locals())
+def tensor_reshape_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4012,9 +4008,7 @@ def tensor_view(self, *size, **named):
 Tensor.view = tensor_view
 
 
-def tensor_view_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([view_as_op], locals())
+def tensor_view_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4078,9 +4072,7 @@ def tensor_to(self, *args, **kwargs):
 Tensor.to = tensor_to
 
 
-def tensor_type_as(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([type_as_op], locals())
+def tensor_type_as(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4272,9 +4264,7 @@ def tensor_abs_(self):
 Tensor.abs_ = tensor_abs_
 
 
-def tensor_add(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([add_Tensor_op], locals())
+def tensor_add(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4285,9 +4275,7 @@ def tensor_add(self, other=None, *, alpha=1, **numpy_names):
 Tensor.add = tensor_add
 
 
-def tensor_add_(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([add__Tensor_op], locals())
+def tensor_add_(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4342,9 +4330,7 @@ def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
 Tensor.addcmul_ = tensor_addcmul_
 
 
-def tensor_bitwise_and(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_and_Tensor_op], locals())
+def tensor_bitwise_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4355,9 +4341,7 @@ def tensor_bitwise_and(self, other=None, **numpy_names):
 Tensor.bitwise_and = tensor_bitwise_and
 
 
-def tensor_bitwise_and_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_and__Tensor_op], locals())
+def tensor_bitwise_and_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4368,9 +4352,7 @@ def tensor_bitwise_and_(self, other=None, **numpy_names):
 Tensor.bitwise_and_ = tensor_bitwise_and_
 
 
-def tensor_bitwise_left_shift(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_left_shift_Tensor_op], locals())
+def tensor_bitwise_left_shift(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4381,9 +4363,7 @@ def tensor_bitwise_left_shift(self, other=None, **numpy_names):
 Tensor.bitwise_left_shift = tensor_bitwise_left_shift
 
 
-def tensor_bitwise_left_shift_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_left_shift__Tensor_op], locals())
+def tensor_bitwise_left_shift_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4416,9 +4396,7 @@ def tensor_bitwise_not_(self):
 Tensor.bitwise_not_ = tensor_bitwise_not_
 
 
-def tensor_bitwise_or(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_or_Tensor_op], locals())
+def tensor_bitwise_or(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4429,9 +4407,7 @@ def tensor_bitwise_or(self, other=None, **numpy_names):
 Tensor.bitwise_or = tensor_bitwise_or
 
 
-def tensor_bitwise_or_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_or__Tensor_op], locals())
+def tensor_bitwise_or_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4442,9 +4418,7 @@ def tensor_bitwise_or_(self, other=None, **numpy_names):
 Tensor.bitwise_or_ = tensor_bitwise_or_
 
 
-def tensor_bitwise_right_shift(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_right_shift_Tensor_op], locals())
+def tensor_bitwise_right_shift(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4455,9 +4429,7 @@ def tensor_bitwise_right_shift(self, other=None, **numpy_names):
 Tensor.bitwise_right_shift = tensor_bitwise_right_shift
 
 
-def tensor_bitwise_right_shift_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_right_shift__Tensor_op], locals())
+def tensor_bitwise_right_shift_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4468,9 +4440,7 @@ def tensor_bitwise_right_shift_(self, other=None, **numpy_names):
 Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
 
 
-def tensor_bitwise_xor(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_xor_Tensor_op], locals())
+def tensor_bitwise_xor(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4481,9 +4451,7 @@ def tensor_bitwise_xor(self, other=None, **numpy_names):
 Tensor.bitwise_xor = tensor_bitwise_xor
 
 
-def tensor_bitwise_xor_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_xor__Tensor_op], locals())
+def tensor_bitwise_xor_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4654,9 +4622,7 @@ def tensor_div_(self, *args, **kwargs):
 Tensor.div_ = tensor_div_
 
 
-def tensor_eq(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([eq_Tensor_op], locals())
+def tensor_eq(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4667,9 +4633,7 @@ def tensor_eq(self, other=None, **numpy_names):
 Tensor.eq = tensor_eq
 
 
-def tensor_eq_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([eq__Tensor_op], locals())
+def tensor_eq_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4680,9 +4644,7 @@ def tensor_eq_(self, other=None, **numpy_names):
 Tensor.eq_ = tensor_eq_
 
 
-def tensor_equal(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([equal_op], locals())
+def tensor_equal(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4803,9 +4765,7 @@ def tensor_floor_(self):
 Tensor.floor_ = tensor_floor_
 
 
-def tensor_floor_divide(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor_divide_op], locals())
+def tensor_floor_divide(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4816,9 +4776,7 @@ def tensor_floor_divide(self, other=None, **numpy_names):
 Tensor.floor_divide = tensor_floor_divide
 
 
-def tensor_floor_divide_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor_divide__Tensor_op], locals())
+def tensor_floor_divide_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4857,9 +4815,7 @@ def tensor_fmod_(self, *args, **kwargs):
 Tensor.fmod_ = tensor_fmod_
 
 
-def tensor_ge(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ge_Tensor_op], locals())
+def tensor_ge(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4870,9 +4826,7 @@ def tensor_ge(self, other=None, **numpy_names):
 Tensor.ge = tensor_ge
 
 
-def tensor_ge_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ge__Tensor_op], locals())
+def tensor_ge_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4883,9 +4837,7 @@ def tensor_ge_(self, other=None, **numpy_names):
 Tensor.ge_ = tensor_ge_
 
 
-def tensor_gt(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gt_Tensor_op], locals())
+def tensor_gt(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4896,9 +4848,7 @@ def tensor_gt(self, other=None, **numpy_names):
 Tensor.gt = tensor_gt
 
 
-def tensor_gt_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gt__Tensor_op], locals())
+def tensor_gt_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4942,9 +4892,7 @@ def tensor_isnan(self):
 Tensor.isnan = tensor_isnan
 
 
-def tensor_le(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([le_Tensor_op], locals())
+def tensor_le(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4955,9 +4903,7 @@ def tensor_le(self, other=None, **numpy_names):
 Tensor.le = tensor_le
 
 
-def tensor_le_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([le__Tensor_op], locals())
+def tensor_le_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5084,9 +5030,7 @@ def tensor_log2_(self):
 Tensor.log2_ = tensor_log2_
 
 
-def tensor_logical_and(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_and_op], locals())
+def tensor_logical_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5097,9 +5041,7 @@ def tensor_logical_and(self, other=None, **numpy_names):
 Tensor.logical_and = tensor_logical_and
 
 
-def tensor_logical_and_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_and__op], locals())
+def tensor_logical_and_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5132,9 +5074,7 @@ def tensor_logical_not_(self):
 Tensor.logical_not_ = tensor_logical_not_
 
 
-def tensor_logical_or(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_or_op], locals())
+def tensor_logical_or(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5145,9 +5085,7 @@ def tensor_logical_or(self, other=None, **numpy_names):
 Tensor.logical_or = tensor_logical_or
 
 
-def tensor_logical_or_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_or__op], locals())
+def tensor_logical_or_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5158,9 +5096,7 @@ def tensor_logical_or_(self, other=None, **numpy_names):
 Tensor.logical_or_ = tensor_logical_or_
 
 
-def tensor_logical_xor(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_xor_op], locals())
+def tensor_logical_xor(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5171,9 +5107,7 @@ def tensor_logical_xor(self, other=None, **numpy_names):
 Tensor.logical_xor = tensor_logical_xor
 
 
-def tensor_logical_xor_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_xor__op], locals())
+def tensor_logical_xor_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5184,9 +5118,7 @@ def tensor_logical_xor_(self, other=None, **numpy_names):
 Tensor.logical_xor_ = tensor_logical_xor_
 
 
-def tensor_lt(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([lt_Tensor_op], locals())
+def tensor_lt(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5197,9 +5129,7 @@ def tensor_lt(self, other=None, **numpy_names):
 Tensor.lt = tensor_lt
 
 
-def tensor_lt_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([lt__Tensor_op], locals())
+def tensor_lt_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5210,9 +5140,7 @@ def tensor_lt_(self, other=None, **numpy_names):
 Tensor.lt_ = tensor_lt_
 
 
-def tensor_maximum(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([maximum_op], locals())
+def tensor_maximum(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5223,9 +5151,7 @@ def tensor_maximum(self, other=None, **numpy_names):
 Tensor.maximum = tensor_maximum
 
 
-def tensor_minimum(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([minimum_op], locals())
+def tensor_minimum(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5236,9 +5162,7 @@ def tensor_minimum(self, other=None, **numpy_names):
 Tensor.minimum = tensor_minimum
 
 
-def tensor_mul(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mul_Tensor_op], locals())
+def tensor_mul(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5249,9 +5173,7 @@ def tensor_mul(self, other=None, **numpy_names):
 Tensor.mul = tensor_mul
 
 
-def tensor_mul_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mul__Tensor_op], locals())
+def tensor_mul_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5262,9 +5184,7 @@ def tensor_mul_(self, other=None, **numpy_names):
 Tensor.mul_ = tensor_mul_
 
 
-def tensor_ne(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ne_Tensor_op], locals())
+def tensor_ne(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5275,9 +5195,7 @@ def tensor_ne(self, other=None, **numpy_names):
 Tensor.ne = tensor_ne
 
 
-def tensor_ne_(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ne__Tensor_op], locals())
+def tensor_ne_(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5607,9 +5525,7 @@ def tensor_square_(self):
 Tensor.square_ = tensor_square_
 
 
-def tensor_sub(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([sub_Tensor_op], locals())
+def tensor_sub(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5620,9 +5536,7 @@ def tensor_sub(self, other=None, *, alpha=1, **numpy_names):
 Tensor.sub = tensor_sub
 
 
-def tensor_sub_(self, other=None, *, alpha=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([sub__Tensor_op], locals())
+def tensor_sub_(self, other, *, alpha=1):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5699,9 +5613,7 @@ def tensor_trunc_(self):
 Tensor.trunc_ = tensor_trunc_
 
 
-def tensor_where(self, condition=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([where_self_op], locals())
+def tensor_where(self, condition, other):
     try:
         key_set = (condition._key_set | self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6418,9 +6330,7 @@ def tensor_dot(self, tensor):
 Tensor.dot = tensor_dot
 
 
-def tensor_matmul(self, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([matmul_op], locals())
+def tensor_matmul(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
