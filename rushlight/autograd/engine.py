@@ -6,7 +6,6 @@ ready queue for each device.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -281,11 +280,6 @@ def backward(
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
     Source: `torch/autograd/__init__.py`, `backward`."""
     tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
-    if create_graph:
-        problem = "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient"
-        warnings.warn(
-            f"{problem}. Use autograd.grad, or set the .grad of the parameters to None afterwards.", stacklevel=3
-        )
     if inputs is not None:
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
         if not inputs:

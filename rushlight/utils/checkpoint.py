@@ -34,7 +34,7 @@ def repeatable(function: Callable, preserve_rng_state: bool) -> Callable:
     enabled, dtype = is_autocast_enabled("cpu"), get_autocast_dtype("cpu")
 
     def again(*args: Any, **kwargs: Any) -> Any:
-        with fork_rng(preserve_rng_state), autocast("cpu", dtype, enabled):
+        with fork_rng(enabled=preserve_rng_state), autocast("cpu", dtype, enabled):
             if preserve_rng_state:
                 set_rng_state(state)
             return function(*args, **kwargs)
