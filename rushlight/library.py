@@ -311,12 +311,16 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
 
 def call_by_name(overloads: Sequence[Operator], given: dict[str, Any]) -> Any:
     """Call an operator with arguments by name, which may be the names that numpy has. Other keywords are in `numpy_names`.
-    Required arguments that were not passed are None."""
+    Required arguments that were not passed are None, and so is what may be None."""
     named = given.pop("numpy_names")
     for argument in overloads[0].schema.arguments:
         name = "input" if argument.name == "self" and "input" in given else argument.name
         value = given[name]
-        if value is None or is_default(argument, [*value] if isinstance(value, tuple) else value):
+        if (
+            value is None
+            and not argument.is_optional
+            or is_default(argument, [*value] if isinstance(value, tuple) else value)
+        ):
             del given[name]
     given = {name: value for name, value in given.items() if name != "out" or value is not None}
     return resolve(tuple(overloads), (), given | named)

@@ -289,8 +289,8 @@ def backward(
     for tensor in inputs or ():
         tensor.retain_grad()
     if create_graph:
-        problem = "backward() with create_graph=True stores gradients with a graph that refers to their parameters"
-        warn_once(f"{problem}: a reference cycle. Use autograd.grad, or reset the .grad fields to None", stacklevel=3)
+        problem = "Using backward() with create_graph=True will create a reference cycle of parameters and gradients"
+        warn_once(f"{problem}. Use autograd.grad, or reset the .grad fields to None", stacklevel=3)
     _run(roots, grads, retain_graph, create_graph, captures)
 
 

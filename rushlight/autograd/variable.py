@@ -41,17 +41,6 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
-def _get_grad(self: Tensor) -> Tensor | None:
-    meta = self._autograd
-    if meta is None:
-        return None
-    if meta.grad is None and meta.grad_fn is not None and not meta.retains_grad:
-        problem = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed."
-        use = "Use .retain_grad() before backward, or access the leaf Tensor."
-        warnings.warn(f"{problem} Its .grad attribute won't be populated during backward(). {use}", stacklevel=2)
-    return meta.grad
-
-
 def _set_grad(self: Tensor, grad: Tensor | None) -> None:
     if grad is not None:
         if not isinstance(grad, Tensor):
@@ -73,9 +62,10 @@ def _get_grad(self: Tensor) -> Tensor | None:
         return meta and meta.grad
     is_leaf, meta = self.is_leaf, self._autograd  # in this order: `is_leaf` may make the metadata of a view
     if not is_leaf and meta.grad is None and not meta.retains_grad:
-        remedy = "call x.retain_grad() before the backward pass"
-        problem = "The .grad attribute of a tensor that is not a leaf was read. Its gradient is not kept"
-        warnings.warn(f"{problem}: {remedy}", stacklevel=2)
+        problem = (
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its gradient is not kept"
+        )
+        warnings.warn(f"{problem}: call x.retain_grad() before the backward pass", stacklevel=2)
     return meta and meta.grad
 
 

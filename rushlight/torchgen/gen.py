@@ -251,13 +251,14 @@ def return_fields(native: Native) -> tuple[str, ...]:
 
 
 def required_by_name(schema: FunctionSchema, method: bool) -> list[str] | None:
-    """The required arguments, without tensors, of a function that also takes the names that numpy has for its arguments
-    (`NUMPY_NAMES`). The function then declares a default for all arguments. None for other functions, and for methods whose only
-    such argument is `other`: `x.add(x2=y)` is left out, because the keywords cost time in calls of every method."""
+    """The required arguments, without tensors and what may be None, of a function that also takes the names that numpy has
+    for its arguments (`NUMPY_NAMES`). The function then declares a default for all arguments. None for other functions, and for
+    methods whose only such argument is `other`: `x.add(x2=y)` is left out, because the keywords cost time in every call."""
     names = {_parameter_name(argument, method): argument for argument in schema.arguments}
     if not names.keys() & ({"dim", "keepdim"} if method else set(NUMPY_NAMES.values())):
         return None
-    return [name for name, argument in names.items() if not argument.has_default and argument.base != "Tensor"]
+    needed = [name for name, argument in names.items() if not (argument.has_default or argument.is_optional)]
+    return [name for name in needed if names[name].base != "Tensor"]
 
 
 def self_only_call(overloads: list[Native]) -> list[str]:

@@ -2636,7 +2636,6 @@ def convolution_backward(
 ):
     if (
         numpy_names
-        or bias_sizes is None
         or stride is None
         or padding is None
         or dilation is None
@@ -2763,7 +2762,6 @@ def avg_pool2d_backward(
         or padding is None
         or ceil_mode is None
         or count_include_pad is None
-        or divisor_override is None
     ):
         return call_by_name([avg_pool2d_backward_op, avg_pool2d_backward_grad_input_op], locals())
     kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
