@@ -2255,6 +2255,138 @@ def _pad_circular(input, pad):
     return _pad_circular_op.table[key_set](input, pad)
 
 
+def reflection_pad1d(input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad1d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad1d_op, input, padding)
+    return reflection_pad1d_op.table[key_set](input, padding)
+
+
+def reflection_pad1d_backward(grad_output, input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad1d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad1d_backward_op, grad_output, input, padding)
+    return reflection_pad1d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def reflection_pad2d(input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad2d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad2d_op, input, padding)
+    return reflection_pad2d_op.table[key_set](input, padding)
+
+
+def reflection_pad2d_backward(grad_output, input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad2d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad2d_backward_op, grad_output, input, padding)
+    return reflection_pad2d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def reflection_pad3d(input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad3d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad3d_op, input, padding)
+    return reflection_pad3d_op.table[key_set](input, padding)
+
+
+def reflection_pad3d_backward(grad_output, input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad3d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad3d_backward_op, grad_output, input, padding)
+    return reflection_pad3d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def replication_pad1d(input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad1d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad1d_op, input, padding)
+    return replication_pad1d_op.table[key_set](input, padding)
+
+
+def replication_pad1d_backward(grad_output, input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad1d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad1d_backward_op, grad_output, input, padding)
+    return replication_pad1d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def replication_pad2d(input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad2d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad2d_op, input, padding)
+    return replication_pad2d_op.table[key_set](input, padding)
+
+
+def replication_pad2d_backward(grad_output, input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad2d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad2d_backward_op, grad_output, input, padding)
+    return replication_pad2d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def replication_pad3d(input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad3d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad3d_op, input, padding)
+    return replication_pad3d_op.table[key_set](input, padding)
+
+
+def replication_pad3d_backward(grad_output, input, padding, *, out=None):
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad3d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad3d_backward_op, grad_output, input, padding)
+    return replication_pad3d_backward_op.table[key_set](grad_output, input, padding)
+
+
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
     try:
         key_set = (
@@ -6542,6 +6674,60 @@ max_pool2d_with_indices_backward_grad_input_op = declare(
 constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
 pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')
 _pad_circular_op = declare("_pad_circular(Tensor self, int[] pad) -> Tensor")
+reflection_pad1d_op = declare("reflection_pad1d(Tensor self, int[2] padding) -> Tensor")
+reflection_pad1d_out_op = declare("reflection_pad1d.out(Tensor self, int[2] padding, *, Tensor(a!) out) -> Tensor(a!)")
+reflection_pad1d_backward_op = declare(
+    "reflection_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor"
+)
+reflection_pad1d_backward_grad_input_op = declare(
+    "reflection_pad1d_backward.grad_input(Tensor grad_output, Tensor self, int[2] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+reflection_pad2d_op = declare("reflection_pad2d(Tensor self, int[4] padding) -> Tensor")
+reflection_pad2d_out_op = declare("reflection_pad2d.out(Tensor self, int[4] padding, *, Tensor(a!) out) -> Tensor(a!)")
+reflection_pad2d_backward_op = declare(
+    "reflection_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor"
+)
+reflection_pad2d_backward_grad_input_op = declare(
+    "reflection_pad2d_backward.grad_input(Tensor grad_output, Tensor self, int[4] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+reflection_pad3d_op = declare("reflection_pad3d(Tensor self, int[6] padding) -> Tensor")
+reflection_pad3d_out_op = declare("reflection_pad3d.out(Tensor self, int[6] padding, *, Tensor(a!) out) -> Tensor(a!)")
+reflection_pad3d_backward_op = declare(
+    "reflection_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor"
+)
+reflection_pad3d_backward_grad_input_op = declare(
+    "reflection_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+replication_pad1d_op = declare("replication_pad1d(Tensor self, int[2] padding) -> Tensor")
+replication_pad1d_out_op = declare(
+    "replication_pad1d.out(Tensor self, int[2] padding, *, Tensor(a!) out) -> Tensor(a!)"
+)
+replication_pad1d_backward_op = declare(
+    "replication_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor"
+)
+replication_pad1d_backward_grad_input_op = declare(
+    "replication_pad1d_backward.grad_input(Tensor grad_output, Tensor self, int[2] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+replication_pad2d_op = declare("replication_pad2d(Tensor self, int[4] padding) -> Tensor")
+replication_pad2d_out_op = declare(
+    "replication_pad2d.out(Tensor self, int[4] padding, *, Tensor(a!) out) -> Tensor(a!)"
+)
+replication_pad2d_backward_op = declare(
+    "replication_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor"
+)
+replication_pad2d_backward_grad_input_op = declare(
+    "replication_pad2d_backward.grad_input(Tensor grad_output, Tensor self, int[4] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+replication_pad3d_op = declare("replication_pad3d(Tensor self, int[6] padding) -> Tensor")
+replication_pad3d_out_op = declare(
+    "replication_pad3d.out(Tensor self, int[6] padding, *, Tensor(a!) out) -> Tensor(a!)"
+)
+replication_pad3d_backward_op = declare(
+    "replication_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor"
+)
+replication_pad3d_backward_grad_input_op = declare(
+    "replication_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )

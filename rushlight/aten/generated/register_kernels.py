@@ -505,6 +505,78 @@ implement(
 implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)
 implement("pad", CompositeImplicitAutograd=padding.pad)
 implement("_pad_circular", CompositeImplicitAutograd=padding._pad_circular)
+implement("reflection_pad1d", CPU=padding.reflection_pad1d.functional, Meta=padding.reflection_pad1d.on_meta)
+implement("reflection_pad1d.out", CPU=padding.reflection_pad1d.out, Meta=padding.reflection_pad1d.out)
+implement(
+    "reflection_pad1d_backward",
+    CPU=padding.reflection_pad1d_backward.functional,
+    Meta=padding.reflection_pad1d_backward.on_meta,
+)
+implement(
+    "reflection_pad1d_backward.grad_input",
+    CPU=padding.reflection_pad1d_backward.out,
+    Meta=padding.reflection_pad1d_backward.out,
+)
+implement("reflection_pad2d", CPU=padding.reflection_pad2d.functional, Meta=padding.reflection_pad2d.on_meta)
+implement("reflection_pad2d.out", CPU=padding.reflection_pad2d.out, Meta=padding.reflection_pad2d.out)
+implement(
+    "reflection_pad2d_backward",
+    CPU=padding.reflection_pad2d_backward.functional,
+    Meta=padding.reflection_pad2d_backward.on_meta,
+)
+implement(
+    "reflection_pad2d_backward.grad_input",
+    CPU=padding.reflection_pad2d_backward.out,
+    Meta=padding.reflection_pad2d_backward.out,
+)
+implement("reflection_pad3d", CPU=padding.reflection_pad3d.functional, Meta=padding.reflection_pad3d.on_meta)
+implement("reflection_pad3d.out", CPU=padding.reflection_pad3d.out, Meta=padding.reflection_pad3d.out)
+implement(
+    "reflection_pad3d_backward",
+    CPU=padding.reflection_pad3d_backward.functional,
+    Meta=padding.reflection_pad3d_backward.on_meta,
+)
+implement(
+    "reflection_pad3d_backward.grad_input",
+    CPU=padding.reflection_pad3d_backward.out,
+    Meta=padding.reflection_pad3d_backward.out,
+)
+implement("replication_pad1d", CPU=padding.replication_pad1d.functional, Meta=padding.replication_pad1d.on_meta)
+implement("replication_pad1d.out", CPU=padding.replication_pad1d.out, Meta=padding.replication_pad1d.out)
+implement(
+    "replication_pad1d_backward",
+    CPU=padding.replication_pad1d_backward.functional,
+    Meta=padding.replication_pad1d_backward.on_meta,
+)
+implement(
+    "replication_pad1d_backward.grad_input",
+    CPU=padding.replication_pad1d_backward.out,
+    Meta=padding.replication_pad1d_backward.out,
+)
+implement("replication_pad2d", CPU=padding.replication_pad2d.functional, Meta=padding.replication_pad2d.on_meta)
+implement("replication_pad2d.out", CPU=padding.replication_pad2d.out, Meta=padding.replication_pad2d.out)
+implement(
+    "replication_pad2d_backward",
+    CPU=padding.replication_pad2d_backward.functional,
+    Meta=padding.replication_pad2d_backward.on_meta,
+)
+implement(
+    "replication_pad2d_backward.grad_input",
+    CPU=padding.replication_pad2d_backward.out,
+    Meta=padding.replication_pad2d_backward.out,
+)
+implement("replication_pad3d", CPU=padding.replication_pad3d.functional, Meta=padding.replication_pad3d.on_meta)
+implement("replication_pad3d.out", CPU=padding.replication_pad3d.out, Meta=padding.replication_pad3d.out)
+implement(
+    "replication_pad3d_backward",
+    CPU=padding.replication_pad3d_backward.functional,
+    Meta=padding.replication_pad3d_backward.on_meta,
+)
+implement(
+    "replication_pad3d_backward.grad_input",
+    CPU=padding.replication_pad3d_backward.out,
+    Meta=padding.replication_pad3d_backward.out,
+)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
 implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_loss)
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)

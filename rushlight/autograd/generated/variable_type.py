@@ -53,22 +53,29 @@ from rushlight.aten.generated.functions import (
     pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
     prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
     randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op, relu__op, relu_op,
-    remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
-    remainder__Tensor_op, repeat_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
-    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
-    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
-    scatter_add_out_op, scatter_reduce_op, scatter_reduce_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op,
-    scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op,
-    select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op,
-    sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op,
-    silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
-    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
-    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op,
-    split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op,
-    squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op,
-    std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
+    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
+    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
+    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
+    remainder__Scalar_op, remainder__Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op,
+    replication_pad1d_backward_op, replication_pad1d_op, replication_pad1d_out_op,
+    replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op, replication_pad2d_op,
+    replication_pad2d_out_op, replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op,
+    replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, round__decimals_op, round__op,
+    round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op,
+    rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op,
+    scatter_add_op, scatter_add_out_op, scatter_reduce_op, scatter_reduce_out_op, scatter_src_op, scatter_src_out_op,
+    scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op,
+    select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op,
+    sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, silu__op,
+    silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op,
+    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
+    smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op,
+    softplus_op, softplus_out_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op,
+    squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
+    std_correction_op, std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op,
+    sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
     tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
     threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
     transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
@@ -2275,6 +2282,228 @@ class ConstantPadNdBackward0(Node):
         if grad is None:
             return (None,)
         return (functions.constant_pad_nd(grad, [-each for each in node.pad], 0),)
+
+
+class ReflectionPad1DBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.reflection_pad1d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad1DBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.reflection_pad1d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad2DBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.reflection_pad2d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad2DBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.reflection_pad2d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad3DBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.reflection_pad3d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad3DBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.reflection_pad3d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad1DBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.replication_pad1d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad1DBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.replication_pad1d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad2DBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.replication_pad2d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad2DBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.replication_pad2d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad3DBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.replication_pad3d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad3DBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.replication_pad3d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
 
 
 class AdaptiveAvgPool2DBackward0(Node):
@@ -6620,6 +6849,216 @@ def constant_pad_nd(key_set, self, pad, value):
     return result
 
 
+def reflection_pad1d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reflection_pad1d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return reflection_pad1d_op.below[key_set](self, padding)
+    node = ReflectionPad1DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(reflection_pad1d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad1d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReflectionPad1DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(reflection_pad1d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad2d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reflection_pad2d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return reflection_pad2d_op.below[key_set](self, padding)
+    node = ReflectionPad2DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(reflection_pad2d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad2d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReflectionPad2DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(reflection_pad2d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad3d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reflection_pad3d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return reflection_pad3d_op.below[key_set](self, padding)
+    node = ReflectionPad3DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(reflection_pad3d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad3d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReflectionPad3DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(reflection_pad3d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad1d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return replication_pad1d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return replication_pad1d_op.below[key_set](self, padding)
+    node = ReplicationPad1DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(replication_pad1d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad1d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReplicationPad1DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(replication_pad1d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad2d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return replication_pad2d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return replication_pad2d_op.below[key_set](self, padding)
+    node = ReplicationPad2DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(replication_pad2d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad2d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReplicationPad2DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(replication_pad2d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad3d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return replication_pad3d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return replication_pad3d_op.below[key_set](self, padding)
+    node = ReplicationPad3DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(replication_pad3d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad3d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReplicationPad3DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(replication_pad3d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
 def _adaptive_avg_pool2d(key_set, self, output_size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
@@ -7379,20 +7818,26 @@ AUTOGRAD = {
     prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op:
     sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
     baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
-    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, _adaptive_avg_pool2d_op:
-    _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d,
-    avg_pool2d_backward_op: avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices,
-    max_pool2d_with_indices_backward_op: max_pool2d_with_indices_backward, binary_cross_entropy_with_logits_op:
-    binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op:
-    nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss,
-    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
-    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
-    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
-    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
-    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
-    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
-    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
-    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op:
+    reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d,
+    reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
+    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
+    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
+    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
+    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
+    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    max_pool2d_with_indices_backward, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits,
+    huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
+    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
+    _softmax_backward_data_op: _softmax_backward_data, diagonal_backward_op: diagonal_backward, elu_backward_op:
+    elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward,
+    hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op:
+    leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward,
+    nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward,
+    slice_backward_op: slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op:
+    softplus_backward, tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op:
+    unfold_backward,
 }  # fmt: skip
 
 OUT = (
@@ -7416,7 +7861,11 @@ OUT = (
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
     sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
     linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
+    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
+    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
+    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
+    replication_pad3d_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
     bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
     randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op, _log_softmax_backward_data_out_op,
     _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
@@ -7473,7 +7922,11 @@ WRITTEN = (
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
     sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
     bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
+    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
+    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
+    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
+    replication_pad3d_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
     bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op,
     randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op,
     random__to_op, random__op, randperm_out_op, randperm_generator_out_op, uniform__op,
