@@ -192,7 +192,9 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
     if not isinstance(output_size, int):
         if input.dim() <= len(output_size):
             raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-        output_size = [own if size is None else size for own, size in zip(input.shape[-len(output_size) :], output_size)]
+        output_size = [
+            own if size is None else size for own, size in zip(input.shape[-len(output_size) :], output_size)
+        ]
     return functions.adaptive_avg_pool2d(input, output_size)
 
 

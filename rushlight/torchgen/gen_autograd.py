@@ -170,7 +170,8 @@ def node_class(derivative: Derivative) -> str:
     if len(schema.returns) > 1 or schema.returns[0].is_list:
         lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]
         lines += [*check, f"            return {nothing}"]
-        lines += [] if schema.returns[0].is_list or derivative.is_joint else ["        grad = grads[0]"]
+        if any(re.search(r"\bgrad\b", each.formula) for each in needs):
+            lines.append("        grad = grads[0]")
     else:
         lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
     always = derivative.takes_list or derivative.is_joint or len(needs) == 1

@@ -125,3 +125,37 @@ def test_what_is_left_out_says_so():
         rl.convolution(x, weight, None, [1, 1], [0, 0], [1, 1], True, [0, 0], 1)
     with pytest.raises(NotImplementedError, match="rushlight leaves out convolutions over 3 dimensions"):
         rl.convolution(x[None], weight[None], None, [1] * 3, [0] * 3, [1] * 3, False, [0] * 3, 1)
+
+
+EMPTY = {
+    "no images": lambda F, x: F.conv2d(x[:0], x[:3, :, :3, :3]),
+    "no channels": lambda F, x: F.conv2d(x[:, :0], x[:3, :0, :3, :3], x[:3, 0, 0, 0]),
+    "no pixels": lambda F, x: F.conv2d(x[..., :0], x[:3, :, :1, :1], padding=1),
+    "no images to pool": lambda F, x: F.max_pool2d(x[:0], 2) + F.avg_pool2d(x[:0], 2),
+    "no channels to pool": lambda F, x: F.avg_pool2d(x[:, :0], 2),
+    "no windows": lambda F, x: F.adaptive_avg_pool2d(x, 0),
+    "no images to pad": lambda F, x: F.pad(x[:0], (1, 1, 1, 1), "reflect"),
+    "nothing to pad": lambda F, x: F.pad(x[..., :0], (1, 2)),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_what_has_no_elements_gives_what_torch_gives(case):
+    def program(xp):
+        x = whole(xp, 3, 2, 4, 4).requires_grad_()
+        result = EMPTY[case](xp.nn.functional, x)
+        return [result.detach(), *xp.autograd.grad(result.sum(), x)]
+
+    agree(program)
+
+
+def test_only_images_and_kernels_of_a_module_get_a_memory_format():
+    def program(xp):
+        module = xp.nn.Sequential(xp.nn.Conv2d(2, 4, 3), xp.nn.Conv1d(4, 4, 3), xp.nn.BatchNorm2d(4))
+        strides = []
+        for kept in ("channels_last", "contiguous_format"):
+            module.to(memory_format=getattr(xp, kept))
+            strides += [each.stride() for each in module.state_dict().values()]
+        return strides
+
+    agree(program)
