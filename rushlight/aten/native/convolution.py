@@ -94,7 +94,7 @@ def _expanded(name: str, values: Ints, ndim: int) -> tuple[int, ...]:
 
 
 class Settings(NamedTuple):
-    """How the windows of a convolution are placed. The first three have a number for the height and one for the width."""
+    """How the windows of a convolution are placed. The first three have a number for each dimension."""
 
     stride: Ints
     padding: Ints
