@@ -139,6 +139,7 @@ MADE_OF_OTHERS = {
     "nn.functional.layer_norm": "no native_layer_norm",
     "nn.functional.rms_norm": "no _fused_rms_norm",
     "nn.functional.batch_norm": "",
+    "group_norm": "no native_group_norm",
     "nn.functional.group_norm": "no native_group_norm",
 }
 # Why graphs of first gradients differ, where they do.

@@ -26,7 +26,10 @@ from rushlight.library import invoke
 __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
 
 POLICIES = {  # by policy, the operators on PyTorch's list for the CPU that rushlight has
-    "lower_precision_fp": ("addmm", "baddbmm", "bmm", "linear", "matmul", "mm"),
+    "lower_precision_fp": (
+        *("addmm", "baddbmm", "bmm", "conv1d", "conv1d.padding", "conv2d", "conv2d.padding"),
+        *("linear", "matmul", "mm"),
+    ),
     "fp32": (
         *("prod", "prod.dim_int", "binary_cross_entropy_with_logits", "cross_entropy_loss", "huber_loss", "l1_loss"),
         *("mse_loss", "nll_loss", "nll_loss2d", "smooth_l1_loss"),

@@ -188,11 +188,14 @@ def max_pool2d(
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
     """The average of windows, as many as `output_size`. A size of None is that of the input."""
     if not isinstance(output_size, int):
-        output_size = (None, None) if output_size is None else output_size
-        output_size = [own if size is None else size for own, size in zip(input.shape[-2:], output_size)]
+        if input.dim() <= len(output_size):
+            raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        output_size = [
+            own if size is None else size for own, size in zip(input.shape[-len(output_size) :], output_size)
+        ]
     return functions.adaptive_avg_pool2d(input, output_size)
 
 

@@ -94,7 +94,7 @@ def _expanded(name: str, values: Ints, ndim: int) -> tuple[int, ...]:
 
 
 class Settings(NamedTuple):
-    """How the windows of a convolution are placed. The first three have a number for the height and one for the width."""
+    """How the windows of a convolution are placed. The first three have a number for each dimension."""
 
     stride: Ints
     padding: Ints
@@ -110,7 +110,8 @@ def convolution(
     settings = _settings(weight, stride, padding, dilation, transposed, groups)
     _check(input, weight, bias, settings)
     images, kernels, settings = _as_images(input, weight, settings)
-    sizes = (input.size(0), weight.size(0), *_output_sizes(images, kernels, settings))
+    channels = weight.size(0) if input.size(1) else 0  # as in PyTorch
+    sizes = (input.size(0), channels, *_output_sizes(images, kernels, settings))
     out = empty_strided(sizes, _strides(sizes, images, kernels), input.dtype, input.device.type)
     if not out.is_meta and out.numel():
         result = out._array.reshape(len(images), groups, -1, sizes[2] * sizes[3])  # a view
@@ -135,7 +136,11 @@ def convolution_backward(
         empty_strided(sizes, _strides(sizes, images, kernels), input.dtype, input.device.type) if wanted else None
         for sizes, wanted in zip(shapes, output_mask)
     ]
-    if not input.is_meta:
+    if input.numel() == 0 and not input.is_meta:
+        for each in grads:
+            if each is not None:
+                each._array.fill(0)
+    elif not input.is_meta:
         computed = widened(input.dtype).numpy
         grad = grad_output._array.astype(computed, copy=False)
         products = grad.reshape(len(images), groups, weight.size(0) // groups, -1)
@@ -249,6 +254,9 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
         raise RuntimeError(
             f"Given weight of size {kernel}, {expected}, but got bias of size {list(bias.shape)} instead"
         )
+    if 0 in input.shape[2:]:
+        shape = list(input.shape)
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
     padded = [size + 2 * each for size, each in zip(input.shape[2:], padding)]
     reach = [step * (size - 1) + 1 for step, size in zip(dilation, kernel[2:])]
     if any(size < needed for size, needed in zip(padded, reach)):

@@ -1,25 +1,34 @@
 """Padding: elements around a tensor, in some of its dimensions.
 
 `pad` has two numbers for each dimension, before and after it, the last dimension first. A negative number removes elements. In
-PyTorch: `aten/src/ATen/native/PadNd.cpp`.
+PyTorch: `aten/src/ATen/native/PadNd.cpp`, `ReflectionPad.cpp`, `ReplicationPadding.cpp`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import Tensor, clone
-from rushlight.c10.dtypes import Scalar
-from rushlight.c10.memory_formats import suggest_memory_format
+from rushlight.aten.native.pointwise import widened
+from rushlight.aten.strided import Tensor, clone, contiguous_strides
+from rushlight.aten.structured import Output, Structured
+from rushlight.c10.dtypes import Scalar, bool_
+from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
 
 
 def pad(self: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """The tensor with `pad` more elements: a constant, by default 0, or with the mode "circular" those at the other end.
-    Source: `aten/src/ATen/native/PadNd.cpp`, `pad_symint` and `_pad_enum_symint`."""
-    if mode not in ("constant", "circular"):
-        known = mode in ("reflect", "replicate")
-        raise NotImplementedError(f"{'rushlight leaves out' if known else 'Unrecognised'} padding mode {mode}")
+    """The tensor with `pad` more elements.
+
+    They are `value`, by default 0, with the mode "constant". With the others they come from the tensor: "reflect" reads it
+    backwards from its end, "replicate" repeats the last element, and "circular" continues at the other end. These modes pad one to
+    three dimensions, and there are one or two before them.
+
+    Source: `aten/src/ATen/native/PadNd.cpp`, `pad_symint` and `_pad_enum_symint`.
+    """
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * self.dim():
@@ -29,9 +38,12 @@ def pad(self: Tensor, pad: Sequence[int], mode: str = "constant", value: float |
         return functions.constant_pad_nd(self, pad, 0.0 if value is None else value)
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    if self.dim() - len(pad) // 2 not in (1, 2) or len(pad) not in (2, 4, 6):
-        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
-    return functions._pad_circular(self, pad)
+    ndim = len(pad) // 2
+    if ndim not in (1, 2, 3) or self.dim() - ndim not in (1, 2):
+        supported = "pads one to three dimensions, with one or two before them"
+        raise NotImplementedError(f'Padding mode "{mode}" {supported}, but got {ndim} of {self.dim()}')
+    names = {"reflect": f"reflection_pad{ndim}d", "replicate": f"replication_pad{ndim}d", "circular": "_pad_circular"}
+    return getattr(functions, names[mode])(self, pad)
 
 
 def _pairs(self: Tensor, pad: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -64,6 +76,77 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: Scalar = 0) -> Tens
         middle = functions.narrow(middle, dim, start, middle.size(dim) - start - end)
     middle.copy_(inner)
     return out
+
+
+# Elements of the tensor itself ---------------------------------------------------------------------------------------
+
+
+def _gathered(name: str, ndim: int, index: Callable) -> tuple[Structured, Structured]:
+    """The kernels of an operator that pads with elements of the tensor, and of its backward. `index(size, before, after)` says for
+    each index of a padded dimension which element it has.
+    Source: `aten/src/ATen/native/cpu/PaddingKernel.cpp`."""
+
+    def output(self: Tensor, sizes: Sequence[int]) -> Output:
+        is_last = ndim == 2 and suggest_memory_format(self.shape, self.stride()) is channels_last
+        return Output(sizes, channels_last_strides(sizes) if is_last else contiguous_strides(sizes), self.dtype)
+
+    def padded_sizes(self: Tensor, padding: Sequence[int]) -> list[int]:
+        if self.dim() - ndim not in (1, 2) or 0 in self.shape[-ndim - 1 :]:
+            expected = f"Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with possibly 0 batch size"
+            raise RuntimeError(f"{expected} and other non-zero dimensions for input, but got: {list(self.shape)}")
+        sizes = list(self.shape)
+        for dim, before, after in _pairs(self, padding):
+            if index is _reflected and max(before, after) >= self.size(dim):
+                least = "Padding size should be less than the corresponding input dimension"
+                raise RuntimeError(f"{least}, but got: padding ({before}, {after}) at dimension {dim} of {sizes}")
+            sizes[dim] += before + after
+        if max(sizes[-ndim:]) < 1:
+            raise RuntimeError(f"input {list(self.shape)} is too small. Calculated output: {sizes}")
+        return sizes
+
+    def elements(self: Tensor, padding: Sequence[int]) -> tuple:
+        each = [index(self.size(dim), before, after) for dim, before, after in _pairs(self, padding)]
+        return (..., *np.ix_(*reversed(each)))
+
+    def meta(self: Tensor, padding: Sequence[int]) -> Output:
+        if self.dtype is bool_:
+            raise NotImplementedError(f"{name} is not implemented for 'Bool'")
+        return output(self, padded_sizes(self, padding))
+
+    def impl(self: Tensor, padding: Sequence[int], out: Tensor) -> None:
+        out._array[...] = self._array[elements(self, padding)]
+
+    def backward_meta(grad_output: Tensor, self: Tensor, padding: Sequence[int]) -> Output:
+        sizes = padded_sizes(self, padding)
+        if list(grad_output.shape) != sizes:
+            raise RuntimeError(f"grad_output has sizes {list(grad_output.shape)}, expected {sizes}")
+        return output(self, self.shape)
+
+    def backward(grad_output: Tensor, self: Tensor, padding: Sequence[int], out: Tensor) -> None:
+        total = np.zeros(self.shape, widened(self.dtype).numpy)
+        np.add.at(total, elements(self, padding), grad_output._array)
+        out._array[...] = total
+
+    return Structured(meta, impl), Structured(backward_meta, backward)
+
+
+def _reflected(size: int, before: int, after: int) -> np.ndarray:
+    """3 2 1 | 0 1 2 3 | 2 1 0. Source: `aten/src/ATen/native/cpu/PaddingKernel.cpp`, `ReflectionPad`."""
+    index = np.abs(np.arange(-before, size + after))
+    return np.where(index < size, index, 2 * (size - 1) - index)
+
+
+def _replicated(size: int, before: int, after: int) -> np.ndarray:
+    """0 0 0 | 0 1 2 3 | 3 3 3. Source: `aten/src/ATen/native/cpu/PaddingKernel.cpp`, `ReplicationPad`."""
+    return np.arange(-before, size + after).clip(0, size - 1)
+
+
+reflection_pad1d, reflection_pad1d_backward = _gathered("reflection_pad1d", 1, _reflected)
+reflection_pad2d, reflection_pad2d_backward = _gathered("reflection_pad2d", 2, _reflected)
+reflection_pad3d, reflection_pad3d_backward = _gathered("reflection_pad3d", 3, _reflected)
+replication_pad1d, replication_pad1d_backward = _gathered("replication_pad1d", 1, _replicated)
+replication_pad2d, replication_pad2d_backward = _gathered("replication_pad2d", 2, _replicated)
+replication_pad3d, replication_pad3d_backward = _gathered("replication_pad3d", 3, _replicated)
 
 
 def _pad_circular(self: Tensor, pad: Sequence[int]) -> Tensor:

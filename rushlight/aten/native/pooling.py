@@ -315,6 +315,9 @@ def _adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
 
 
 def _adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+    if 0 in grad_output.shape[1:]:
+        expected = "Expected grad_output to have non-zero size for non-batch dimensions"
+        raise RuntimeError(f"adaptive_avg_pool2d_backward(): {expected}, but got {list(grad_output.shape)}")
     out = allocate(_like(self), self.device.type)
     if not out.is_meta:
         total = np.zeros(self.shape, widened(self.dtype).numpy)

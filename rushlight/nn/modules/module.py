@@ -18,6 +18,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.autograd.graph import RemovableHandle
 from rushlight.c10.dtypes import dtype, float16, float32, float64
+from rushlight.c10.memory_formats import memory_format
 from rushlight.c10.storage import device
 from rushlight.nn.modules.hooks import BackwardHook
 from rushlight.nn.modules.state_dict import load_from_state_dict, load_state_dict, save_to_state_dict, state_dict
@@ -434,9 +435,9 @@ class Module:
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Module:
         return apply_impl(self, fn, recurse)
 
-    def to(self, *args, **kwargs) -> Module:
+    def to(self, *args, memory_format: memory_format | None = None, **kwargs) -> Module:
         """`module.to(dtype)`, `module.to(device)`, `module.to(device, dtype)` or `module.to(tensor)`. The dtype must
-        be floating point. Only floating-point tensors get it."""
+        be floating point. Only floating-point tensors get it. Only tensors with four dimensions get the `memory_format`."""
         # A tensor's `to` parses and checks the arguments.
         wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
         given = [*args, *kwargs.values()]
@@ -447,7 +448,8 @@ class Module:
 
         def convert(tensor: Tensor) -> Tensor:
             kept = target if tensor.dtype.is_floating_point and target is not None else tensor.dtype
-            return tensor.to(wanted.device if moved else tensor.device, kept)
+            layout = memory_format if tensor.dim() == 4 else None
+            return tensor.to(wanted.device if moved else tensor.device, kept, memory_format=layout)
 
         return self._apply(convert)
 
