@@ -356,6 +356,8 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:
+            if local.inference:
+                continue
             problem = "Inplace update to inference tensor outside InferenceMode is not allowed."
             raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")
         tensor._storage.version += 1
