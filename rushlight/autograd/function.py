@@ -114,13 +114,12 @@ def apply(cls: type[Function], *args: Any) -> Any:
     ctx = new_context(cls, args)
     ctx.needs_input_grad = tuple(requires_grad(arg) for arg in args)
     recorded = any_requires_grad(args)
-    edges = [gradient_edge(arg) for arg in args if isinstance(arg, Tensor)]
+    edges = [gradient_edge(arg) for arg in args if isinstance(arg, Tensor)] if recorded else []
     with no_grad():
         result = cls.forward(ctx, *args)
     outputs = result if isinstance(result, tuple) else (result,)
     check_dirty(ctx, outputs)
-    if recorded:
-        ctx.next_edges = edges
+    ctx.next_edges = edges
     outputs = [attach(ctx, output, args, recorded) for output in outputs]
     if recorded:
         ctx.saved = [save(tensor, any(tensor is output for output in outputs)) for tensor in ctx.to_save]

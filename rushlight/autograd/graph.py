@@ -138,18 +138,19 @@ class AccumulateGrad(Node):
         self.input_metadata = [(variable._sizes, variable.dtype)]
 
     def apply(self, grad: Tensor | None) -> tuple[()]:
-        if grad is not None:
-            meta = self.variable._autograd
+        meta = self.variable._autograd
+        if grad is not None and meta.grad_fn is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        if grad is not None and meta.requires_grad:
             first = meta.grad is None and not (local.grad_enabled or dispatch.fast_path_disabled)
             unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
             if unshared and _obeys_layout_contract(grad, self.variable):
                 meta.grad = grad.detach()  # no other reference to it exists, so no copy is needed
             else:
                 accumulate(self.variable, grad)
-            hooks = meta.post_hooks
-            for hook in list(hooks.values()) if hooks else ():
-                if hook(self.variable) is not None:
-                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
+            if hook(self.variable) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return ()
 
 
@@ -177,7 +178,9 @@ _UNSHARED_REFCOUNT = 3  # the arguments of `apply` as a tuple, its parameter, an
 def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
     """Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `obeys_layout_contract`."""
     if grad._strides != variable._strides:
-        pairs = zip(variable._sizes, grad._strides, variable._strides)
+        if len(grad._sizes) > len(variable._sizes):  # those of the variable were changed in place
+            return False
+        pairs = zip(grad._sizes, grad._strides, variable._strides)
         if any(size != 1 and mine != its for size, mine, its in pairs):
             return False
     return variable._has_plain_strides or non_overlapping_and_dense(variable.shape, variable.stride())
@@ -186,7 +189,7 @@ def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """Copy a gradient, with the strides of the variable if these have no gaps or overlap, otherwise in row-major order.
     Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`."""
-    if variable._has_plain_strides and not local.grad_enabled:
+    if variable._has_plain_strides and not local.grad_enabled and grad._sizes == variable._sizes:
         return functions.clone(grad, memory_format=contiguous_format)  # fast path, with the same result
     if non_overlapping_and_dense(variable.shape, variable.stride()):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)

@@ -78,6 +78,16 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
     return result
 
 
+def set_history_inplace(self: Tensor, node: Node) -> None:
+    """Make `node` the history of a tensor whose sizes and strides an operator such as `t_` changed in place. No element changed,
+    so the base of a view keeps its history. Source: `torch/csrc/autograd/functions/utils.h`, `set_history`."""
+    if self._autograd is None:
+        self._autograd = AutogradMeta()
+    self._autograd.grad_fn, self._autograd.output_nr = node, 0
+    self._view_version = self._storage.version
+    node.input_metadata.append((self._sizes, self.dtype))
+
+
 def check_inplace(self: Tensor) -> None:
     """Refuse an in-place write to this tensor if a graph cannot represent it. The kernels call it only while a graph is
     recorded: grad mode is on and is not checked here.
@@ -346,6 +356,8 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:
+            if local.inference:
+                continue
             problem = "Inplace update to inference tensor outside InferenceMode is not allowed."
             raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")
         tensor._storage.version += 1

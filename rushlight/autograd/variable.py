@@ -36,7 +36,7 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    if not requires_grad or self.is_leaf:
+    if not requires_grad or self._autograd is None or self._autograd.grad_fn is None:
         self.requires_grad = requires_grad
     return self
 

@@ -23,7 +23,10 @@ def variable_data(self: Tensor) -> Tensor:
     """A tensor on the same memory without autograd metadata: it has no history, and a write to it does not increment the
     version counter of `self`.
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::variable_data`."""
-    return Tensor(_alias_storage(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
+    data = Tensor(_alias_storage(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
+    if not is_lazy(self):
+        data._key_set = self._key_set
+    return data
 
 
 def set_data(self: Tensor, new_data: Tensor) -> None:
@@ -35,13 +38,13 @@ def set_data(self: Tensor, new_data: Tensor) -> None:
         raise RuntimeError(f"data must stay on one device: the tensor is on {self.device}, not on {new_data.device}")
     if self.requires_grad and not new_data.dtype.is_floating_point:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    if self._autograd is not None and (self.dtype is not new_data.dtype or self._sizes != new_data._sizes):
-        self._autograd.accumulator = None  # it expects gradients of the old sizes and dtype
+    if self._autograd is not None and self.dtype is not new_data.dtype:
+        self._autograd.accumulator = None  # it expects gradients of the old dtype
     storage = _alias_storage(new_data._storage)
     share_version(self._storage, storage)
     self._storage = storage
     self._sizes, self._strides, self._storage_offset = new_data._sizes, new_data._strides, new_data._storage_offset
-    self.dtype = new_data.dtype
+    self.dtype, self._key_set = new_data.dtype, new_data._key_set
     self.forget_metadata()
 
 

@@ -31,8 +31,10 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 NAMES = {  # names that the generated code uses, by module
     "engine": "sum_to",
     "graph": "Node, gradient_edge, save, unpack",
-    "history": "any_requires_grad, call_below, check_inplace, check_no_requires_grad, rebase_history, set_history",
+    "history": "any_requires_grad, call_below, check_inplace, check_no_requires_grad, rebase_history, set_history, "
+    "set_history_inplace",
 }
+INPLACE_VIEWS = ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")  # they write no element
 METADATA = {  # metadata that a formula may read from a tensor that is not saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
 }  # fmt: skip
@@ -219,7 +221,10 @@ def kernel(derivative: Derivative, native: Native) -> str:
         edges = f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"
         if inplace:  # the edges last, since they make a view's node
             tensors = ", ".join(argument.name for argument in inputs)
-            needed = [f"    if not any_requires_grad([{tensors}]):", f"        return {below}({stack})"]
+            integral = (
+                " or not self.dtype.is_floating_point" if schema.name == "copy_" else ""
+            )  # as in `VariableTypeManual.cpp`
+            needed = [f"    if not any_requires_grad([{tensors}]){integral}:", f"        return {below}({stack})"]
             lines += [*needed, "    check_inplace(self)", edges]
         else:
             all_nodes = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
@@ -237,7 +242,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
         lines += _if_needed(indices, derivative, f"node.saved_{name} = {kept}")
     lines.append(f"    result = call_below({below}, {stack})")
     if inplace:
-        lines.append("    rebase_history(self, node)")
+        lines.append(f"    {'set_history_inplace' if schema.name in INPLACE_VIEWS else 'rebase_history'}(self, node)")
     else:
         which = "" if all(derivative.differentiable) else f", {derivative.differentiable}"
         masked = any(argument.name == "output_mask" for argument in schema.arguments)  # then a result may be None

@@ -574,11 +574,12 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
 
 
 def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
-    """Set every element to `value`, a number or a 0-dim tensor. Overlapping memory is allowed, because there is only one value.
+    """Set every element to `value`, a number or a 0-dim tensor. Only a number may be written to memory that overlaps itself.
     Source: `aten/src/ATen/native/Fill.cpp`, `fill_`."""
     if isinstance(value, Tensor):
         if value.dim() != 0:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got {value.dim()} dimensions.")
+        iterator.assert_no_internal_overlap(self)
         value = value.item()
     scalar_type(value)
     if not self.is_meta:

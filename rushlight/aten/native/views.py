@@ -138,8 +138,10 @@ def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequen
     for name, dims in ("source", source), ("destination", destination):
         if len(set(dims)) < len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if not self.dim():
+        return functions.alias(self)
     order = [dim for dim in range(self.dim()) if dim not in source]
-    for to, dim in sorted(zip(destination, source)) if self.dim() else ():
+    for to, dim in sorted(zip(destination, source)):
         order.insert(to, dim)
     return functions.permute(self, order)
 

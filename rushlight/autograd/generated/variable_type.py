@@ -93,6 +93,7 @@ from rushlight.autograd.history import (
     check_no_requires_grad,
     rebase_history,
     set_history,
+    set_history_inplace,
 )
 from rushlight.c10.dispatch import local
 
@@ -3257,7 +3258,7 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     node.storage_offset = storage_offset
     node.stride = stride
     result = call_below(as_strided__op.below[key_set], self, size, stride, storage_offset)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3496,7 +3497,7 @@ def squeeze_(key_set, self):
     node.next_edges = edges
     node.self_shape = self.shape
     result = call_below(squeeze__op.below[key_set], self)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3512,7 +3513,7 @@ def squeeze__dim(key_set, self, dim):
     node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze__dim_op.below[key_set], self, dim)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3528,7 +3529,7 @@ def squeeze__dims(key_set, self, dim):
     node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze__dims_op.below[key_set], self, dim)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3555,7 +3556,7 @@ def t_(key_set, self):
     node = TBackward1()
     node.next_edges = edges
     result = call_below(t__op.below[key_set], self)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3586,7 +3587,7 @@ def transpose_(key_set, self, dim0, dim1):
     node.dim0 = dim0
     node.dim1 = dim1
     result = call_below(transpose__op.below[key_set], self, dim0, dim1)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3648,7 +3649,7 @@ def unsqueeze_(key_set, self, dim):
     node.next_edges = edges
     node.dim = dim
     result = call_below(unsqueeze__op.below[key_set], self, dim)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3714,7 +3715,7 @@ def copy_(key_set, self, src, non_blocking):
         and (not isinstance(src, Tensor) or src._autograd is None is src._base)
     ):
         return copy__op.below[key_set](self, src, non_blocking)
-    if not any_requires_grad([self, src]):
+    if not any_requires_grad([self, src]) or not self.dtype.is_floating_point:
         return copy__op.below[key_set](self, src, non_blocking)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
