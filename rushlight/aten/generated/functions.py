@@ -6,38 +6,45 @@ The operators are at the end of the file. `register_kernels.py` fills their tabl
 """
 
 # ruff: noqa: A001, A002, E501
+from numpy import ndarray
+
+from rushlight import return_types
 from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
+from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
+from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
     "_adaptive_avg_pool2d", "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias",
-    "_softmax", "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
-    "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_",
-    "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and",
-    "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "constant_pad_nd", "conv1d", "conv2d",
-    "convolution", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
-    "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
-    "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_",
-    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gt", "index", "index_add", "index_put",
-    "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10", "log10_",
-    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "max_pool2d", "maximum", "mean", "min", "minimum",
-    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
-    "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
-    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
-    "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+    "_softmax", "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv",
+    "addcmul", "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
+    "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
+    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clone", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cumsum", "detach",
+    "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty",
+    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
+    "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge",
+    "group_norm", "gt", "index", "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan",
+    "kl_div", "layer_norm", "le", "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
+    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill",
+    "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "multinomial",
+    "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_",
+    "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
+    "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice",
+    "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze",
+    "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_",
+    "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where",
+    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def alias(input):
+def alias(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([alias_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -45,7 +52,9 @@ def alias(input):
     return alias_op.table[key_set](input)
 
 
-def as_strided(input, size, stride, storage_offset=None):
+def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -53,7 +62,9 @@ def as_strided(input, size, stride, storage_offset=None):
     return as_strided_op.table[key_set](input, size, stride, storage_offset)
 
 
-def as_strided_(input, size, stride, storage_offset=None):
+def as_strided_(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -65,7 +76,9 @@ def broadcast_tensors(tensors):
     return invoke(broadcast_tensors_op, tensors)
 
 
-def broadcast_to(input, size):
+def broadcast_to(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name([broadcast_to_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -73,7 +86,9 @@ def broadcast_to(input, size):
     return broadcast_to_op.table[key_set](input, size)
 
 
-def chunk(input, chunks, dim=0):
+def chunk(input=None, chunks=None, dim=0, **numpy_names):
+    if numpy_names or chunks is None:
+        return call_by_name([chunk_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -81,7 +96,9 @@ def chunk(input, chunks, dim=0):
     return chunk_op.table[key_set](input, chunks, dim)
 
 
-def detach(input):
+def detach(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([detach_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -89,7 +106,9 @@ def detach(input):
     return detach_op.table[key_set](input)
 
 
-def diagonal(input, offset=0, dim1=0, dim2=1):
+def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -97,7 +116,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return diagonal_op.table[key_set](input, offset, dim1, dim2)
 
 
-def flatten(input, start_dim=0, end_dim=-1):
+def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name([flatten_using_ints_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -127,7 +148,9 @@ def narrow(*args, **kwargs):
     )
 
 
-def permute(input, dims):
+def permute(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([permute_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -135,7 +158,9 @@ def permute(input, dims):
     return permute_op.table[key_set](input, dims)
 
 
-def _reshape_alias(input, size, stride):
+def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([_reshape_alias_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -143,7 +168,9 @@ def _reshape_alias(input, size, stride):
     return _reshape_alias_op.table[key_set](input, size, stride)
 
 
-def reshape(input, shape):
+def reshape(input=None, shape=None, **numpy_names):
+    if numpy_names or shape is None:
+        return call_by_name([reshape_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -151,7 +178,9 @@ def reshape(input, shape):
     return reshape_op.table[key_set](input, shape)
 
 
-def select(input, dim, index):
+def select(input=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -159,7 +188,9 @@ def select(input, dim, index):
     return select_int_op.table[key_set](input, dim, index)
 
 
-def slice(input, dim=0, start=None, end=None, step=1):
+def slice(input=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([slice_Tensor_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -178,7 +209,9 @@ def split(*args, **kwargs):
     )
 
 
-def split_with_sizes(input, split_sizes, dim=0):
+def split_with_sizes(input=None, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name([split_with_sizes_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -198,7 +231,9 @@ def squeeze(*args, **kwargs):
     )
 
 
-def t(input):
+def t(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([t_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -206,7 +241,9 @@ def t(input):
     return t_op.table[key_set](input)
 
 
-def transpose(input, dim0, dim1):
+def transpose(input=None, dim0=None, dim1=None, **numpy_names):
+    if numpy_names or dim0 is None or dim1 is None:
+        return call_by_name([transpose_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -214,7 +251,9 @@ def transpose(input, dim0, dim1):
     return transpose_int_op.table[key_set](input, dim0, dim1)
 
 
-def unbind(input, dim=0):
+def unbind(input=None, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([unbind_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -222,7 +261,9 @@ def unbind(input, dim=0):
     return unbind_int_op.table[key_set](input, dim)
 
 
-def unflatten(input, dim, sizes):
+def unflatten(input=None, dim=None, sizes=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None:
+        return call_by_name([unflatten_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -230,7 +271,9 @@ def unflatten(input, dim, sizes):
     return unflatten_int_op.table[key_set](input, dim, sizes)
 
 
-def unsqueeze(input, dim):
+def unsqueeze(input=None, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -238,7 +281,9 @@ def unsqueeze(input, dim):
     return unsqueeze_op.table[key_set](input, dim)
 
 
-def _unsafe_view(input, size):
+def _unsafe_view(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name([_unsafe_view_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -246,7 +291,9 @@ def _unsafe_view(input, size):
     return _unsafe_view_op.table[key_set](input, size)
 
 
-def clone(input, *, memory_format=None):
+def clone(input=None, *, memory_format=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([clone_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -255,7 +302,7 @@ def clone(input, *, memory_format=None):
 
 
 def _to_copy(
-    input,
+    input=None,
     *,
     dtype=None,
     layout=None,
@@ -264,7 +311,12 @@ def _to_copy(
     non_blocking=False,
     memory_format=None,
     requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([_to_copy_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -306,6 +358,8 @@ def empty(
     **named,
 ):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
@@ -313,8 +367,20 @@ def empty(
 
 
 def empty_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([empty_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -323,10 +389,14 @@ def empty_like(
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
 
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
@@ -334,8 +404,21 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=N
 
 
 def full_like(
-    input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    fill_value=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names or fill_value is None:
+        return call_by_name([full_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -347,13 +430,29 @@ def full_like(
 
 def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(ones_out_op, size, out), requires_grad)
     return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
 
 
-def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+def ones_like(
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([ones_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -363,6 +462,8 @@ def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, m
 
 def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(zeros_out_op, size, out), requires_grad)
@@ -370,8 +471,20 @@ def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None
 
 
 def zeros_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([zeros_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -379,7 +492,9 @@ def zeros_like(
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
-def as_strided_scatter(input, src, size, stride, storage_offset=None):
+def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -387,7 +502,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     return as_strided_scatter_op.table[key_set](input, src, size, stride, storage_offset)
 
 
-def copy(input, src, non_blocking=False):
+def copy(input=None, src=None, non_blocking=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([copy_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -395,7 +512,9 @@ def copy(input, src, non_blocking=False):
     return copy_op.table[key_set](input, src, non_blocking)
 
 
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -403,7 +522,9 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     return diagonal_scatter_op.table[key_set](input, src, offset, dim1, dim2)
 
 
-def select_scatter(input, src, dim, index):
+def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -411,7 +532,9 @@ def select_scatter(input, src, dim, index):
     return select_scatter_op.table[key_set](input, src, dim, index)
 
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([slice_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -419,7 +542,9 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     return slice_scatter_op.table[key_set](input, src, dim, start, end, step)
 
 
-def zero(input):
+def zero(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([zero_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -449,7 +574,9 @@ def fill_(*args, **kwargs):
     )
 
 
-def zero_(input):
+def zero_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([zero__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -457,7 +584,9 @@ def zero_(input):
     return zero__op.table[key_set](input)
 
 
-def abs(input, *, out=None):
+def abs(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([abs_op, abs_out_op], locals())
     if out is not None:
         return invoke(abs_out_op, input, out)
     try:
@@ -467,7 +596,9 @@ def abs(input, *, out=None):
     return abs_op.table[key_set](input)
 
 
-def abs_(input):
+def abs_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([abs__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -475,7 +606,9 @@ def abs_(input):
     return abs__op.table[key_set](input)
 
 
-def add(input, other, *, alpha=1, out=None):
+def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([add_Tensor_op, add_out_op], locals())
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
     try:
@@ -485,7 +618,9 @@ def add(input, other, *, alpha=1, out=None):
     return add_Tensor_op.table[key_set](input, other, alpha)
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addcdiv_op, addcdiv_out_op], locals())
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -495,7 +630,9 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     return addcdiv_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addcmul_op, addcmul_out_op], locals())
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -505,7 +642,9 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     return addcmul_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def bitwise_and(input, other, *, out=None):
+def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_and_Tensor_op, bitwise_and_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_and_Tensor_out_op, input, other, out)
     try:
@@ -515,7 +654,21 @@ def bitwise_and(input, other, *, out=None):
     return bitwise_and_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_not(input, *, out=None):
+def bitwise_left_shift(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_left_shift_Tensor_op, bitwise_left_shift_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(bitwise_left_shift_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift_Tensor_op, input, other)
+    return bitwise_left_shift_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_not(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_not_op, bitwise_not_out_op], locals())
     if out is not None:
         return invoke(bitwise_not_out_op, input, out)
     try:
@@ -525,7 +678,9 @@ def bitwise_not(input, *, out=None):
     return bitwise_not_op.table[key_set](input)
 
 
-def bitwise_or(input, other, *, out=None):
+def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_or_Tensor_op, bitwise_or_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_or_Tensor_out_op, input, other, out)
     try:
@@ -535,7 +690,21 @@ def bitwise_or(input, other, *, out=None):
     return bitwise_or_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_xor(input, other, *, out=None):
+def bitwise_right_shift(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_right_shift_Tensor_op, bitwise_right_shift_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(bitwise_right_shift_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift_Tensor_op, input, other)
+    return bitwise_right_shift_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_xor_Tensor_op, bitwise_xor_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_xor_Tensor_out_op, input, other, out)
     try:
@@ -545,7 +714,9 @@ def bitwise_xor(input, other, *, out=None):
     return bitwise_xor_Tensor_op.table[key_set](input, other)
 
 
-def ceil(input, *, out=None):
+def ceil(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ceil_op, ceil_out_op], locals())
     if out is not None:
         return invoke(ceil_out_op, input, out)
     try:
@@ -555,7 +726,9 @@ def ceil(input, *, out=None):
     return ceil_op.table[key_set](input)
 
 
-def ceil_(input):
+def ceil_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ceil__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -635,7 +808,9 @@ def clamp_min_(*args, **kwargs):
     )
 
 
-def cos(input, *, out=None):
+def cos(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cos_op, cos_out_op], locals())
     if out is not None:
         return invoke(cos_out_op, input, out)
     try:
@@ -645,7 +820,9 @@ def cos(input, *, out=None):
     return cos_op.table[key_set](input)
 
 
-def cos_(input):
+def cos_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cos__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -666,7 +843,9 @@ def div(*args, **kwargs):
     )
 
 
-def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
+def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([elu_op, elu_out_op], locals())
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
     try:
@@ -676,7 +855,9 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     return elu_op.table[key_set](input, alpha, scale, input_scale)
 
 
-def elu_(input, alpha=1, scale=1, input_scale=1):
+def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([elu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -684,7 +865,9 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     return elu__op.table[key_set](input, alpha, scale, input_scale)
 
 
-def eq(input, other, *, out=None):
+def eq(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([eq_Tensor_op, eq_Tensor_out_op], locals())
     if out is not None:
         return invoke(eq_Tensor_out_op, input, other, out)
     try:
@@ -694,7 +877,9 @@ def eq(input, other, *, out=None):
     return eq_Tensor_op.table[key_set](input, other)
 
 
-def equal(input, other):
+def equal(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([equal_op], locals())
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -702,7 +887,9 @@ def equal(input, other):
     return equal_op.table[key_set](input, other)
 
 
-def erf(input, *, out=None):
+def erf(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erf_op, erf_out_op], locals())
     if out is not None:
         return invoke(erf_out_op, input, out)
     try:
@@ -712,7 +899,9 @@ def erf(input, *, out=None):
     return erf_op.table[key_set](input)
 
 
-def erf_(input):
+def erf_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erf__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -720,7 +909,9 @@ def erf_(input):
     return erf__op.table[key_set](input)
 
 
-def exp(input, *, out=None):
+def exp(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp_op, exp_out_op], locals())
     if out is not None:
         return invoke(exp_out_op, input, out)
     try:
@@ -730,7 +921,9 @@ def exp(input, *, out=None):
     return exp_op.table[key_set](input)
 
 
-def exp_(input):
+def exp_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -738,7 +931,9 @@ def exp_(input):
     return exp__op.table[key_set](input)
 
 
-def exp2(input, *, out=None):
+def exp2(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp2_op, exp2_out_op], locals())
     if out is not None:
         return invoke(exp2_out_op, input, out)
     try:
@@ -748,7 +943,9 @@ def exp2(input, *, out=None):
     return exp2_op.table[key_set](input)
 
 
-def exp2_(input):
+def exp2_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp2__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -756,7 +953,9 @@ def exp2_(input):
     return exp2__op.table[key_set](input)
 
 
-def expm1(input, *, out=None):
+def expm1(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([expm1_op, expm1_out_op], locals())
     if out is not None:
         return invoke(expm1_out_op, input, out)
     try:
@@ -766,7 +965,9 @@ def expm1(input, *, out=None):
     return expm1_op.table[key_set](input)
 
 
-def expm1_(input):
+def expm1_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([expm1__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -774,7 +975,9 @@ def expm1_(input):
     return expm1__op.table[key_set](input)
 
 
-def floor(input, *, out=None):
+def floor(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([floor_op, floor_out_op], locals())
     if out is not None:
         return invoke(floor_out_op, input, out)
     try:
@@ -784,7 +987,9 @@ def floor(input, *, out=None):
     return floor_op.table[key_set](input)
 
 
-def floor_(input):
+def floor_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([floor__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -792,7 +997,9 @@ def floor_(input):
     return floor__op.table[key_set](input)
 
 
-def floor_divide(input, other, *, out=None):
+def floor_divide(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([floor_divide_op, floor_divide_out_op], locals())
     if out is not None:
         return invoke(floor_divide_out_op, input, other, out)
     try:
@@ -815,7 +1022,9 @@ def fmod(*args, **kwargs):
     )
 
 
-def ge(input, other, *, out=None):
+def ge(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ge_Tensor_op, ge_Tensor_out_op], locals())
     if out is not None:
         return invoke(ge_Tensor_out_op, input, other, out)
     try:
@@ -825,7 +1034,9 @@ def ge(input, other, *, out=None):
     return ge_Tensor_op.table[key_set](input, other)
 
 
-def gelu(input, *, approximate="none", out=None):
+def gelu(input=None, *, approximate="none", out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gelu_op, gelu_out_op], locals())
     if out is not None:
         return invoke(gelu_out_op, input, approximate, out)
     try:
@@ -835,7 +1046,9 @@ def gelu(input, *, approximate="none", out=None):
     return gelu_op.table[key_set](input, approximate)
 
 
-def gelu_(input, *, approximate="none"):
+def gelu_(input=None, *, approximate="none", **numpy_names):
+    if numpy_names:
+        return call_by_name([gelu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -843,7 +1056,9 @@ def gelu_(input, *, approximate="none"):
     return gelu__op.table[key_set](input, approximate)
 
 
-def gt(input, other, *, out=None):
+def gt(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gt_Tensor_op, gt_Tensor_out_op], locals())
     if out is not None:
         return invoke(gt_Tensor_out_op, input, other, out)
     try:
@@ -853,7 +1068,9 @@ def gt(input, other, *, out=None):
     return gt_Tensor_op.table[key_set](input, other)
 
 
-def hardtanh(input, min_val=-1, max_val=1, *, out=None):
+def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardtanh_op, hardtanh_out_op], locals())
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
     try:
@@ -863,7 +1080,9 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     return hardtanh_op.table[key_set](input, min_val, max_val)
 
 
-def hardtanh_(input, min_val=-1, max_val=1):
+def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardtanh__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -871,7 +1090,9 @@ def hardtanh_(input, min_val=-1, max_val=1):
     return hardtanh__op.table[key_set](input, min_val, max_val)
 
 
-def isfinite(input):
+def isfinite(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isfinite_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -879,7 +1100,9 @@ def isfinite(input):
     return isfinite_op.table[key_set](input)
 
 
-def isinf(input):
+def isinf(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isinf_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -887,7 +1110,9 @@ def isinf(input):
     return isinf_op.table[key_set](input)
 
 
-def isnan(input):
+def isnan(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isnan_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -895,7 +1120,9 @@ def isnan(input):
     return isnan_op.table[key_set](input)
 
 
-def le(input, other, *, out=None):
+def le(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([le_Tensor_op, le_Tensor_out_op], locals())
     if out is not None:
         return invoke(le_Tensor_out_op, input, other, out)
     try:
@@ -905,7 +1132,9 @@ def le(input, other, *, out=None):
     return le_Tensor_op.table[key_set](input, other)
 
 
-def leaky_relu(input, negative_slope=0.01, *, out=None):
+def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([leaky_relu_op, leaky_relu_out_op], locals())
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
     try:
@@ -915,7 +1144,9 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     return leaky_relu_op.table[key_set](input, negative_slope)
 
 
-def leaky_relu_(input, negative_slope=0.01):
+def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
+    if numpy_names:
+        return call_by_name([leaky_relu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -936,7 +1167,9 @@ def lerp(*args, **kwargs):
     )
 
 
-def log(input, *, out=None):
+def log(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log_op, log_out_op], locals())
     if out is not None:
         return invoke(log_out_op, input, out)
     try:
@@ -946,7 +1179,9 @@ def log(input, *, out=None):
     return log_op.table[key_set](input)
 
 
-def log_(input):
+def log_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -954,7 +1189,9 @@ def log_(input):
     return log__op.table[key_set](input)
 
 
-def log10(input, *, out=None):
+def log10(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log10_op, log10_out_op], locals())
     if out is not None:
         return invoke(log10_out_op, input, out)
     try:
@@ -964,7 +1201,9 @@ def log10(input, *, out=None):
     return log10_op.table[key_set](input)
 
 
-def log10_(input):
+def log10_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log10__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -972,7 +1211,9 @@ def log10_(input):
     return log10__op.table[key_set](input)
 
 
-def log1p(input, *, out=None):
+def log1p(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log1p_op, log1p_out_op], locals())
     if out is not None:
         return invoke(log1p_out_op, input, out)
     try:
@@ -982,7 +1223,9 @@ def log1p(input, *, out=None):
     return log1p_op.table[key_set](input)
 
 
-def log1p_(input):
+def log1p_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log1p__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -990,7 +1233,9 @@ def log1p_(input):
     return log1p__op.table[key_set](input)
 
 
-def log2(input, *, out=None):
+def log2(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log2_op, log2_out_op], locals())
     if out is not None:
         return invoke(log2_out_op, input, out)
     try:
@@ -1000,7 +1245,9 @@ def log2(input, *, out=None):
     return log2_op.table[key_set](input)
 
 
-def log2_(input):
+def log2_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log2__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1008,7 +1255,9 @@ def log2_(input):
     return log2__op.table[key_set](input)
 
 
-def logical_and(input, other, *, out=None):
+def logical_and(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_and_op, logical_and_out_op], locals())
     if out is not None:
         return invoke(logical_and_out_op, input, other, out)
     try:
@@ -1018,7 +1267,9 @@ def logical_and(input, other, *, out=None):
     return logical_and_op.table[key_set](input, other)
 
 
-def logical_not(input, *, out=None):
+def logical_not(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_not_op, logical_not_out_op], locals())
     if out is not None:
         return invoke(logical_not_out_op, input, out)
     try:
@@ -1028,7 +1279,9 @@ def logical_not(input, *, out=None):
     return logical_not_op.table[key_set](input)
 
 
-def logical_or(input, other, *, out=None):
+def logical_or(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_or_op, logical_or_out_op], locals())
     if out is not None:
         return invoke(logical_or_out_op, input, other, out)
     try:
@@ -1038,7 +1291,9 @@ def logical_or(input, other, *, out=None):
     return logical_or_op.table[key_set](input, other)
 
 
-def logical_xor(input, other, *, out=None):
+def logical_xor(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_xor_op, logical_xor_out_op], locals())
     if out is not None:
         return invoke(logical_xor_out_op, input, other, out)
     try:
@@ -1048,7 +1303,9 @@ def logical_xor(input, other, *, out=None):
     return logical_xor_op.table[key_set](input, other)
 
 
-def lt(input, other, *, out=None):
+def lt(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lt_Tensor_op, lt_Tensor_out_op], locals())
     if out is not None:
         return invoke(lt_Tensor_out_op, input, other, out)
     try:
@@ -1058,7 +1315,9 @@ def lt(input, other, *, out=None):
     return lt_Tensor_op.table[key_set](input, other)
 
 
-def maximum(input, other, *, out=None):
+def maximum(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([maximum_op, maximum_out_op], locals())
     if out is not None:
         return invoke(maximum_out_op, input, other, out)
     try:
@@ -1068,7 +1327,9 @@ def maximum(input, other, *, out=None):
     return maximum_op.table[key_set](input, other)
 
 
-def minimum(input, other, *, out=None):
+def minimum(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([minimum_op, minimum_out_op], locals())
     if out is not None:
         return invoke(minimum_out_op, input, other, out)
     try:
@@ -1078,7 +1339,9 @@ def minimum(input, other, *, out=None):
     return minimum_op.table[key_set](input, other)
 
 
-def mul(input, other, *, out=None):
+def mul(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mul_Tensor_op, mul_out_op], locals())
     if out is not None:
         return invoke(mul_out_op, input, other, out)
     try:
@@ -1088,7 +1351,9 @@ def mul(input, other, *, out=None):
     return mul_Tensor_op.table[key_set](input, other)
 
 
-def ne(input, other, *, out=None):
+def ne(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ne_Tensor_op, ne_Tensor_out_op], locals())
     if out is not None:
         return invoke(ne_Tensor_out_op, input, other, out)
     try:
@@ -1098,7 +1363,9 @@ def ne(input, other, *, out=None):
     return ne_Tensor_op.table[key_set](input, other)
 
 
-def neg(input, *, out=None):
+def neg(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([neg_op, neg_out_op], locals())
     if out is not None:
         return invoke(neg_out_op, input, out)
     try:
@@ -1108,7 +1375,9 @@ def neg(input, *, out=None):
     return neg_op.table[key_set](input)
 
 
-def neg_(input):
+def neg_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([neg__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1116,7 +1385,9 @@ def neg_(input):
     return neg__op.table[key_set](input)
 
 
-def positive(input):
+def positive(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([positive_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1139,7 +1410,9 @@ def pow(*args, **kwargs):
     )
 
 
-def reciprocal(input, *, out=None):
+def reciprocal(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([reciprocal_op, reciprocal_out_op], locals())
     if out is not None:
         return invoke(reciprocal_out_op, input, out)
     try:
@@ -1149,7 +1422,9 @@ def reciprocal(input, *, out=None):
     return reciprocal_op.table[key_set](input)
 
 
-def reciprocal_(input):
+def reciprocal_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([reciprocal__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1157,7 +1432,9 @@ def reciprocal_(input):
     return reciprocal__op.table[key_set](input)
 
 
-def relu(input):
+def relu(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([relu_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1165,7 +1442,9 @@ def relu(input):
     return relu_op.table[key_set](input)
 
 
-def relu_(input):
+def relu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([relu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1210,7 +1489,9 @@ def round_(*args, **kwargs):
     )
 
 
-def rsqrt(input, *, out=None):
+def rsqrt(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rsqrt_op, rsqrt_out_op], locals())
     if out is not None:
         return invoke(rsqrt_out_op, input, out)
     try:
@@ -1220,7 +1501,9 @@ def rsqrt(input, *, out=None):
     return rsqrt_op.table[key_set](input)
 
 
-def rsqrt_(input):
+def rsqrt_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rsqrt__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1239,7 +1522,9 @@ def rsub(*args, **kwargs):
     )
 
 
-def sgn(input, *, out=None):
+def sgn(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sgn_op, sgn_out_op], locals())
     if out is not None:
         return invoke(sgn_out_op, input, out)
     try:
@@ -1249,7 +1534,9 @@ def sgn(input, *, out=None):
     return sgn_op.table[key_set](input)
 
 
-def sigmoid(input, *, out=None):
+def sigmoid(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sigmoid_op, sigmoid_out_op], locals())
     if out is not None:
         return invoke(sigmoid_out_op, input, out)
     try:
@@ -1259,7 +1546,9 @@ def sigmoid(input, *, out=None):
     return sigmoid_op.table[key_set](input)
 
 
-def sigmoid_(input):
+def sigmoid_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sigmoid__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1267,7 +1556,9 @@ def sigmoid_(input):
     return sigmoid__op.table[key_set](input)
 
 
-def sign(input, *, out=None):
+def sign(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sign_op, sign_out_op], locals())
     if out is not None:
         return invoke(sign_out_op, input, out)
     try:
@@ -1277,7 +1568,9 @@ def sign(input, *, out=None):
     return sign_op.table[key_set](input)
 
 
-def silu(input, *, out=None):
+def silu(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([silu_op, silu_out_op], locals())
     if out is not None:
         return invoke(silu_out_op, input, out)
     try:
@@ -1287,7 +1580,9 @@ def silu(input, *, out=None):
     return silu_op.table[key_set](input)
 
 
-def silu_(input):
+def silu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([silu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1295,7 +1590,9 @@ def silu_(input):
     return silu__op.table[key_set](input)
 
 
-def sin(input, *, out=None):
+def sin(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sin_op, sin_out_op], locals())
     if out is not None:
         return invoke(sin_out_op, input, out)
     try:
@@ -1305,7 +1602,9 @@ def sin(input, *, out=None):
     return sin_op.table[key_set](input)
 
 
-def sin_(input):
+def sin_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sin__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1313,7 +1612,9 @@ def sin_(input):
     return sin__op.table[key_set](input)
 
 
-def softplus(input, beta=1, threshold=20, *, out=None):
+def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([softplus_op, softplus_out_op], locals())
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
     try:
@@ -1323,7 +1624,9 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     return softplus_op.table[key_set](input, beta, threshold)
 
 
-def sqrt(input, *, out=None):
+def sqrt(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sqrt_op, sqrt_out_op], locals())
     if out is not None:
         return invoke(sqrt_out_op, input, out)
     try:
@@ -1333,7 +1636,9 @@ def sqrt(input, *, out=None):
     return sqrt_op.table[key_set](input)
 
 
-def sqrt_(input):
+def sqrt_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sqrt__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1341,7 +1646,9 @@ def sqrt_(input):
     return sqrt__op.table[key_set](input)
 
 
-def square(input, *, out=None):
+def square(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([square_op, square_out_op], locals())
     if out is not None:
         return invoke(square_out_op, input, out)
     try:
@@ -1351,7 +1658,9 @@ def square(input, *, out=None):
     return square_op.table[key_set](input)
 
 
-def square_(input):
+def square_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([square__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1359,7 +1668,9 @@ def square_(input):
     return square__op.table[key_set](input)
 
 
-def sub(input, other, *, alpha=1, out=None):
+def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sub_Tensor_op, sub_out_op], locals())
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
     try:
@@ -1369,7 +1680,9 @@ def sub(input, other, *, alpha=1, out=None):
     return sub_Tensor_op.table[key_set](input, other, alpha)
 
 
-def tan(input, *, out=None):
+def tan(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tan_op, tan_out_op], locals())
     if out is not None:
         return invoke(tan_out_op, input, out)
     try:
@@ -1379,7 +1692,9 @@ def tan(input, *, out=None):
     return tan_op.table[key_set](input)
 
 
-def tan_(input):
+def tan_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tan__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1387,7 +1702,9 @@ def tan_(input):
     return tan__op.table[key_set](input)
 
 
-def tanh(input, *, out=None):
+def tanh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tanh_op, tanh_out_op], locals())
     if out is not None:
         return invoke(tanh_out_op, input, out)
     try:
@@ -1397,7 +1714,9 @@ def tanh(input, *, out=None):
     return tanh_op.table[key_set](input)
 
 
-def tanh_(input):
+def tanh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tanh__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1405,7 +1724,9 @@ def tanh_(input):
     return tanh__op.table[key_set](input)
 
 
-def threshold(input, threshold, value, *, out=None):
+def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names):
+    if numpy_names or threshold is None or value is None:
+        return call_by_name([threshold_op, threshold_out_op], locals())
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
     try:
@@ -1415,7 +1736,9 @@ def threshold(input, threshold, value, *, out=None):
     return threshold_op.table[key_set](input, threshold, value)
 
 
-def threshold_(input, threshold, value):
+def threshold_(input=None, threshold=None, value=None, **numpy_names):
+    if numpy_names or threshold is None or value is None:
+        return call_by_name([threshold__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1423,7 +1746,9 @@ def threshold_(input, threshold, value):
     return threshold__op.table[key_set](input, threshold, value)
 
 
-def trunc(input, *, out=None):
+def trunc(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([trunc_op, trunc_out_op], locals())
     if out is not None:
         return invoke(trunc_out_op, input, out)
     try:
@@ -1433,7 +1758,9 @@ def trunc(input, *, out=None):
     return trunc_op.table[key_set](input)
 
 
-def trunc_(input):
+def trunc_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([trunc__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1441,7 +1768,9 @@ def trunc_(input):
     return trunc__op.table[key_set](input)
 
 
-def where(condition, input, other, *, out=None):
+def where(condition=None, input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([where_self_op, where_self_out_op], locals())
     if out is not None:
         return invoke(where_self_out_op, condition, input, other, out)
     try:
@@ -1451,7 +1780,33 @@ def where(condition, input, other, *, out=None):
     return where_self_op.table[key_set](condition, input, other)
 
 
-def cat(tensors, dim=0, *, out=None):
+def xlogy(*args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+            xlogy_Scalar_Self_op,
+            xlogy_OutTensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def xlogy_(*args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def cat(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cat_op, cat_out_op], locals())
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
     return invoke(cat_op, tensors, dim)
@@ -1465,7 +1820,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     return embedding_op.table[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
-def embedding_renorm_(input, indices, max_norm, norm_type):
+def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, **numpy_names):
+    if numpy_names or max_norm is None or norm_type is None:
+        return call_by_name([embedding_renorm__op], locals())
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1473,7 +1830,9 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     return embedding_renorm__op.table[key_set](input, indices, max_norm, norm_type)
 
 
-def flip(input, dims):
+def flip(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([flip_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1481,7 +1840,9 @@ def flip(input, dims):
     return flip_op.table[key_set](input, dims)
 
 
-def gather(input, dim, index, *, sparse_grad=False, out=None):
+def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([gather_op, gather_out_op], locals())
     if out is not None:
         return invoke(gather_out_op, input, dim, index, sparse_grad, out)
     try:
@@ -1491,11 +1852,15 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return gather_op.table[key_set](input, dim, index, sparse_grad)
 
 
-def index(input, indices):
+def index(input=None, indices=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([index_Tensor_op], locals())
     return invoke(index_Tensor_op, input, indices)
 
 
-def index_add(input, dim, index, source, *, alpha=1, out=None):
+def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_add_op, index_add_out_op], locals())
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
     try:
@@ -1505,19 +1870,27 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     return index_add_op.table[key_set](input, dim, index, source, alpha)
 
 
-def index_put(input, indices, values, accumulate=False):
+def index_put(input=None, indices=None, values=None, accumulate=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([index_put_op], locals())
     return invoke(index_put_op, input, indices, values, accumulate)
 
 
-def index_put_(input, indices, values, accumulate=False):
+def index_put_(input=None, indices=None, values=None, accumulate=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([index_put__op], locals())
     return invoke(index_put__op, input, indices, values, accumulate)
 
 
-def _index_put_impl_(input, indices, values, accumulate=False, unsafe=False):
+def _index_put_impl_(input=None, indices=None, values=None, accumulate=False, unsafe=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([_index_put_impl__op], locals())
     return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
 
 
-def index_select(input, dim, index, *, out=None):
+def index_select(input=None, dim=None, index=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_select_op, index_select_out_op], locals())
     if out is not None:
         return invoke(index_select_out_op, input, dim, index, out)
     try:
@@ -1538,7 +1911,9 @@ def masked_fill(*args, **kwargs):
     )
 
 
-def one_hot(input, num_classes=-1):
+def one_hot(input=None, num_classes=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name([one_hot_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1546,9 +1921,12 @@ def one_hot(input, num_classes=-1):
     return one_hot_op.table[key_set](input, num_classes)
 
 
-def roll(input, shifts, dims=()):
+def roll(input=None, shifts=None, dims=(), **numpy_names):
+    if numpy_names or shifts is None:
+        return call_by_name([roll_op], locals())
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
+    dims = () if dims is None else dims
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1573,7 +1951,9 @@ def scatter(*args, **kwargs):
     )
 
 
-def scatter_add(input, dim, index, src, *, out=None):
+def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([scatter_add_op, scatter_add_out_op], locals())
     if out is not None:
         return invoke(scatter_add_out_op, input, dim, index, src, out)
     try:
@@ -1583,13 +1963,17 @@ def scatter_add(input, dim, index, src, *, out=None):
     return scatter_add_op.table[key_set](input, dim, index, src)
 
 
-def stack(tensors, dim=0, *, out=None):
+def stack(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([stack_op, stack_out_op], locals())
     if out is not None:
         return invoke(stack_out_op, tensors, dim, out)
     return invoke(stack_op, tensors, dim)
 
 
-def take_along_dim(input, indices, dim=None, *, out=None):
+def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
     if out is not None:
         return invoke(take_along_dim_out_op, input, indices, dim, out)
     try:
@@ -1599,7 +1983,9 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     return take_along_dim_op.table[key_set](input, indices, dim)
 
 
-def tile(input, dims):
+def tile(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([tile_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1607,7 +1993,9 @@ def tile(input, dims):
     return tile_op.table[key_set](input, dims)
 
 
-def tril(input, diagonal=0, *, out=None):
+def tril(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tril_op, tril_out_op], locals())
     if out is not None:
         return invoke(tril_out_op, input, diagonal, out)
     try:
@@ -1617,7 +2005,9 @@ def tril(input, diagonal=0, *, out=None):
     return tril_op.table[key_set](input, diagonal)
 
 
-def triu(input, diagonal=0, *, out=None):
+def triu(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([triu_op, triu_out_op], locals())
     if out is not None:
         return invoke(triu_out_op, input, diagonal, out)
     try:
@@ -1627,7 +2017,9 @@ def triu(input, diagonal=0, *, out=None):
     return triu_op.table[key_set](input, diagonal)
 
 
-def _log_softmax(input, dim, half_to_float, *, out=None):
+def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or half_to_float is None:
+        return call_by_name([_log_softmax_op, _log_softmax_out_op], locals())
     if out is not None:
         return invoke(_log_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -1637,7 +2029,9 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     return _log_softmax_op.table[key_set](input, dim, half_to_float)
 
 
-def _softmax(input, dim, half_to_float, *, out=None):
+def _softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or half_to_float is None:
+        return call_by_name([_softmax_op, _softmax_out_op], locals())
     if out is not None:
         return invoke(_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -1662,8 +2056,11 @@ def all(*args, **kwargs):
     )
 
 
-def amax(input, dim=(), keepdim=False, *, out=None):
+def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([amax_op, amax_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     if out is not None:
         return invoke(amax_out_op, input, dim, keepdim, out)
     try:
@@ -1673,8 +2070,11 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     return amax_op.table[key_set](input, dim, keepdim)
 
 
-def amin(input, dim=(), keepdim=False, *, out=None):
+def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([amin_op, amin_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     if out is not None:
         return invoke(amin_out_op, input, dim, keepdim, out)
     try:
@@ -1699,7 +2099,9 @@ def any(*args, **kwargs):
     )
 
 
-def argmax(input, dim=None, keepdim=False, *, out=None):
+def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmax_op, argmax_out_op], locals())
     if out is not None:
         return invoke(argmax_out_op, input, dim, keepdim, out)
     try:
@@ -1709,7 +2111,9 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
     return argmax_op.table[key_set](input, dim, keepdim)
 
 
-def argmin(input, dim=None, keepdim=False, *, out=None):
+def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmin_op, argmin_out_op], locals())
     if out is not None:
         return invoke(argmin_out_op, input, dim, keepdim, out)
     try:
@@ -1719,7 +2123,11 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
     return argmin_op.table[key_set](input, dim, keepdim)
 
 
-def cumsum(input, dim, *, dtype=None, out=None):
+def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumsum_op, cumsum_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(cumsum_out_op, input, dim, dtype, out)
     try:
@@ -1729,7 +2137,11 @@ def cumsum(input, dim, *, dtype=None, out=None):
     return cumsum_op.table[key_set](input, dim, dtype)
 
 
-def log_softmax(input, dim, dtype=None, *, out=None):
+def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([log_softmax_int_op, log_softmax_int_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(log_softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -1739,7 +2151,9 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return log_softmax_int_op.table[key_set](input, dim, dtype)
 
 
-def logsumexp(input, dim, keepdim=False, *, out=None):
+def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([logsumexp_op, logsumexp_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
@@ -1752,17 +2166,20 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
 def max(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("max", "max_values"))
-    return resolve(
-        (
-            max_op,
-            max_other_op,
-            max_dim_op,
-            max_unary_out_op,
-            max_out_op,
-            max_dim_max_op,
+    return return_types.named(
+        return_types.max_out if "max" in kwargs else return_types.max,
+        resolve(
+            (
+                max_op,
+                max_other_op,
+                max_dim_op,
+                max_unary_out_op,
+                max_out_op,
+                max_dim_max_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
     )
 
 
@@ -1781,17 +2198,20 @@ def mean(*args, **kwargs):
 
 def min(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("min", "min_indices"))
-    return resolve(
-        (
-            min_op,
-            min_other_op,
-            min_dim_op,
-            min_unary_out_op,
-            min_out_op,
-            min_dim_min_op,
+    return return_types.named(
+        return_types.min_out if "min" in kwargs else return_types.min,
+        resolve(
+            (
+                min_op,
+                min_other_op,
+                min_dim_op,
+                min_unary_out_op,
+                min_out_op,
+                min_dim_min_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
     )
 
 
@@ -1808,7 +2228,11 @@ def prod(*args, **kwargs):
     )
 
 
-def softmax(input, dim, dtype=None, *, out=None):
+def softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([softmax_int_op, softmax_int_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -1859,7 +2283,107 @@ def var(*args, **kwargs):
     )
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def argsort(*args, **kwargs):
+    return resolve(
+        (
+            argsort_op,
+            argsort_stable_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def median(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.median_out if "values" in kwargs else return_types.median,
+        resolve(
+            (
+                median_op,
+                median_dim_op,
+                median_dim_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def sort(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.sort_out
+        if "values" in kwargs
+        else return_types.sort_out
+        if "values" in kwargs
+        else return_types.sort,
+        resolve(
+            (
+                sort_op,
+                sort_stable_op,
+                sort_values_op,
+                sort_values_stable_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def topk(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.topk_out if "values" in kwargs else return_types.topk,
+        resolve(
+            (
+                topk_op,
+                topk_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def unique_consecutive(input=None, return_inverse=False, return_counts=False, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([unique_consecutive_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unique_consecutive_op, input, return_inverse, return_counts, dim)
+    return unique_consecutive_op.table[key_set](input, return_inverse, return_counts, dim)
+
+
+def unique_dim(input=None, dim=None, sorted=True, return_inverse=False, return_counts=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unique_dim_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unique_dim_op, input, dim, sorted, return_inverse, return_counts)
+    return unique_dim_op.table[key_set](input, dim, sorted, return_inverse, return_counts)
+
+
+def _unique2(input=None, sorted=True, return_inverse=False, return_counts=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([_unique2_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_unique2_op, input, sorted, return_inverse, return_counts)
+    return _unique2_op.table[key_set](input, sorted, return_inverse, return_counts)
+
+
+def einsum(equation, tensors, *, path=None):
+    return invoke(einsum_op, equation, tensors, path)
+
+
+def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addmm_op, addmm_out_op], locals())
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
     try:
@@ -1869,7 +2393,9 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     return addmm_op.table[key_set](input, mat1, mat2, beta, alpha)
 
 
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([baddbmm_op, baddbmm_out_op], locals())
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -1879,7 +2405,9 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     return baddbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
 
 
-def bmm(input, mat2, *, out=None):
+def bmm(input=None, mat2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bmm_op, bmm_out_op], locals())
     if out is not None:
         return invoke(bmm_out_op, input, mat2, out)
     try:
@@ -1889,7 +2417,9 @@ def bmm(input, mat2, *, out=None):
     return bmm_op.table[key_set](input, mat2)
 
 
-def dot(input, tensor, *, out=None):
+def dot(input=None, tensor=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([dot_op, dot_out_op], locals())
     if out is not None:
         return invoke(dot_out_op, input, tensor, out)
     try:
@@ -1899,7 +2429,9 @@ def dot(input, tensor, *, out=None):
     return dot_op.table[key_set](input, tensor)
 
 
-def linear(input, weight, bias=None, *, out=None):
+def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([linear_op, linear_out_op], locals())
     if out is not None:
         return invoke(linear_out_op, input, weight, bias, out)
     try:
@@ -1911,7 +2443,9 @@ def linear(input, weight, bias=None, *, out=None):
     return linear_op.table[key_set](input, weight, bias)
 
 
-def matmul(input, other, *, out=None):
+def matmul(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([matmul_op, matmul_out_op], locals())
     if out is not None:
         return invoke(matmul_out_op, input, other, out)
     try:
@@ -1921,7 +2455,9 @@ def matmul(input, other, *, out=None):
     return matmul_op.table[key_set](input, other)
 
 
-def mm(input, mat2, *, out=None):
+def mm(input=None, mat2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mm_op, mm_out_op], locals())
     if out is not None:
         return invoke(mm_out_op, input, mat2, out)
     try:
@@ -1931,7 +2467,9 @@ def mm(input, mat2, *, out=None):
     return mm_op.table[key_set](input, mat2)
 
 
-def mv(input, vec, *, out=None):
+def mv(input=None, vec=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mv_op, mv_out_op], locals())
     if out is not None:
         return invoke(mv_out_op, input, vec, out)
     try:
@@ -1941,7 +2479,9 @@ def mv(input, vec, *, out=None):
     return mv_op.table[key_set](input, vec)
 
 
-def outer(input, vec2, *, out=None):
+def outer(input=None, vec2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([outer_op, outer_out_op], locals())
     if out is not None:
         return invoke(outer_out_op, input, vec2, out)
     try:
@@ -1951,7 +2491,20 @@ def outer(input, vec2, *, out=None):
     return outer_op.table[key_set](input, vec2)
 
 
-def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+def batch_norm(
+    input=None,
+    weight=None,
+    bias=None,
+    running_mean=None,
+    running_var=None,
+    training=None,
+    momentum=None,
+    eps=None,
+    cudnn_enabled=None,
+    **numpy_names,
+):
+    if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
+        return call_by_name([batch_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -1970,7 +2523,9 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     )
 
 
-def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
+def group_norm(input=None, num_groups=None, weight=None, bias=None, eps=1e-05, cudnn_enabled=True, **numpy_names):
+    if numpy_names or num_groups is None:
+        return call_by_name([group_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -1983,7 +2538,9 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
     return group_norm_op.table[key_set](input, num_groups, weight, bias, eps, cudnn_enabled)
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e-05, cudnn_enable=True, **numpy_names):
+    if numpy_names or normalized_shape is None:
+        return call_by_name([layer_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -1996,7 +2553,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None):
+def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
+    if numpy_names or normalized_shape is None:
+        return call_by_name([rms_norm_op], locals())
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
     except AttributeError:
@@ -2026,7 +2585,28 @@ def conv2d(*args, **kwargs):
     )
 
 
-def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+def convolution(
+    input=None,
+    weight=None,
+    bias=None,
+    stride=None,
+    padding=None,
+    dilation=None,
+    transposed=None,
+    output_padding=None,
+    groups=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or stride is None
+        or padding is None
+        or dilation is None
+        or transposed is None
+        or output_padding is None
+        or groups is None
+    ):
+        return call_by_name([convolution_op], locals())
     try:
         key_set = (
             input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
@@ -2041,8 +2621,30 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 
 def convolution_backward(
-    grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
+    grad_output=None,
+    input=None,
+    weight=None,
+    bias_sizes=None,
+    stride=None,
+    padding=None,
+    dilation=None,
+    transposed=None,
+    output_padding=None,
+    groups=None,
+    output_mask=None,
+    **numpy_names,
 ):
+    if (
+        numpy_names
+        or stride is None
+        or padding is None
+        or dilation is None
+        or transposed is None
+        or output_padding is None
+        or groups is None
+        or output_mask is None
+    ):
+        return call_by_name([convolution_backward_op], locals())
     try:
         key_set = (grad_output._key_set | input._key_set | weight._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2075,7 +2677,9 @@ def convolution_backward(
     )
 
 
-def _adaptive_avg_pool2d(input, output_size):
+def _adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([_adaptive_avg_pool2d_op], locals())
     output_size = (output_size,) if output_size.__class__ is int else output_size
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2084,7 +2688,9 @@ def _adaptive_avg_pool2d(input, output_size):
     return _adaptive_avg_pool2d_op.table[key_set](input, output_size)
 
 
-def _adaptive_avg_pool2d_backward(grad_output, input):
+def _adaptive_avg_pool2d_backward(grad_output=None, input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([_adaptive_avg_pool2d_backward_op], locals())
     try:
         key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2092,7 +2698,9 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
     return _adaptive_avg_pool2d_backward_op.table[key_set](grad_output, input)
 
 
-def adaptive_avg_pool2d(input, output_size):
+def adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([adaptive_avg_pool2d_op], locals())
     output_size = (output_size,) if output_size.__class__ is int else output_size
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2102,8 +2710,8 @@ def adaptive_avg_pool2d(input, output_size):
 
 
 def avg_pool2d(
-    input,
-    kernel_size,
+    input=None,
+    kernel_size=None,
     stride=(),
     padding=(0, 0),
     ceil_mode=False,
@@ -2111,9 +2719,13 @@ def avg_pool2d(
     divisor_override=None,
     *,
     out=None,
+    **numpy_names,
 ):
+    if numpy_names or kernel_size is None:
+        return call_by_name([avg_pool2d_op, avg_pool2d_out_op], locals())
     kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
     stride = (stride,) if stride.__class__ is int else stride
+    stride = () if stride is None else stride
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(
@@ -2131,8 +2743,27 @@ def avg_pool2d(
 
 
 def avg_pool2d_backward(
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out=None
+    grad_output=None,
+    input=None,
+    kernel_size=None,
+    stride=None,
+    padding=None,
+    ceil_mode=None,
+    count_include_pad=None,
+    divisor_override=None,
+    *,
+    out=None,
+    **numpy_names,
 ):
+    if (
+        numpy_names
+        or kernel_size is None
+        or stride is None
+        or padding is None
+        or ceil_mode is None
+        or count_include_pad is None
+    ):
+        return call_by_name([avg_pool2d_backward_op, avg_pool2d_backward_grad_input_op], locals())
     kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
     stride = (stride,) if stride.__class__ is int else stride
     padding = (padding,) if padding.__class__ is int else padding
@@ -2168,9 +2799,14 @@ def avg_pool2d_backward(
     )
 
 
-def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
+def max_pool2d(
+    input=None, kernel_size=None, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, **numpy_names
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([max_pool2d_op], locals())
     kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
     stride = (stride,) if stride.__class__ is int else stride
+    stride = () if stride is None else stride
     padding = (padding,) if padding.__class__ is int else padding
     dilation = (dilation,) if dilation.__class__ is int else dilation
     try:
@@ -2180,9 +2816,14 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
     return max_pool2d_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool2d_with_indices(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
+def max_pool2d_with_indices(
+    input=None, kernel_size=None, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, **numpy_names
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([max_pool2d_with_indices_op], locals())
     kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
     stride = (stride,) if stride.__class__ is int else stride
+    stride = () if stride is None else stride
     padding = (padding,) if padding.__class__ is int else padding
     dilation = (dilation,) if dilation.__class__ is int else dilation
     try:
@@ -2193,8 +2834,22 @@ def max_pool2d_with_indices(input, kernel_size, stride=(), padding=(0, 0), dilat
 
 
 def max_pool2d_with_indices_backward(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None
+    grad_output=None,
+    input=None,
+    kernel_size=None,
+    stride=None,
+    padding=None,
+    dilation=None,
+    ceil_mode=None,
+    indices=None,
+    *,
+    out=None,
+    **numpy_names,
 ):
+    if numpy_names or kernel_size is None or stride is None or padding is None or dilation is None or ceil_mode is None:
+        return call_by_name(
+            [max_pool2d_with_indices_backward_op, max_pool2d_with_indices_backward_grad_input_op], locals()
+        )
     kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
     stride = (stride,) if stride.__class__ is int else stride
     padding = (padding,) if padding.__class__ is int else padding
@@ -2231,7 +2886,9 @@ def max_pool2d_with_indices_backward(
     )
 
 
-def constant_pad_nd(input, pad, value=0):
+def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
+    if numpy_names or pad is None:
+        return call_by_name([constant_pad_nd_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2239,7 +2896,9 @@ def constant_pad_nd(input, pad, value=0):
     return constant_pad_nd_op.table[key_set](input, pad, value)
 
 
-def pad(input, pad, mode="constant", value=None):
+def pad(input=None, pad=None, mode="constant", value=None, **numpy_names):
+    if numpy_names or pad is None:
+        return call_by_name([pad_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2247,7 +2906,9 @@ def pad(input, pad, mode="constant", value=None):
     return pad_op.table[key_set](input, pad, mode, value)
 
 
-def _pad_circular(input, pad):
+def _pad_circular(input=None, pad=None, **numpy_names):
+    if numpy_names or pad is None:
+        return call_by_name([_pad_circular_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2255,7 +2916,9 @@ def _pad_circular(input, pad):
     return _pad_circular_op.table[key_set](input, pad)
 
 
-def reflection_pad1d(input, padding, *, out=None):
+def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad1d_op, reflection_pad1d_out_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(reflection_pad1d_out_op, input, padding, out)
@@ -2266,7 +2929,9 @@ def reflection_pad1d(input, padding, *, out=None):
     return reflection_pad1d_op.table[key_set](input, padding)
 
 
-def reflection_pad1d_backward(grad_output, input, padding, *, out=None):
+def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad1d_backward_op, reflection_pad1d_backward_grad_input_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(reflection_pad1d_backward_grad_input_op, grad_output, input, padding, out)
@@ -2277,7 +2942,9 @@ def reflection_pad1d_backward(grad_output, input, padding, *, out=None):
     return reflection_pad1d_backward_op.table[key_set](grad_output, input, padding)
 
 
-def reflection_pad2d(input, padding, *, out=None):
+def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad2d_op, reflection_pad2d_out_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(reflection_pad2d_out_op, input, padding, out)
@@ -2288,7 +2955,9 @@ def reflection_pad2d(input, padding, *, out=None):
     return reflection_pad2d_op.table[key_set](input, padding)
 
 
-def reflection_pad2d_backward(grad_output, input, padding, *, out=None):
+def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad2d_backward_op, reflection_pad2d_backward_grad_input_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(reflection_pad2d_backward_grad_input_op, grad_output, input, padding, out)
@@ -2299,7 +2968,9 @@ def reflection_pad2d_backward(grad_output, input, padding, *, out=None):
     return reflection_pad2d_backward_op.table[key_set](grad_output, input, padding)
 
 
-def reflection_pad3d(input, padding, *, out=None):
+def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad3d_op, reflection_pad3d_out_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(reflection_pad3d_out_op, input, padding, out)
@@ -2310,7 +2981,9 @@ def reflection_pad3d(input, padding, *, out=None):
     return reflection_pad3d_op.table[key_set](input, padding)
 
 
-def reflection_pad3d_backward(grad_output, input, padding, *, out=None):
+def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad3d_backward_op, reflection_pad3d_backward_grad_input_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(reflection_pad3d_backward_grad_input_op, grad_output, input, padding, out)
@@ -2321,7 +2994,9 @@ def reflection_pad3d_backward(grad_output, input, padding, *, out=None):
     return reflection_pad3d_backward_op.table[key_set](grad_output, input, padding)
 
 
-def replication_pad1d(input, padding, *, out=None):
+def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad1d_op, replication_pad1d_out_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(replication_pad1d_out_op, input, padding, out)
@@ -2332,7 +3007,9 @@ def replication_pad1d(input, padding, *, out=None):
     return replication_pad1d_op.table[key_set](input, padding)
 
 
-def replication_pad1d_backward(grad_output, input, padding, *, out=None):
+def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad1d_backward_op, replication_pad1d_backward_grad_input_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(replication_pad1d_backward_grad_input_op, grad_output, input, padding, out)
@@ -2343,7 +3020,9 @@ def replication_pad1d_backward(grad_output, input, padding, *, out=None):
     return replication_pad1d_backward_op.table[key_set](grad_output, input, padding)
 
 
-def replication_pad2d(input, padding, *, out=None):
+def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad2d_op, replication_pad2d_out_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(replication_pad2d_out_op, input, padding, out)
@@ -2354,7 +3033,9 @@ def replication_pad2d(input, padding, *, out=None):
     return replication_pad2d_op.table[key_set](input, padding)
 
 
-def replication_pad2d_backward(grad_output, input, padding, *, out=None):
+def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad2d_backward_op, replication_pad2d_backward_grad_input_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(replication_pad2d_backward_grad_input_op, grad_output, input, padding, out)
@@ -2365,7 +3046,9 @@ def replication_pad2d_backward(grad_output, input, padding, *, out=None):
     return replication_pad2d_backward_op.table[key_set](grad_output, input, padding)
 
 
-def replication_pad3d(input, padding, *, out=None):
+def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad3d_op, replication_pad3d_out_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(replication_pad3d_out_op, input, padding, out)
@@ -2376,7 +3059,9 @@ def replication_pad3d(input, padding, *, out=None):
     return replication_pad3d_op.table[key_set](input, padding)
 
 
-def replication_pad3d_backward(grad_output, input, padding, *, out=None):
+def replication_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad3d_backward_op, replication_pad3d_backward_grad_input_op], locals())
     padding = (padding,) if padding.__class__ is int else padding
     if out is not None:
         return invoke(replication_pad3d_backward_grad_input_op, grad_output, input, padding, out)
@@ -2387,7 +3072,23 @@ def replication_pad3d_backward(grad_output, input, padding, *, out=None):
     return replication_pad3d_backward_op.table[key_set](grad_output, input, padding)
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy(input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([binary_cross_entropy_op, binary_cross_entropy_out_op], locals())
+    if out is not None:
+        return invoke(binary_cross_entropy_out_op, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_op, input, target, weight, reduction)
+    return binary_cross_entropy_op.table[key_set](input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(input=None, target=None, weight=None, pos_weight=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([binary_cross_entropy_with_logits_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2401,7 +3102,11 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     return binary_cross_entropy_with_logits_op.table[key_set](input, target, weight, pos_weight, reduction)
 
 
-def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+def cross_entropy_loss(
+    input=None, target=None, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, **numpy_names
+):
+    if numpy_names:
+        return call_by_name([cross_entropy_loss_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2411,7 +3116,9 @@ def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-10
     return cross_entropy_loss_op.table[key_set](input, target, weight, reduction, ignore_index, label_smoothing)
 
 
-def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
+def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([huber_loss_op, huber_loss_out_op], locals())
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
     try:
@@ -2421,7 +3128,19 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     return huber_loss_op.table[key_set](input, target, reduction, delta)
 
 
-def l1_loss(input, target, reduction=1):
+def kl_div(input=None, target=None, reduction=1, *, log_target=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([kl_div_op], locals())
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(kl_div_op, input, target, reduction, log_target)
+    return kl_div_op.table[key_set](input, target, reduction, log_target)
+
+
+def l1_loss(input=None, target=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([l1_loss_op], locals())
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2429,7 +3148,9 @@ def l1_loss(input, target, reduction=1):
     return l1_loss_op.table[key_set](input, target, reduction)
 
 
-def mse_loss(input, target, reduction=1, *, out=None):
+def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mse_loss_op, mse_loss_out_op], locals())
     if out is not None:
         return invoke(mse_loss_out_op, input, target, reduction, out)
     try:
@@ -2439,7 +3160,9 @@ def mse_loss(input, target, reduction=1, *, out=None):
     return mse_loss_op.table[key_set](input, target, reduction)
 
 
-def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name([nll_loss_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2449,7 +3172,9 @@ def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name([nll_loss2d_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2459,7 +3184,9 @@ def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss2d_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
+def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss2d_forward_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2469,7 +3196,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
     return nll_loss2d_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_forward(input, target, weight, reduction, ignore_index):
+def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss_forward_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2479,7 +3208,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index):
     return nll_loss_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name([nll_loss_nd_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2489,7 +3220,9 @@ def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss_nd_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
+def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([smooth_l1_loss_op, smooth_l1_loss_out_op], locals())
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
     try:
@@ -2511,7 +3244,9 @@ def bernoulli(*args, **kwargs):
     )
 
 
-def dropout(input, p, train):
+def dropout(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([dropout_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2519,7 +3254,9 @@ def dropout(input, p, train):
     return dropout_op.table[key_set](input, p, train)
 
 
-def dropout_(input, p, train):
+def dropout_(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([dropout__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2527,7 +3264,9 @@ def dropout_(input, p, train):
     return dropout__op.table[key_set](input, p, train)
 
 
-def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+def multinomial(input=None, num_samples=None, replacement=False, *, generator=None, out=None, **numpy_names):
+    if numpy_names or num_samples is None:
+        return call_by_name([multinomial_op, multinomial_out_op], locals())
     if out is not None:
         return invoke(multinomial_out_op, input, num_samples, replacement, generator, out)
     try:
@@ -2535,6 +3274,29 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     except AttributeError:
         return invoke(multinomial_op, input, num_samples, replacement, generator)
     return multinomial_op.table[key_set](input, num_samples, replacement, generator)
+
+
+def normal(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                normal_float_float_op,
+                normal_Tensor_float_op,
+                normal_float_Tensor_op,
+                normal_Tensor_Tensor_op,
+                normal_float_float_out_op,
+                normal_Tensor_float_out_op,
+                normal_float_Tensor_out_op,
+                normal_Tensor_Tensor_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
 
 
 def rand(*args, **kwargs):
@@ -2556,7 +3318,21 @@ def rand(*args, **kwargs):
     )
 
 
-def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+def rand_like(
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([rand_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2622,8 +3398,20 @@ def randn(*args, **kwargs):
 
 
 def randn_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([randn_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2650,7 +3438,11 @@ def randperm(*args, **kwargs):
     )
 
 
-def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or input_dtype is None:
+        return call_by_name([_log_softmax_backward_data_op, _log_softmax_backward_data_out_op], locals())
+    if input_dtype is not None:
+        input_dtype = as_dtype(input_dtype)
     if out is not None:
         return invoke(_log_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -2660,7 +3452,11 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     return _log_softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
 
 
-def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+def _softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or input_dtype is None:
+        return call_by_name([_softmax_backward_data_op, _softmax_backward_data_out_op], locals())
+    if input_dtype is not None:
+        input_dtype = as_dtype(input_dtype)
     if out is not None:
         return invoke(_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -2668,6 +3464,26 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     except AttributeError:
         return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
     return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def binary_cross_entropy_backward(
+    grad_output=None, input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names
+):
+    if numpy_names:
+        return call_by_name([binary_cross_entropy_backward_op, binary_cross_entropy_backward_grad_input_op], locals())
+    if out is not None:
+        return invoke(binary_cross_entropy_backward_grad_input_op, grad_output, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_backward_op, grad_output, input, target, weight, reduction)
+    return binary_cross_entropy_backward_op.table[key_set](grad_output, input, target, weight, reduction)
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -2708,7 +3524,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     )
 
 
-def gelu_backward(grad_output, input, *, approximate="none", out=None):
+def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gelu_backward_op, gelu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
     try:
@@ -2718,7 +3536,9 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     return gelu_backward_op.table[key_set](grad_output, input, approximate)
 
 
-def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
+def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, *, out=None, **numpy_names):
+    if numpy_names or min_val is None or max_val is None:
+        return call_by_name([hardtanh_backward_op, hardtanh_backward_grad_input_op], locals())
     if out is not None:
         return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
     try:
@@ -2728,7 +3548,11 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     return hardtanh_backward_op.table[key_set](grad_output, input, min_val, max_val)
 
 
-def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=None):
+def huber_loss_backward(
+    grad_output=None, input=None, target=None, reduction=None, delta=None, *, out=None, **numpy_names
+):
+    if numpy_names or reduction is None or delta is None:
+        return call_by_name([huber_loss_backward_op, huber_loss_backward_out_op], locals())
     if out is not None:
         return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
     try:
@@ -2738,7 +3562,9 @@ def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=Non
     return huber_loss_backward_op.table[key_set](grad_output, input, target, reduction, delta)
 
 
-def index_select_backward(grad, self_sizes, dim, index):
+def index_select_backward(grad=None, self_sizes=None, dim=None, index=None, **numpy_names):
+    if numpy_names or self_sizes is None or dim is None:
+        return call_by_name([index_select_backward_op], locals())
     try:
         key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2746,7 +3572,11 @@ def index_select_backward(grad, self_sizes, dim, index):
     return index_select_backward_op.table[key_set](grad, self_sizes, dim, index)
 
 
-def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
+def leaky_relu_backward(
+    grad_output=None, input=None, negative_slope=None, self_is_result=None, *, out=None, **numpy_names
+):
+    if numpy_names or negative_slope is None or self_is_result is None:
+        return call_by_name([leaky_relu_backward_op, leaky_relu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
     try:
@@ -2756,7 +3586,9 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     return leaky_relu_backward_op.table[key_set](grad_output, input, negative_slope, self_is_result)
 
 
-def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
+def mse_loss_backward(grad_output=None, input=None, target=None, reduction=None, *, out=None, **numpy_names):
+    if numpy_names or reduction is None:
+        return call_by_name([mse_loss_backward_op, mse_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
     try:
@@ -2766,7 +3598,18 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     return mse_loss_backward_op.table[key_set](grad_output, input, target, reduction)
 
 
-def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight):
+def nll_loss2d_backward(
+    grad_output=None,
+    input=None,
+    target=None,
+    weight=None,
+    reduction=None,
+    ignore_index=None,
+    total_weight=None,
+    **numpy_names,
+):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss2d_backward_op], locals())
     try:
         key_set = (
             grad_output._key_set
@@ -2783,7 +3626,20 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     )
 
 
-def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
+def nll_loss_backward(
+    grad_output=None,
+    input=None,
+    target=None,
+    weight=None,
+    reduction=None,
+    ignore_index=None,
+    total_weight=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss_backward_op, nll_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(
             nll_loss_backward_grad_input_op,
@@ -2812,7 +3668,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     )
 
 
-def select_backward(grad_output, input_sizes, dim, index):
+def select_backward(grad_output=None, input_sizes=None, dim=None, index=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or index is None:
+        return call_by_name([select_backward_op], locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2830,7 +3688,9 @@ def sigmoid_backward(grad_output, output, *, out=None):
     return sigmoid_backward_op.table[key_set](grad_output, output)
 
 
-def silu_backward(grad_output, input, *, out=None):
+def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([silu_backward_op, silu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(silu_backward_grad_input_op, grad_output, input, out)
     try:
@@ -2840,7 +3700,9 @@ def silu_backward(grad_output, input, *, out=None):
     return silu_backward_op.table[key_set](grad_output, input)
 
 
-def slice_backward(grad_output, input_sizes, dim, start, end, step):
+def slice_backward(grad_output=None, input_sizes=None, dim=None, start=None, end=None, step=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or start is None or end is None or step is None:
+        return call_by_name([slice_backward_op], locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2848,7 +3710,11 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     return slice_backward_op.table[key_set](grad_output, input_sizes, dim, start, end, step)
 
 
-def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
+def smooth_l1_loss_backward(
+    grad_output=None, input=None, target=None, reduction=None, beta=None, *, out=None, **numpy_names
+):
+    if numpy_names or reduction is None or beta is None:
+        return call_by_name([smooth_l1_loss_backward_op, smooth_l1_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
     try:
@@ -2858,7 +3724,9 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     return smooth_l1_loss_backward_op.table[key_set](grad_output, input, target, reduction, beta)
 
 
-def softplus_backward(grad_output, input, beta, threshold, *, out=None):
+def softplus_backward(grad_output=None, input=None, beta=None, threshold=None, *, out=None, **numpy_names):
+    if numpy_names or beta is None or threshold is None:
+        return call_by_name([softplus_backward_op, softplus_backward_grad_input_op], locals())
     if out is not None:
         return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
     try:
@@ -2878,7 +3746,9 @@ def tanh_backward(grad_output, output, *, out=None):
     return tanh_backward_op.table[key_set](grad_output, output)
 
 
-def threshold_backward(grad_output, input, threshold, *, out=None):
+def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None, **numpy_names):
+    if numpy_names or threshold is None:
+        return call_by_name([threshold_backward_op, threshold_backward_grad_input_op], locals())
     if out is not None:
         return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
     try:
@@ -2888,7 +3758,9 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     return threshold_backward_op.table[key_set](grad_output, input, threshold)
 
 
-def unfold_backward(grad_in, input_sizes, dim, size, step):
+def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or size is None or step is None:
+        return call_by_name([unfold_backward_op], locals())
     try:
         key_set = (grad_in._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2896,7 +3768,9 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     return unfold_backward_op.table[key_set](grad_in, input_sizes, dim, size, step)
 
 
-def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
+def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=None, keepdim=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None or keepdim is None:
+        return call_by_name([value_selecting_reduction_backward_op], locals())
     try:
         key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2941,7 +3815,9 @@ def tensor_broadcast_to(self, *size, **named):
 Tensor.broadcast_to = tensor_broadcast_to
 
 
-def tensor_chunk(self, chunks, dim=0):
+def tensor_chunk(self, chunks=None, dim=0, **numpy_names):
+    if numpy_names or chunks is None:
+        return call_by_name([chunk_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3093,7 +3969,9 @@ def tensor_reshape_as(self, other):
 Tensor.reshape_as = tensor_reshape_as
 
 
-def tensor_select(self, dim, index):
+def tensor_select(self, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3118,7 +3996,9 @@ def tensor_split(self, *args, **kwargs):
 Tensor.split = tensor_split
 
 
-def tensor_split_with_sizes(self, split_sizes, dim=0):
+def tensor_split_with_sizes(self, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name([split_with_sizes_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3207,7 +4087,9 @@ def tensor_transpose_(self, dim0, dim1):
 Tensor.transpose_ = tensor_transpose_
 
 
-def tensor_unbind(self, dim=0):
+def tensor_unbind(self, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([unbind_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3218,7 +4100,9 @@ def tensor_unbind(self, dim=0):
 Tensor.unbind = tensor_unbind
 
 
-def tensor_unflatten(self, dim, sizes):
+def tensor_unflatten(self, dim=None, sizes=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None:
+        return call_by_name([unflatten_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3240,7 +4124,9 @@ def tensor_unfold(self, dimension, size, step):
 Tensor.unfold = tensor_unfold
 
 
-def tensor_unsqueeze(self, dim):
+def tensor_unsqueeze(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3251,7 +4137,9 @@ def tensor_unsqueeze(self, dim):
 Tensor.unsqueeze = tensor_unsqueeze
 
 
-def tensor_unsqueeze_(self, dim):
+def tensor_unsqueeze_(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze__op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3351,6 +4239,8 @@ Tensor.type_as = tensor_type_as
 
 def tensor_new_empty(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3364,6 +4254,8 @@ Tensor.new_empty = tensor_new_empty
 def tensor_new_empty_strided(
     self, size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3379,6 +4271,8 @@ Tensor.new_empty_strided = tensor_new_empty_strided
 def tensor_new_full(
     self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3391,6 +4285,8 @@ Tensor.new_full = tensor_new_full
 
 def tensor_new_ones(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3403,6 +4299,8 @@ Tensor.new_ones = tensor_new_ones
 
 def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3435,7 +4333,9 @@ def tensor_diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
 Tensor.diagonal_scatter = tensor_diagonal_scatter
 
 
-def tensor_select_scatter(self, src, dim, index):
+def tensor_select_scatter(self, src=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_scatter_op], locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3446,7 +4346,9 @@ def tensor_select_scatter(self, src, dim, index):
 Tensor.select_scatter = tensor_select_scatter
 
 
-def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
+def tensor_slice_scatter(self, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([slice_scatter_op], locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3604,6 +4506,28 @@ def tensor_bitwise_and_(self, other):
 Tensor.bitwise_and_ = tensor_bitwise_and_
 
 
+def tensor_bitwise_left_shift(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift_Tensor_op, self, other)
+    return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_left_shift = tensor_bitwise_left_shift
+
+
+def tensor_bitwise_left_shift_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift__Tensor_op, self, other)
+    return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_left_shift_ = tensor_bitwise_left_shift_
+
+
 def tensor_bitwise_not(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -3646,6 +4570,28 @@ def tensor_bitwise_or_(self, other):
 
 
 Tensor.bitwise_or_ = tensor_bitwise_or_
+
+
+def tensor_bitwise_right_shift(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift_Tensor_op, self, other)
+    return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_right_shift = tensor_bitwise_right_shift
+
+
+def tensor_bitwise_right_shift_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift__Tensor_op, self, other)
+    return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
 
 
 def tensor_bitwise_xor(self, other):
@@ -4832,6 +5778,34 @@ def tensor_where(self, condition, other):
 Tensor.where = tensor_where
 
 
+def tensor_xlogy(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy = tensor_xlogy
+
+
+def tensor_xlogy_(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy_ = tensor_xlogy_
+
+
 def tensor_flip(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -4844,7 +5818,9 @@ def tensor_flip(self, *dims, **named):
 Tensor.flip = tensor_flip
 
 
-def tensor_gather(self, dim, index, *, sparse_grad=False):
+def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([gather_op], locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4855,7 +5831,9 @@ def tensor_gather(self, dim, index, *, sparse_grad=False):
 Tensor.gather = tensor_gather
 
 
-def tensor_index_add(self, dim, index, source, *, alpha=1):
+def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_add_op], locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4866,7 +5844,9 @@ def tensor_index_add(self, dim, index, source, *, alpha=1):
 Tensor.index_add = tensor_index_add
 
 
-def tensor_index_add_(self, dim, index, source, *, alpha=1):
+def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_add__op], locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4891,7 +5871,9 @@ def tensor_index_put_(self, indices, values, accumulate=False):
 Tensor.index_put_ = tensor_index_put_
 
 
-def tensor_index_select(self, dim, index):
+def tensor_index_select(self, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_select_op], locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4945,6 +5927,7 @@ Tensor.repeat = tensor_repeat
 def tensor_roll(self, shifts, dims=()):
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
+    dims = () if dims is None else dims
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4987,7 +5970,9 @@ def tensor_scatter_(self, *args, **kwargs):
 Tensor.scatter_ = tensor_scatter_
 
 
-def tensor_scatter_add(self, dim, index, src):
+def tensor_scatter_add(self, dim=None, index=None, src=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([scatter_add_op], locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4998,7 +5983,9 @@ def tensor_scatter_add(self, dim, index, src):
 Tensor.scatter_add = tensor_scatter_add
 
 
-def tensor_scatter_add_(self, dim, index, src):
+def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([scatter_add__op], locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5009,7 +5996,9 @@ def tensor_scatter_add_(self, dim, index, src):
 Tensor.scatter_add_ = tensor_scatter_add_
 
 
-def tensor_take_along_dim(self, indices, dim=None):
+def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op], locals())
     try:
         key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5093,8 +6082,11 @@ def tensor_all(self, *args, **kwargs):
 Tensor.all = tensor_all
 
 
-def tensor_amax(self, dim=(), keepdim=False):
+def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([amax_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5105,8 +6097,11 @@ def tensor_amax(self, dim=(), keepdim=False):
 Tensor.amax = tensor_amax
 
 
-def tensor_amin(self, dim=(), keepdim=False):
+def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([amin_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5134,7 +6129,9 @@ def tensor_any(self, *args, **kwargs):
 Tensor.any = tensor_any
 
 
-def tensor_argmax(self, dim=None, keepdim=False):
+def tensor_argmax(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmax_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5145,7 +6142,9 @@ def tensor_argmax(self, dim=None, keepdim=False):
 Tensor.argmax = tensor_argmax
 
 
-def tensor_argmin(self, dim=None, keepdim=False):
+def tensor_argmin(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmin_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5156,7 +6155,11 @@ def tensor_argmin(self, dim=None, keepdim=False):
 Tensor.argmin = tensor_argmin
 
 
-def tensor_cumsum(self, dim, *, dtype=None):
+def tensor_cumsum(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumsum_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5167,7 +6170,11 @@ def tensor_cumsum(self, dim, *, dtype=None):
 Tensor.cumsum = tensor_cumsum
 
 
-def tensor_cumsum_(self, dim, *, dtype=None):
+def tensor_cumsum_(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumsum__op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5178,7 +6185,11 @@ def tensor_cumsum_(self, dim, *, dtype=None):
 Tensor.cumsum_ = tensor_cumsum_
 
 
-def tensor_log_softmax(self, dim, dtype=None):
+def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([log_softmax_int_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5189,7 +6200,9 @@ def tensor_log_softmax(self, dim, dtype=None):
 Tensor.log_softmax = tensor_log_softmax
 
 
-def tensor_logsumexp(self, dim, keepdim=False):
+def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([logsumexp_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -5204,14 +6217,17 @@ Tensor.logsumexp = tensor_logsumexp
 def tensor_max(self, *args, **kwargs):
     if not (args or kwargs):
         return max_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            max_op,
-            max_other_op,
-            max_dim_op,
+    return return_types.named(
+        return_types.max,
+        resolve(
+            (
+                max_op,
+                max_other_op,
+                max_dim_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
     )
 
 
@@ -5237,14 +6253,17 @@ Tensor.mean = tensor_mean
 def tensor_min(self, *args, **kwargs):
     if not (args or kwargs):
         return min_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            min_op,
-            min_other_op,
-            min_dim_op,
+    return return_types.named(
+        return_types.min,
+        resolve(
+            (
+                min_op,
+                min_other_op,
+                min_dim_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
     )
 
 
@@ -5267,7 +6286,11 @@ def tensor_prod(self, *args, **kwargs):
 Tensor.prod = tensor_prod
 
 
-def tensor_softmax(self, dim, dtype=None):
+def tensor_softmax(self, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([softmax_int_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5326,6 +6349,73 @@ def tensor_var(self, *args, **kwargs):
 
 
 Tensor.var = tensor_var
+
+
+def tensor_argsort(self, *args, **kwargs):
+    if not (args or kwargs):
+        return argsort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+    return resolve(
+        (
+            argsort_op,
+            argsort_stable_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.argsort = tensor_argsort
+
+
+def tensor_median(self, *args, **kwargs):
+    if not (args or kwargs):
+        return median_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return return_types.named(
+        return_types.median,
+        resolve(
+            (
+                median_op,
+                median_dim_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+    )
+
+
+Tensor.median = tensor_median
+
+
+def tensor_sort(self, *args, **kwargs):
+    if not (args or kwargs):
+        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+    return return_types.named(
+        return_types.sort,
+        resolve(
+            (
+                sort_op,
+                sort_stable_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+    )
+
+
+Tensor.sort = tensor_sort
+
+
+def tensor_topk(self, k=None, dim=-1, largest=True, sorted=True, **numpy_names):
+    if numpy_names or k is None:
+        return call_by_name([topk_op], locals())
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(topk_op, self, k, dim, largest, sorted)
+    return topk_op.table[key_set](self, k, dim, largest, sorted)
+
+
+Tensor.topk = tensor_topk
 
 
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
@@ -5468,6 +6558,17 @@ def tensor_bernoulli_(self, *args, **kwargs):
 
 
 Tensor.bernoulli_ = tensor_bernoulli_
+
+
+def tensor_exponential_(self, lambd=1.0, *, generator=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exponential__op, self, lambd, generator)
+    return exponential__op.table[key_set](self, lambd, generator)
+
+
+Tensor.exponential_ = tensor_exponential_
 
 
 def tensor_multinomial(self, num_samples, replacement=False, *, generator=None):
@@ -5895,6 +6996,84 @@ def __ixor__(self, other):
 Tensor.__ixor__ = __ixor__
 
 
+def __lshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__lshift__ = __lshift__
+
+
+def __rlshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rlshift__ = __rlshift__
+
+
+def __ilshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ilshift__ = __ilshift__
+
+
+def __rshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__rshift__ = __rshift__
+
+
+def __rrshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rrshift__ = __rrshift__
+
+
+def __irshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__irshift__ = __irshift__
+
+
 def __eq__(self, other):
     if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -5902,7 +7081,7 @@ def __eq__(self, other):
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
         return eq_Tensor_op.table[key_set](self, other)
-    return NotImplemented
+    return compare_array(self, other)
 
 
 Tensor.__eq__ = __eq__
@@ -5983,6 +7162,16 @@ def __matmul__(self, other):
 Tensor.__matmul__ = __matmul__
 
 
+def __rmatmul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return matmul_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rmatmul__ = __rmatmul__
+
+
 Tensor.__neg__ = Tensor.neg
 
 
@@ -5998,12 +7187,33 @@ def __invert__(self):
     return self.bitwise_not()
 
 
+def compare_array(self, other):  # of all operators, PyTorch's `==` alone accepts an array
+    try:
+        return self == self.__array_wrap__(other) if isinstance(other, ndarray) else NotImplemented
+    except TypeError:  # an array of another dtype
+        return NotImplemented
+
+
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
     return self.reciprocal() * other
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
 
+
+# ---- Types of named results
+
+
+return_types.define("max", ("values", "indices"))
+return_types.define("max_out", ("values", "indices"))
+return_types.define("min", ("values", "indices"))
+return_types.define("min_out", ("values", "indices"))
+return_types.define("median", ("values", "indices"))
+return_types.define("median_out", ("values", "indices"))
+return_types.define("sort", ("values", "indices"))
+return_types.define("sort_out", ("values", "indices"))
+return_types.define("topk", ("values", "indices"))
+return_types.define("topk_out", ("values", "indices"))
 
 # ---- Operators
 
@@ -6174,12 +7384,22 @@ bitwise_and__Tensor_op = declare("bitwise_and_.Tensor(Tensor(a!) self, Tensor ot
 bitwise_and_Tensor_out_op = declare(
     "bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
+bitwise_left_shift_Tensor_op = declare("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_left_shift__Tensor_op = declare("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_left_shift_Tensor_out_op = declare(
+    "bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
 bitwise_not_op = declare("bitwise_not(Tensor self) -> Tensor")
 bitwise_not__op = declare("bitwise_not_(Tensor(a!) self) -> Tensor(a!)")
 bitwise_not_out_op = declare("bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
 bitwise_or_Tensor_op = declare("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_or__Tensor_op = declare("bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_or_Tensor_out_op = declare("bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+bitwise_right_shift_Tensor_op = declare("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_right_shift__Tensor_op = declare("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_right_shift_Tensor_out_op = declare(
+    "bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
 bitwise_xor_Tensor_op = declare("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_xor__Tensor_op = declare("bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_xor_Tensor_out_op = declare(
@@ -6406,6 +7626,12 @@ where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other)
 where_self_out_op = declare(
     "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
+xlogy_Tensor_op = declare("xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
+xlogy__Tensor_op = declare("xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+xlogy_Scalar_Other_op = declare("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")
+xlogy__Scalar_Other_op = declare("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+xlogy_Scalar_Self_op = declare("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")
+xlogy_OutTensor_op = declare("xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
 cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 embedding_op = declare(
@@ -6590,6 +7816,39 @@ var_correction_op = declare(
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
+argsort_op = declare("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+argsort_stable_op = declare("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
+median_op = declare("median(Tensor self) -> Tensor")
+median_dim_op = declare("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+median_dim_values_op = declare(
+    "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+sort_op = declare("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
+sort_values_op = declare(
+    "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+sort_stable_op = declare(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+)
+sort_values_stable_op = declare(
+    "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+topk_op = declare(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
+)
+topk_values_op = declare(
+    "topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+unique_consecutive_op = declare(
+    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)"
+)
+unique_dim_op = declare(
+    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+_unique2_op = declare(
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+einsum_op = declare("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
 addmm_op = declare("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 addmm__op = declare("addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
 addmm_out_op = declare(
@@ -6728,6 +7987,12 @@ replication_pad3d_backward_op = declare(
 replication_pad3d_backward_grad_input_op = declare(
     "replication_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
+binary_cross_entropy_op = declare(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_out_op = declare(
+    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )
@@ -6738,6 +8003,7 @@ huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1,
 huber_loss_out_op = declare(
     "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
+kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
@@ -6771,11 +8037,34 @@ bernoulli__float_op = declare(
 )
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
 )
 multinomial_out_op = declare(
     "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_float_float_op = declare(
+    "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+normal_float_float_out_op = declare(
+    "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_Tensor_float_op = declare(
+    "normal.Tensor_float(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor"
+)
+normal_Tensor_float_out_op = declare(
+    "normal.Tensor_float_out(Tensor mean, float std=1.0, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_float_Tensor_op = declare("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")
+normal_float_Tensor_out_op = declare(
+    "normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_Tensor_Tensor_op = declare(
+    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
+)
+normal_Tensor_Tensor_out_op = declare(
+    "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
@@ -6859,6 +8148,12 @@ _softmax_backward_data_op = declare(
 )
 _softmax_backward_data_out_op = declare(
     "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+binary_cross_entropy_backward_op = declare(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_backward_grad_input_op = declare(
+    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 diagonal_backward_op = declare(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"

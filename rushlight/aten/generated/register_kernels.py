@@ -7,8 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    conversions, convolution, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses,
-    normalisation, padding, pointwise, pooling, random, reductions, views,
+    conversions, convolution, creation, elementary, functional_forms, gather_scatter, linear, linear_algebra, losses,
+    normalisation, padding, pointwise, pooling, random, reductions, sorting, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -116,12 +116,30 @@ implement("addcmul.out", CPU=pointwise.addcmul.out, Meta=pointwise.addcmul.out)
 implement("bitwise_and.Tensor", CPU=pointwise.bitwise_and.functional, Meta=pointwise.bitwise_and.on_meta)
 implement("bitwise_and_.Tensor", CPU=pointwise.bitwise_and.inplace, Meta=pointwise.bitwise_and.inplace)
 implement("bitwise_and.Tensor_out", CPU=pointwise.bitwise_and.out, Meta=pointwise.bitwise_and.out)
+implement(
+    "bitwise_left_shift.Tensor", CPU=pointwise.bitwise_left_shift.functional, Meta=pointwise.bitwise_left_shift.on_meta
+)
+implement(
+    "bitwise_left_shift_.Tensor", CPU=pointwise.bitwise_left_shift.inplace, Meta=pointwise.bitwise_left_shift.inplace
+)
+implement("bitwise_left_shift.Tensor_out", CPU=pointwise.bitwise_left_shift.out, Meta=pointwise.bitwise_left_shift.out)
 implement("bitwise_not", CPU=pointwise.bitwise_not.functional, Meta=pointwise.bitwise_not.on_meta)
 implement("bitwise_not_", CPU=pointwise.bitwise_not.inplace, Meta=pointwise.bitwise_not.inplace)
 implement("bitwise_not.out", CPU=pointwise.bitwise_not.out, Meta=pointwise.bitwise_not.out)
 implement("bitwise_or.Tensor", CPU=pointwise.bitwise_or.functional, Meta=pointwise.bitwise_or.on_meta)
 implement("bitwise_or_.Tensor", CPU=pointwise.bitwise_or.inplace, Meta=pointwise.bitwise_or.inplace)
 implement("bitwise_or.Tensor_out", CPU=pointwise.bitwise_or.out, Meta=pointwise.bitwise_or.out)
+implement(
+    "bitwise_right_shift.Tensor",
+    CPU=pointwise.bitwise_right_shift.functional,
+    Meta=pointwise.bitwise_right_shift.on_meta,
+)
+implement(
+    "bitwise_right_shift_.Tensor", CPU=pointwise.bitwise_right_shift.inplace, Meta=pointwise.bitwise_right_shift.inplace
+)
+implement(
+    "bitwise_right_shift.Tensor_out", CPU=pointwise.bitwise_right_shift.out, Meta=pointwise.bitwise_right_shift.out
+)
 implement("bitwise_xor.Tensor", CPU=pointwise.bitwise_xor.functional, Meta=pointwise.bitwise_xor.on_meta)
 implement("bitwise_xor_.Tensor", CPU=pointwise.bitwise_xor.inplace, Meta=pointwise.bitwise_xor.inplace)
 implement("bitwise_xor.Tensor_out", CPU=pointwise.bitwise_xor.out, Meta=pointwise.bitwise_xor.out)
@@ -328,6 +346,12 @@ implement("trunc_", CPU=elementary.trunc.inplace, Meta=elementary.trunc.inplace)
 implement("trunc.out", CPU=elementary.trunc.out, Meta=elementary.trunc.out)
 implement("where.self", CPU=pointwise.where.functional, Meta=pointwise.where.on_meta)
 implement("where.self_out", CPU=pointwise.where.out, Meta=pointwise.where.out)
+implement("xlogy.Tensor", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy_.Tensor", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
+implement("xlogy.Scalar_Other", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy_.Scalar_Other", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
+implement("xlogy.Scalar_Self", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
+implement("xlogy.OutTensor", CPU=pointwise.xlogy.out, Meta=pointwise.xlogy.out)
 implement(
     "cat",
     CPU=gather_scatter.cat.functional,
@@ -449,6 +473,21 @@ implement("var.dim", CompositeImplicitAutograd=reductions.var_dim)
 implement("var.out", CompositeImplicitAutograd=reductions.var_dim_out)
 implement("var.correction", CPU=reductions.var_correction.functional, Meta=reductions.var_correction.on_meta)
 implement("var.correction_out", CPU=reductions.var_correction.out, Meta=reductions.var_correction.out)
+implement("argsort", CompositeImplicitAutograd=sorting.argsort)
+implement("argsort.stable", CompositeImplicitAutograd=sorting.argsort_stable)
+implement("median", CPU=sorting.median, Meta=sorting.median)
+implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
+implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
+implement("sort", CompositeExplicitAutograd=sorting.sort)
+implement("sort.values", CompositeExplicitAutograd=sorting.sort_out)
+implement("sort.stable", CPU=sorting.sort_stable, Meta=sorting.sort_stable)
+implement("sort.values_stable", CPU=sorting.sort_stable_out, Meta=sorting.sort_stable_out)
+implement("topk", CPU=sorting.topk, Meta=sorting.topk)
+implement("topk.values", CPU=sorting.topk_out, Meta=sorting.topk_out)
+implement("unique_consecutive", CPU=sorting.unique_consecutive)
+implement("unique_dim", CPU=sorting.unique_dim)
+implement("_unique2", CPU=sorting.unique2)
+implement("einsum", CompositeImplicitAutograd=linear.einsum)
 implement("addmm", CPU=linear_algebra.addmm.functional, Meta=linear_algebra.addmm.on_meta)
 implement("addmm_", CPU=linear_algebra.addmm.inplace, Meta=linear_algebra.addmm.inplace)
 implement("addmm.out", CPU=linear_algebra.addmm.out, Meta=linear_algebra.addmm.out)
@@ -577,10 +616,13 @@ implement(
     CPU=padding.replication_pad3d_backward.out,
     Meta=padding.replication_pad3d_backward.out,
 )
+implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
+implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
 implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_loss)
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)
 implement("huber_loss.out", CPU=losses.huber.out, Meta=losses.huber.out)
+implement("kl_div", CompositeImplicitAutograd=losses.kl_div)
 implement("l1_loss", CompositeImplicitAutograd=losses.l1_loss)
 implement("mse_loss", CPU=losses.mse.functional, Meta=losses.mse.on_meta)
 implement("mse_loss.out", CPU=losses.mse.out, Meta=losses.mse.out)
@@ -598,8 +640,17 @@ implement("bernoulli_.Tensor", CPU=random.bernoulli_tensor_, Meta=random.bernoul
 implement("bernoulli_.float", CPU=random.bernoulli_float_, Meta=random.bernoulli_float_)
 implement("dropout", CompositeImplicitAutograd=random.dropout)
 implement("dropout_", CompositeImplicitAutograd=random.dropout_)
+implement("exponential_", CPU=random.exponential_, Meta=random.exponential_)
 implement("multinomial", CPU=random.multinomial, Meta=random.multinomial)
 implement("multinomial.out", CPU=random.multinomial_out, Meta=random.multinomial_out)
+implement("normal.float_float", CompositeExplicitAutograd=random.normal_float_float, factory=True)
+implement("normal.float_float_out", CompositeExplicitAutograd=random.normal_float_float_out)
+implement("normal.Tensor_float", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.Tensor_float_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
+implement("normal.float_Tensor", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.float_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
+implement("normal.Tensor_Tensor", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.Tensor_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
 implement("normal_", CPU=random.normal_, Meta=random.normal_)
 implement("rand", CompositeExplicitAutograd=random.rand, factory=True)
 implement("rand.generator", CompositeExplicitAutograd=random.rand_generator, factory=True)
@@ -641,6 +692,16 @@ implement(
     "_softmax_backward_data", CPU=reductions.softmax_backward.functional, Meta=reductions.softmax_backward.on_meta
 )
 implement("_softmax_backward_data.out", CPU=reductions.softmax_backward.out, Meta=reductions.softmax_backward.out)
+implement(
+    "binary_cross_entropy_backward",
+    CPU=losses.binary_cross_entropy_backward.functional,
+    Meta=losses.binary_cross_entropy_backward.on_meta,
+)
+implement(
+    "binary_cross_entropy_backward.grad_input",
+    CPU=losses.binary_cross_entropy_backward.out,
+    Meta=losses.binary_cross_entropy_backward.out,
+)
 implement("diagonal_backward", CompositeExplicitAutograd=views.diagonal_backward)
 implement("elu_backward", CPU=elementary.elu_backward.functional, Meta=elementary.elu_backward.on_meta)
 implement("elu_backward.grad_input", CPU=elementary.elu_backward.out, Meta=elementary.elu_backward.out)

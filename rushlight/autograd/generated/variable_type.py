@@ -10,15 +10,18 @@ import math
 from rushlight.aten.generated.functions import (
     _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _log_softmax_backward_data_op,
     _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op, _reshape_alias_op,
-    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op,
+    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
     _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op,
     addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
     all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
     any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
     as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
     avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
-    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_xor_Tensor_out_op,
+    bernoulli_out_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
+    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
+    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
+    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
+    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
     bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
     clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
     clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
@@ -29,29 +32,31 @@ from rushlight.aten.generated.functions import (
     dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
     embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
     exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op,
-    floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op,
-    fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op,
-    ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op,
-    gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op,
-    huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op,
-    index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op, index_select_out_op,
-    le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op, leaky_relu_backward_op,
-    leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op,
-    lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
-    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op,
-    logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op,
-    logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
-    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op, max_dim_op, max_op,
-    max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op,
-    max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, min_dim_min_op,
-    min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op,
-    mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op,
-    multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
-    nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
-    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
-    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
+    exponential__op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op,
+    floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op,
+    fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op,
+    gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
+    gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op,
+    hardtanh_op, hardtanh_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op,
+    index_Tensor_op, index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op,
+    index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
+    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
+    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op,
+    log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
+    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op,
+    max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
+    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
+    minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
+    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op,
+    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, normal_Tensor_Tensor_op,
+    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
+    normal_float_Tensor_out_op, normal_float_float_out_op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op,
+    pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op,
+    pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
     randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
     randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
     reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
@@ -72,15 +77,17 @@ from rushlight.aten.generated.functions import (
     silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op,
     slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
     smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op,
-    softplus_op, softplus_out_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op,
-    squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
-    std_correction_op, std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op,
-    sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
-    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
-    transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
-    unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unsqueeze__op, unsqueeze_op, var_correction_op,
-    var_correction_out_op, view_op, where_self_op, where_self_out_op, zero__op, zero_op, zeros_out_op,
+    softplus_op, softplus_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
+    split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op,
+    squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op, sub_Scalar_op,
+    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op,
+    tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op,
+    threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op,
+    topk_values_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op,
+    trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unique_consecutive_op,
+    unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op, view_op, where_self_op,
+    where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op, xlogy_Tensor_op,
+    xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -440,6 +447,41 @@ class ZeroBackward0(Node):
 
 
 class NormalBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward3(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.new_zeros(node.mean_shape) if edges[0].node else None,
+            grad.new_zeros(node.std_shape) if edges[1].node else None,
+        )
+
+
+class ExponentialBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1536,6 +1578,65 @@ class WhereBackward0(Node):
         node.released = True
 
 
+class XlogyBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad * self / other if edges[1].node else None
+        grad_self = functions.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class XlogyBackward1(Node):
+    saved_other = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other])
+            return (None,)
+        other = unpack(node, node.saved_other)
+        return (grad * node.self / other,)
+
+    def release_variables(node):
+        node.saved_other = None
+        node.released = True
+
+
+class XlogyBackward2(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            functions.xlogy(grad, node.other)
+            if node.other > 0
+            else functions.xlogy(grad, node.other).masked_fill(self == 0, 0),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
 class CatBackward0(Node):
     def apply(node, grad):
         if grad is None:
@@ -2057,6 +2158,117 @@ class VarBackward0(Node):
     def release_variables(node):
         node.saved_self = None
         node.released = True
+
+
+class MedianBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (evenly_distribute_backward(grad, self, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MedianBackward1(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class SortBackward0(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class SortBackward1(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class TopkBackward0(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class UniqueConsecutiveBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("unique_consecutive"),)
+
+
+class UniqueDimBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("unique_dim"),)
+
+
+class Unique2Backward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("_unique2"),)
 
 
 class AddmmBackward0(Node):
@@ -2645,6 +2857,32 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
         node.released = True
 
 
+class BinaryCrossEntropyBackward0(Node):
+    saved_self = saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        return (
+            functions.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
+            if edges[0].node
+            else None,
+            binary_cross_entropy_target_backward(grad, self, weight, node.reduction) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_weight = None
+        node.released = True
+
+
 class BinaryCrossEntropyWithLogitsBackward0(Node):
     saved_pos_weight = saved_self = saved_target = saved_weight = None
 
@@ -2840,6 +3078,39 @@ class SoftmaxBackwardDataBackward0(Node):
 
     def release_variables(node):
         node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class BinaryCrossEntropyBackwardBackward0(Node):
+    saved_self = saved_target = saved_weight = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight, node.saved_grad_output])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        return (
+            binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, node.reduction)
+            if edges[0].node
+            else None,
+            binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, node.reduction)
+            if edges[1].node
+            else None,
+            binary_cross_entropy_double_backward_target(grad, grad_output, self, weight, node.reduction)
+            if edges[2].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_weight = node.saved_grad_output = None
         node.released = True
 
 
@@ -3214,7 +3485,7 @@ def alias(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return alias_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
@@ -3227,7 +3498,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
@@ -3266,7 +3537,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
@@ -3284,7 +3555,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
@@ -3301,7 +3572,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
@@ -3318,7 +3589,7 @@ def expand(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expand_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
@@ -3332,7 +3603,7 @@ def permute(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return permute_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return permute_op.below[key_set](self, dims)
     node = PermuteBackward0()
     node.next_edges = edges
@@ -3346,7 +3617,7 @@ def select_int(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return select_int_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
@@ -3362,7 +3633,7 @@ def select_scatter(key_set, self, src, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return select_scatter_op.below[key_set](self, src, dim, index)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
@@ -3378,7 +3649,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
@@ -3396,7 +3667,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
@@ -3414,7 +3685,7 @@ def split_Tensor(key_set, self, split_size, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
@@ -3430,7 +3701,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
@@ -3446,7 +3717,7 @@ def squeeze(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
@@ -3460,7 +3731,7 @@ def squeeze_dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
@@ -3475,7 +3746,7 @@ def squeeze_dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
@@ -3537,7 +3808,7 @@ def t(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
@@ -3564,7 +3835,7 @@ def transpose_int(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return transpose_int_op.below[key_set](self, dim0, dim1)
     node = TransposeBackward0()
     node.next_edges = edges
@@ -3595,7 +3866,7 @@ def unbind_int(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unbind_int_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unbind_int_op.below[key_set](self, dim)
     node = UnbindBackward0()
     node.next_edges = edges
@@ -3611,7 +3882,7 @@ def unfold(key_set, self, dimension, size, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unfold_op.below[key_set](self, dimension, size, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
@@ -3628,7 +3899,7 @@ def unsqueeze(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unsqueeze_op.below[key_set](self, dim)
     node = UnsqueezeBackward0()
     node.next_edges = edges
@@ -3657,7 +3928,7 @@ def _reshape_alias(key_set, self, size, stride):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _reshape_alias_op.below[key_set](self, size, stride)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
@@ -3671,7 +3942,7 @@ def _unsafe_view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _unsafe_view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
@@ -3685,7 +3956,7 @@ def view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
@@ -3699,7 +3970,7 @@ def clone(key_set, self, memory_format):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clone_op.below[key_set](self, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
@@ -3730,7 +4001,7 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     if not local.grad_enabled or self._autograd is None is self._base:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     node = ToCopyBackward0()
     node.next_edges = edges
@@ -3746,7 +4017,7 @@ def fill_Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill_Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
@@ -3759,7 +4030,7 @@ def fill_Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill_Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
@@ -3824,6 +4095,61 @@ def normal_(key_set, self, mean, std, generator):
     return result
 
 
+def normal_Tensor_float(key_set, mean, std, generator):
+    if not local.grad_enabled or mean._autograd is None is mean._base:
+        return normal_Tensor_float_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(mean)]
+    if edges[0].node is None and not any_requires_grad([mean]):
+        return normal_Tensor_float_op.below[key_set](mean, std, generator)
+    node = NormalBackward1()
+    node.next_edges = edges
+    result = call_below(normal_Tensor_float_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def normal_float_Tensor(key_set, mean, std, generator):
+    if not local.grad_enabled or std._autograd is None is std._base:
+        return normal_float_Tensor_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(std)]
+    if edges[0].node is None and not any_requires_grad([std]):
+        return normal_float_Tensor_op.below[key_set](mean, std, generator)
+    node = NormalBackward2()
+    node.next_edges = edges
+    result = call_below(normal_float_Tensor_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def normal_Tensor_Tensor(key_set, mean, std, generator):
+    if not local.grad_enabled or mean._autograd is None is mean._base and std._autograd is None is std._base:
+        return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(mean), gradient_edge(std)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([mean, std]):
+        return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
+    node = NormalBackward3()
+    node.next_edges = edges
+    node.mean_shape = mean.shape
+    node.std_shape = std.shape
+    result = call_below(normal_Tensor_Tensor_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def exponential_(key_set, self, lambd, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exponential__op.below[key_set](self, lambd, generator)
+    if not any_requires_grad([self]):
+        return exponential__op.below[key_set](self, lambd, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = ExponentialBackward0()
+    node.next_edges = edges
+    result = call_below(exponential__op.below[key_set], self, lambd, generator)
+    rebase_history(self, node)
+    return result
+
+
 def uniform_(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return uniform__op.below[key_set](self, from_, to, generator)
@@ -3842,7 +4168,7 @@ def bernoulli(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
@@ -3926,7 +4252,7 @@ def abs(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return abs_op.below[key_set](self)
     node = AbsBackward0()
     node.next_edges = edges
@@ -3959,7 +4285,7 @@ def add_Tensor(key_set, self, other, alpha):
     ):
         return add_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return add_Tensor_op.below[key_set](self, other, alpha)
     node = AddBackward0()
     node.next_edges = edges
@@ -3992,7 +4318,7 @@ def add_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return add_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
@@ -4010,7 +4336,7 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
     ):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcdivBackward0()
     node.next_edges = edges
@@ -4057,7 +4383,7 @@ def addcmul(key_set, self, tensor1, tensor2, value):
     ):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcmulBackward0()
     node.next_edges = edges
@@ -4099,7 +4425,7 @@ def ceil(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
@@ -4131,7 +4457,7 @@ def clamp_Tensor(key_set, self, min, max):
     ):
         return clamp_Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, min, max]):
         return clamp_Tensor_op.below[key_set](self, min, max)
     node = ClampBackward0()
     node.next_edges = edges
@@ -4169,7 +4495,7 @@ def clamp(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_op.below[key_set](self, min, max)
     node = ClampBackward1()
     node.next_edges = edges
@@ -4202,7 +4528,7 @@ def clamp_max_Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max_Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, max]):
         return clamp_max_Tensor_op.below[key_set](self, max)
     node = ClampMaxBackward1()
     node.next_edges = edges
@@ -4233,7 +4559,7 @@ def clamp_max(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max_op.below[key_set](self, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_max_op.below[key_set](self, max)
     node = ClampMaxBackward0()
     node.next_edges = edges
@@ -4264,7 +4590,7 @@ def clamp_min_Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min_Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, min]):
         return clamp_min_Tensor_op.below[key_set](self, min)
     node = ClampMinBackward1()
     node.next_edges = edges
@@ -4295,7 +4621,7 @@ def clamp_min(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min_op.below[key_set](self, min)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_min_op.below[key_set](self, min)
     node = ClampMinBackward0()
     node.next_edges = edges
@@ -4326,7 +4652,7 @@ def cos(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cos_op.below[key_set](self)
     node = CosBackward0()
     node.next_edges = edges
@@ -4359,7 +4685,7 @@ def div_Tensor(key_set, self, other):
     ):
         return div_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_op.below[key_set](self, other)
     node = DivBackward0()
     node.next_edges = edges
@@ -4396,7 +4722,7 @@ def div_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return div_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return div_Scalar_op.below[key_set](self, other)
     node = DivBackward1()
     node.next_edges = edges
@@ -4414,7 +4740,7 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
     ):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     node = DivBackward2()
     node.next_edges = edges
@@ -4453,7 +4779,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     node = EluBackward0()
     node.next_edges = edges
@@ -4488,7 +4814,7 @@ def erf(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return erf_op.below[key_set](self)
     node = ErfBackward0()
     node.next_edges = edges
@@ -4517,7 +4843,7 @@ def exp(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
@@ -4546,7 +4872,7 @@ def exp2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
@@ -4575,7 +4901,7 @@ def expm1(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
@@ -4604,7 +4930,7 @@ def floor(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
@@ -4631,7 +4957,7 @@ def fmod_Scalar(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fmod_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fmod_Scalar_op.below[key_set](self, other)
     node = FmodBackward0()
     node.next_edges = edges
@@ -4658,7 +4984,7 @@ def fmod_Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return fmod_Tensor_op.below[key_set](self, other)
     node = FmodBackward1()
     node.next_edges = edges
@@ -4693,7 +5019,7 @@ def gelu(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu_op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gelu_op.below[key_set](self, approximate)
     node = GeluBackward0()
     node.next_edges = edges
@@ -4724,7 +5050,7 @@ def hardtanh(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return hardtanh_op.below[key_set](self, min_val, max_val)
     node = HardtanhBackward0()
     node.next_edges = edges
@@ -4757,7 +5083,7 @@ def leaky_relu(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu_op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return leaky_relu_op.below[key_set](self, negative_slope)
     node = LeakyReluBackward0()
     node.next_edges = edges
@@ -4793,7 +5119,7 @@ def lerp_Tensor(key_set, self, end, weight):
     ):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, end, weight]):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     node = LerpBackward1()
     node.next_edges = edges
@@ -4837,7 +5163,7 @@ def lerp_Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, end]):
         return lerp_Scalar_op.below[key_set](self, end, weight)
     node = LerpBackward0()
     node.next_edges = edges
@@ -4866,7 +5192,7 @@ def log(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log_op.below[key_set](self)
     node = LogBackward0()
     node.next_edges = edges
@@ -4895,7 +5221,7 @@ def log10(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log10_op.below[key_set](self)
     node = Log10Backward0()
     node.next_edges = edges
@@ -4924,7 +5250,7 @@ def log1p(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log1p_op.below[key_set](self)
     node = Log1PBackward0()
     node.next_edges = edges
@@ -4953,7 +5279,7 @@ def log2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log2_op.below[key_set](self)
     node = Log2Backward0()
     node.next_edges = edges
@@ -4982,7 +5308,7 @@ def maximum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return maximum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return maximum_op.below[key_set](self, other)
     node = MaximumBackward0()
     node.next_edges = edges
@@ -4997,7 +5323,7 @@ def minimum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return minimum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return minimum_op.below[key_set](self, other)
     node = MinimumBackward0()
     node.next_edges = edges
@@ -5016,7 +5342,7 @@ def mul_Tensor(key_set, self, other):
     ):
         return mul_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return mul_Tensor_op.below[key_set](self, other)
     node = MulBackward0()
     node.next_edges = edges
@@ -5055,7 +5381,7 @@ def mul_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return mul_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mul_Scalar_op.below[key_set](self, other)
     node = MulBackward1()
     node.next_edges = edges
@@ -5069,7 +5395,7 @@ def neg(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
@@ -5096,7 +5422,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     node = PowBackward0()
     node.next_edges = edges
@@ -5127,7 +5453,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, exponent]):
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     node = PowBackward1()
     node.next_edges = edges
@@ -5162,7 +5488,7 @@ def pow_Scalar(key_set, self, exponent):
     if not local.grad_enabled or exponent._autograd is None is exponent._base:
         return pow_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(exponent)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([exponent]):
         return pow_Scalar_op.below[key_set](self, exponent)
     node = PowBackward2()
     node.next_edges = edges
@@ -5178,7 +5504,7 @@ def reciprocal(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
@@ -5207,7 +5533,7 @@ def relu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
@@ -5236,7 +5562,7 @@ def remainder_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return remainder_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return remainder_Scalar_op.below[key_set](self, other)
     node = RemainderBackward0()
     node.next_edges = edges
@@ -5267,7 +5593,7 @@ def remainder_Tensor(key_set, self, other):
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return remainder_Tensor_op.below[key_set](self, other)
     node = RemainderBackward1()
     node.next_edges = edges
@@ -5306,7 +5632,7 @@ def round(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
@@ -5333,7 +5659,7 @@ def round_decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
@@ -5360,7 +5686,7 @@ def rsqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
@@ -5389,7 +5715,7 @@ def rsub_Tensor(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     node = RsubBackward0()
     node.next_edges = edges
@@ -5403,7 +5729,7 @@ def rsub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     node = RsubBackward1()
     node.next_edges = edges
@@ -5417,7 +5743,7 @@ def sigmoid(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
@@ -5446,7 +5772,7 @@ def sign(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
@@ -5473,7 +5799,7 @@ def sgn(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sgn_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
@@ -5500,7 +5826,7 @@ def silu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return silu_op.below[key_set](self)
     node = SiluBackward0()
     node.next_edges = edges
@@ -5529,7 +5855,7 @@ def sin(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sin_op.below[key_set](self)
     node = SinBackward0()
     node.next_edges = edges
@@ -5558,7 +5884,7 @@ def softplus(key_set, self, beta, threshold):
     if not local.grad_enabled or self._autograd is None is self._base:
         return softplus_op.below[key_set](self, beta, threshold)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return softplus_op.below[key_set](self, beta, threshold)
     node = SoftplusBackward0()
     node.next_edges = edges
@@ -5574,7 +5900,7 @@ def sqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
@@ -5607,7 +5933,7 @@ def sub_Tensor(key_set, self, other, alpha):
     ):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     node = SubBackward0()
     node.next_edges = edges
@@ -5640,7 +5966,7 @@ def sub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     node = SubBackward1()
     node.next_edges = edges
@@ -5653,7 +5979,7 @@ def tan(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
@@ -5682,7 +6008,7 @@ def tanh(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
@@ -5711,7 +6037,7 @@ def threshold(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold_op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return threshold_op.below[key_set](self, threshold, value)
     node = ThresholdBackward0()
     node.next_edges = edges
@@ -5742,7 +6068,7 @@ def trunc(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
@@ -5773,7 +6099,7 @@ def where_self(key_set, condition, self, other):
     ):
         return where_self_op.below[key_set](condition, self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return where_self_op.below[key_set](condition, self, other)
     check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
@@ -5784,9 +6110,86 @@ def where_self(key_set, condition, self, other):
     return result
 
 
+def xlogy_Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return xlogy_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return xlogy_Tensor_op.below[key_set](self, other)
+    node = XlogyBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(xlogy_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy__Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return xlogy__Tensor_op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return xlogy__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = XlogyBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self.clone())
+    result = call_below(xlogy__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def xlogy_Scalar_Self(key_set, self, other):
+    if not local.grad_enabled or other._autograd is None is other._base:
+        return xlogy_Scalar_Self_op.below[key_set](self, other)
+    edges = [gradient_edge(other)]
+    if edges[0].node is None and not any_requires_grad([other]):
+        return xlogy_Scalar_Self_op.below[key_set](self, other)
+    node = XlogyBackward1()
+    node.next_edges = edges
+    node.self = self
+    node.saved_other = save(other)
+    result = call_below(xlogy_Scalar_Self_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy_Scalar_Other(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return xlogy_Scalar_Other_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return xlogy_Scalar_Other_op.below[key_set](self, other)
+    node = XlogyBackward2()
+    node.next_edges = edges
+    node.other = other
+    node.saved_self = save(self)
+    result = call_below(xlogy_Scalar_Other_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy__Scalar_Other(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return xlogy__Scalar_Other_op.below[key_set](self, other)
+    if not any_requires_grad([self]):
+        return xlogy__Scalar_Other_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = XlogyBackward2()
+    node.next_edges = edges
+    node.other = other
+    node.saved_self = save(self.clone())
+    result = call_below(xlogy__Scalar_Other_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
 def cat(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return cat_op.below[key_set](tensors, dim)
     node = CatBackward0()
     node.next_edges = edges
@@ -5802,7 +6205,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if not local.grad_enabled or weight._autograd is None is weight._base:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([weight]):
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
@@ -5821,7 +6224,7 @@ def flip(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return flip_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return flip_op.below[key_set](self, dims)
     node = FlipBackward0()
     node.next_edges = edges
@@ -5835,7 +6238,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
@@ -5852,7 +6255,7 @@ def index_Tensor(key_set, self, indices):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_Tensor_op.below[key_set](self, indices)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_Tensor_op.below[key_set](self, indices)
     check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
@@ -5868,7 +6271,7 @@ def index_add(key_set, self, dim, index, source, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
@@ -5907,7 +6310,7 @@ def index_put(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
         return index_put_op.below[key_set](self, indices, values, accumulate)
     check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
@@ -5957,7 +6360,7 @@ def index_select(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_select_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_select_op.below[key_set](self, dim, index)
     check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
@@ -5974,7 +6377,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
@@ -6005,7 +6408,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
@@ -6036,7 +6439,7 @@ def repeat(key_set, self, repeats):
     if not local.grad_enabled or self._autograd is None is self._base:
         return repeat_op.below[key_set](self, repeats)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
@@ -6051,7 +6454,7 @@ def roll(key_set, self, shifts, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return roll_op.below[key_set](self, shifts, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return roll_op.below[key_set](self, shifts, dims)
     node = RollBackward0()
     node.next_edges = edges
@@ -6066,7 +6469,7 @@ def scatter_src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_src_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
@@ -6099,7 +6502,7 @@ def scatter_value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter_value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return scatter_value_op.below[key_set](self, dim, index, value)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
@@ -6132,7 +6535,7 @@ def scatter_add(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_add_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
@@ -6165,7 +6568,7 @@ def scatter_add_(key_set, self, dim, index, src):
 
 def stack(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return stack_op.below[key_set](tensors, dim)
     node = StackBackward0()
     node.next_edges = edges
@@ -6180,7 +6583,7 @@ def tril(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tril_op.below[key_set](self, diagonal)
     node = TrilBackward0()
     node.next_edges = edges
@@ -6209,7 +6612,7 @@ def triu(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return triu_op.below[key_set](self, diagonal)
     node = TriuBackward0()
     node.next_edges = edges
@@ -6238,7 +6641,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     node = LogSoftmaxBackward0()
     node.next_edges = edges
@@ -6254,7 +6657,7 @@ def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _softmax_op.below[key_set](self, dim, half_to_float)
     node = SoftmaxBackward0()
     node.next_edges = edges
@@ -6270,7 +6673,7 @@ def amax(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amax_op.below[key_set](self, dim, keepdim)
     node = AmaxBackward0()
     node.next_edges = edges
@@ -6287,7 +6690,7 @@ def amin(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amin_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amin_op.below[key_set](self, dim, keepdim)
     node = AminBackward0()
     node.next_edges = edges
@@ -6304,7 +6707,7 @@ def cumsum(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cumsum_op.below[key_set](self, dim, dtype)
     node = CumsumBackward0()
     node.next_edges = edges
@@ -6333,7 +6736,7 @@ def logsumexp(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return logsumexp_op.below[key_set](self, dim, keepdim)
     node = LogsumexpBackward0()
     node.next_edges = edges
@@ -6350,7 +6753,7 @@ def max(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_op.below[key_set](self)
     node = MaxBackward1()
     node.next_edges = edges
@@ -6365,7 +6768,7 @@ def max_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
@@ -6382,7 +6785,7 @@ def mean(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
@@ -6397,7 +6800,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
@@ -6413,7 +6816,7 @@ def min(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_op.below[key_set](self)
     node = MinBackward1()
     node.next_edges = edges
@@ -6428,7 +6831,7 @@ def min_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
@@ -6445,7 +6848,7 @@ def prod(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_op.below[key_set](self, dtype)
     node = ProdBackward0()
     node.next_edges = edges
@@ -6460,7 +6863,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     node = ProdBackward1()
     node.next_edges = edges
@@ -6477,7 +6880,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     node = StdBackward0()
     node.next_edges = edges
@@ -6495,7 +6898,7 @@ def sum(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
@@ -6509,7 +6912,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
@@ -6525,7 +6928,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     node = VarBackward0()
     node.next_edges = edges
@@ -6538,6 +6941,125 @@ def var_correction(key_set, self, dim, correction, keepdim):
     return result
 
 
+def median(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return median_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return median_op.below[key_set](self)
+    node = MedianBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(median_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def median_dim(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return median_dim_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return median_dim_op.below[key_set](self, dim, keepdim)
+    node = MedianBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(median_dim_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def sort(key_set, self, dim, descending):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sort_op.below[key_set](self, dim, descending)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return sort_op.below[key_set](self, dim, descending)
+    node = SortBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(sort_op.below[key_set], self, dim, descending)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def sort_stable(key_set, self, stable, dim, descending):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sort_stable_op.below[key_set](self, stable, dim, descending)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return sort_stable_op.below[key_set](self, stable, dim, descending)
+    node = SortBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(sort_stable_op.below[key_set], self, stable, dim, descending)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def topk(key_set, self, k, dim, largest, sorted):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return topk_op.below[key_set](self, k, dim, largest, sorted)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return topk_op.below[key_set](self, k, dim, largest, sorted)
+    node = TopkBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(topk_op.below[key_set], self, k, dim, largest, sorted)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def unique_consecutive(key_set, self, return_inverse, return_counts, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
+    node = UniqueConsecutiveBackward0()
+    node.next_edges = edges
+    result = call_below(unique_consecutive_op.below[key_set], self, return_inverse, return_counts, dim)
+    set_history(result, node, [True, False, False])
+    return result
+
+
+def unique_dim(key_set, self, dim, sorted, return_inverse, return_counts):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
+    node = UniqueDimBackward0()
+    node.next_edges = edges
+    result = call_below(unique_dim_op.below[key_set], self, dim, sorted, return_inverse, return_counts)
+    set_history(result, node, [True, False, False])
+    return result
+
+
+def _unique2(key_set, self, sorted, return_inverse, return_counts):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
+    node = Unique2Backward0()
+    node.next_edges = edges
+    result = call_below(_unique2_op.below[key_set], self, sorted, return_inverse, return_counts)
+    set_history(result, node, [True, False, False])
+    return result
+
+
 def addmm(key_set, self, mat1, mat2, beta, alpha):
     if (
         not local.grad_enabled
@@ -6547,7 +7069,7 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     ):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, mat1, mat2]):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     node = AddmmBackward0()
     node.next_edges = edges
@@ -6604,7 +7126,7 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     ):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, batch1, batch2]):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     node = BaddbmmBackward0()
     node.next_edges = edges
@@ -6648,7 +7170,7 @@ def bmm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return bmm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return bmm_op.below[key_set](self, mat2)
     node = BmmBackward0()
     node.next_edges = edges
@@ -6665,7 +7187,7 @@ def dot(key_set, self, tensor):
     if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
         return dot_op.below[key_set](self, tensor)
     edges = [gradient_edge(self), gradient_edge(tensor)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, tensor]):
         return dot_op.below[key_set](self, tensor)
     node = DotBackward0()
     node.next_edges = edges
@@ -6682,7 +7204,7 @@ def mm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return mm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
@@ -6703,7 +7225,7 @@ def mv(key_set, self, vec):
     if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
         return mv_op.below[key_set](self, vec)
     edges = [gradient_edge(self), gradient_edge(vec)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, vec]):
         return mv_op.below[key_set](self, vec)
     node = MvBackward0()
     node.next_edges = edges
@@ -6727,7 +7249,7 @@ def convolution(key_set, input, weight, bias, stride, padding, dilation, transpo
             input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
         )
     edges = [gradient_edge(input), gradient_edge(weight), gradient_edge(bias)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([input, weight, bias]):
         return convolution_op.below[key_set](
             input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
         )
@@ -6792,7 +7314,7 @@ def convolution_backward(
             output_mask,
         )
     edges = [gradient_edge(grad_output), gradient_edge(input), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, input, weight]):
         return convolution_backward_op.below[key_set](
             grad_output,
             input,
@@ -6840,7 +7362,7 @@ def constant_pad_nd(key_set, self, pad, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return constant_pad_nd_op.below[key_set](self, pad, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return constant_pad_nd_op.below[key_set](self, pad, value)
     node = ConstantPadNdBackward0()
     node.next_edges = edges
@@ -6854,7 +7376,7 @@ def reflection_pad1d(key_set, self, padding):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reflection_pad1d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reflection_pad1d_op.below[key_set](self, padding)
     node = ReflectionPad1DBackward0()
     node.next_edges = edges
@@ -6873,7 +7395,7 @@ def reflection_pad1d_backward(key_set, grad_output, self, padding):
     ):
         return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
     node = ReflectionPad1DBackwardBackward0()
     node.next_edges = edges
@@ -6889,7 +7411,7 @@ def reflection_pad2d(key_set, self, padding):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reflection_pad2d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reflection_pad2d_op.below[key_set](self, padding)
     node = ReflectionPad2DBackward0()
     node.next_edges = edges
@@ -6908,7 +7430,7 @@ def reflection_pad2d_backward(key_set, grad_output, self, padding):
     ):
         return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
     node = ReflectionPad2DBackwardBackward0()
     node.next_edges = edges
@@ -6924,7 +7446,7 @@ def reflection_pad3d(key_set, self, padding):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reflection_pad3d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reflection_pad3d_op.below[key_set](self, padding)
     node = ReflectionPad3DBackward0()
     node.next_edges = edges
@@ -6943,7 +7465,7 @@ def reflection_pad3d_backward(key_set, grad_output, self, padding):
     ):
         return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
     node = ReflectionPad3DBackwardBackward0()
     node.next_edges = edges
@@ -6959,7 +7481,7 @@ def replication_pad1d(key_set, self, padding):
     if not local.grad_enabled or self._autograd is None is self._base:
         return replication_pad1d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return replication_pad1d_op.below[key_set](self, padding)
     node = ReplicationPad1DBackward0()
     node.next_edges = edges
@@ -6978,7 +7500,7 @@ def replication_pad1d_backward(key_set, grad_output, self, padding):
     ):
         return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
     node = ReplicationPad1DBackwardBackward0()
     node.next_edges = edges
@@ -6994,7 +7516,7 @@ def replication_pad2d(key_set, self, padding):
     if not local.grad_enabled or self._autograd is None is self._base:
         return replication_pad2d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return replication_pad2d_op.below[key_set](self, padding)
     node = ReplicationPad2DBackward0()
     node.next_edges = edges
@@ -7013,7 +7535,7 @@ def replication_pad2d_backward(key_set, grad_output, self, padding):
     ):
         return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
     node = ReplicationPad2DBackwardBackward0()
     node.next_edges = edges
@@ -7029,7 +7551,7 @@ def replication_pad3d(key_set, self, padding):
     if not local.grad_enabled or self._autograd is None is self._base:
         return replication_pad3d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return replication_pad3d_op.below[key_set](self, padding)
     node = ReplicationPad3DBackward0()
     node.next_edges = edges
@@ -7048,7 +7570,7 @@ def replication_pad3d_backward(key_set, grad_output, self, padding):
     ):
         return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
     node = ReplicationPad3DBackwardBackward0()
     node.next_edges = edges
@@ -7064,7 +7586,7 @@ def _adaptive_avg_pool2d(key_set, self, output_size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
     node = AdaptiveAvgPool2DBackward0()
     node.next_edges = edges
@@ -7082,7 +7604,7 @@ def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
     ):
         return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
     node = AdaptiveAvgPool2DBackwardBackward0()
     node.next_edges = edges
@@ -7098,7 +7620,7 @@ def avg_pool2d(key_set, self, kernel_size, stride, padding, ceil_mode, count_inc
             self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return avg_pool2d_op.below[key_set](
             self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
@@ -7130,7 +7652,7 @@ def avg_pool2d_backward(
             grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return avg_pool2d_backward_op.below[key_set](
             grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
@@ -7163,7 +7685,7 @@ def max_pool2d_with_indices(key_set, self, kernel_size, stride, padding, dilatio
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
     node = MaxPool2DWithIndicesBackward0()
     node.next_edges = edges
@@ -7193,7 +7715,7 @@ def max_pool2d_with_indices_backward(
             grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return max_pool2d_with_indices_backward_op.below[key_set](
             grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
         )
@@ -7219,11 +7741,30 @@ def max_pool2d_with_indices_backward(
     return result
 
 
+def binary_cross_entropy(key_set, self, target, weight, reduction):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
+        return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy", "weight", weight)
+    node = BinaryCrossEntropyBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    if edges[0].node:
+        node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(binary_cross_entropy_op.below[key_set], self, target, weight, reduction)
+    set_history(result, node)
+    return result
+
+
 def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
     check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
@@ -7243,7 +7784,7 @@ def huber_loss(key_set, self, target, reduction, delta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     node = HuberLossBackward0()
     node.next_edges = edges
@@ -7260,7 +7801,7 @@ def mse_loss(key_set, self, target, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return mse_loss_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return mse_loss_op.below[key_set](self, target, reduction)
     node = MseLossBackward0()
     node.next_edges = edges
@@ -7276,7 +7817,7 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss_forward", "target", target)
     check_no_requires_grad("nll_loss_forward", "weight", weight)
@@ -7297,7 +7838,7 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss2d_forward", "target", target)
     check_no_requires_grad("nll_loss2d_forward", "weight", weight)
@@ -7318,7 +7859,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     node = SmoothL1LossBackward0()
     node.next_edges = edges
@@ -7339,7 +7880,7 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = LogSoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -7361,7 +7902,7 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = SoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -7376,11 +7917,37 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     return result
 
 
+def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, reduction):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
+        return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
+    node = BinaryCrossEntropyBackwardBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    if edges[0].node or edges[1].node:
+        node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(binary_cross_entropy_backward_op.below[key_set], grad_output, self, target, weight, reduction)
+    set_history(result, node)
+    return result
+
+
 def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     node = DiagonalBackwardBackward0()
     node.next_edges = edges
@@ -7400,7 +7967,7 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     ):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self_or_result]):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     node = EluBackwardBackward0()
     node.next_edges = edges
@@ -7424,7 +7991,7 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
@@ -7448,7 +8015,7 @@ def gelu_backward(key_set, grad_output, self, approximate):
     ):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     node = GeluBackwardBackward0()
     node.next_edges = edges
@@ -7469,7 +8036,7 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     ):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     node = HardtanhBackwardBackward0()
     node.next_edges = edges
@@ -7491,7 +8058,7 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     ):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     node = HuberLossBackwardBackward0()
     node.next_edges = edges
@@ -7513,7 +8080,7 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     ):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     node = LeakyReluBackwardBackward0()
     node.next_edges = edges
@@ -7534,7 +8101,7 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
     ):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     node = MseLossBackwardBackward0()
     node.next_edges = edges
@@ -7560,7 +8127,7 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -7592,7 +8159,7 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -7618,7 +8185,7 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     node = SelectBackwardBackward0()
     node.next_edges = edges
@@ -7637,7 +8204,7 @@ def sigmoid_backward(key_set, grad_output, output):
     ):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     node = SigmoidBackwardBackward0()
     node.next_edges = edges
@@ -7653,7 +8220,7 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     node = SliceBackwardBackward0()
     node.next_edges = edges
@@ -7675,7 +8242,7 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     ):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     node = SmoothL1LossBackwardBackward0()
     node.next_edges = edges
@@ -7698,7 +8265,7 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     ):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     node = SoftplusBackwardBackward0()
     node.next_edges = edges
@@ -7720,7 +8287,7 @@ def tanh_backward(key_set, grad_output, output):
     ):
         return tanh_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return tanh_backward_op.below[key_set](grad_output, output)
     node = TanhBackwardBackward0()
     node.next_edges = edges
@@ -7740,7 +8307,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
     ):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     node = ThresholdBackwardBackward0()
     node.next_edges = edges
@@ -7756,7 +8323,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     edges = [gradient_edge(grad_in)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_in]):
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     node = UnfoldBackwardBackward0()
     node.next_edges = edges
@@ -7780,24 +8347,26 @@ AUTOGRAD = {
     unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op: unsqueeze_, _reshape_alias_op:
     _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
     _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
-    fill__Tensor, zero__op: zero_, normal__op: normal_, uniform__op: uniform_, bernoulli_op: bernoulli,
-    bernoulli__float_op: bernoulli__float, bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op:
-    random__to, random__from_op: random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op:
-    add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul,
-    addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op:
-    clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op:
-    clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor,
-    clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op:
-    cos_, div_Tensor_op: div_Tensor, div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op:
-    div_Tensor_mode, div__Tensor_mode_op: div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_,
-    exp_op: exp, exp__op: exp_, exp2_op: exp2, exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor,
-    floor__op: floor_, fmod_Scalar_op: fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor,
-    fmod__Tensor_op: fmod__Tensor, gelu_op: gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_,
-    leaky_relu_op: leaky_relu, leaky_relu__op: leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor,
-    lerp_Scalar_op: lerp_Scalar, lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op:
-    log10_, log1p_op: log1p, log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op:
-    minimum, mul_Tensor_op: mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op:
-    neg_, pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
+    fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
+    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential__op:
+    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__float_op: bernoulli__float,
+    bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op: random__to, random__from_op:
+    random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
+    add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil,
+    ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_,
+    clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max,
+    clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor,
+    clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor,
+    div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op:
+    div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2,
+    exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor, floor__op: floor_, fmod_Scalar_op:
+    fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op:
+    gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op:
+    leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor, lerp_Scalar_op: lerp_Scalar,
+    lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op: log10_, log1p_op: log1p,
+    log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op: minimum, mul_Tensor_op:
+    mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op: neg_,
+    pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
     pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal, reciprocal__op: reciprocal_,
     relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar, remainder__Scalar_op: remainder__Scalar,
     remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op: remainder__Tensor, round_op: round, round__op: round_,
@@ -7806,70 +8375,78 @@ AUTOGRAD = {
     sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op: silu, silu__op: silu_, sin_op: sin, sin__op: sin_,
     softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_, sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor,
     sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_, tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold,
-    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, cat_op: cat, embedding_op:
-    embedding, flip_op: flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op:
-    index_add_, index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_,
-    index_select_op: index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op:
-    masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor,
-    repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op:
-    scatter_value, scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_,
-    stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax,
-    _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op:
-    logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim,
-    prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op:
-    sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
-    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
-    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op:
-    reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d,
-    reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
-    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
-    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
-    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
-    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
-    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
-    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
-    max_pool2d_with_indices_backward, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits,
-    huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
-    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
-    _softmax_backward_data_op: _softmax_backward_data, diagonal_backward_op: diagonal_backward, elu_backward_op:
-    elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward,
-    hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op:
-    leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward,
-    nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward,
-    slice_backward_op: slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op:
-    softplus_backward, tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op:
-    unfold_backward,
+    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, xlogy_Tensor_op:
+    xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor, xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op:
+    xlogy_Scalar_Other, xlogy__Scalar_Other_op: xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op:
+    flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op: index_add_,
+    index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_, index_select_op:
+    index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar,
+    masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op:
+    roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op: scatter_value,
+    scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_, stack_op: stack,
+    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _softmax_op:
+    _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op:
+    max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod,
+    prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList,
+    var_correction_op: var_correction, median_op: median, median_dim_op: median_dim, sort_op: sort, sort_stable_op:
+    sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim, _unique2_op:
+    _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot,
+    mm_op: mm, mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward,
+    constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op:
+    reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op:
+    reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d, reflection_pad3d_backward_op:
+    reflection_pad3d_backward, replication_pad1d_op: replication_pad1d, replication_pad1d_backward_op:
+    replication_pad1d_backward, replication_pad2d_op: replication_pad2d, replication_pad2d_backward_op:
+    replication_pad2d_backward, replication_pad3d_op: replication_pad3d, replication_pad3d_backward_op:
+    replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op:
+    _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op: avg_pool2d_backward,
+    max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
+    binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
+    mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
+    smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
+    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
+    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
+    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
+    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
+    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
+    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
+    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
 }  # fmt: skip
 
 OUT = (
     arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, abs_out_op, add_out_op,
-    addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op,
-    bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op,
-    clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op,
-    eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
-    fmod_Tensor_out_op, fmod_Scalar_out_op, ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op, hardtanh_out_op,
-    le_Tensor_out_op, leaky_relu_out_op, lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op,
-    log2_out_op, logical_and_out_op, logical_not_out_op, logical_or_out_op, logical_xor_out_op, lt_Tensor_out_op,
-    maximum_out_op, minimum_out_op, mul_out_op, ne_Tensor_out_op, neg_out_op, pow_Tensor_Tensor_out_op,
-    pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op,
-    round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op,
-    softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op,
-    where_self_out_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op, scatter_src_out_op,
-    scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op,
-    tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op,
-    amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum_out_op,
-    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
-    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
-    linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
-    bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
-    randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op, _log_softmax_backward_data_out_op,
-    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op, bitwise_left_shift_Tensor_out_op, bitwise_not_out_op,
+    bitwise_or_Tensor_out_op, bitwise_right_shift_Tensor_out_op, bitwise_xor_Tensor_out_op, ceil_out_op,
+    clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op, clamp_max_out_op, clamp_min_Tensor_out_op,
+    clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op, eq_Tensor_out_op, erf_out_op, exp_out_op,
+    exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op, fmod_Tensor_out_op, fmod_Scalar_out_op,
+    ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op, hardtanh_out_op, le_Tensor_out_op, leaky_relu_out_op,
+    lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op, log2_out_op, logical_and_out_op,
+    logical_not_out_op, logical_or_out_op, logical_xor_out_op, lt_Tensor_out_op, maximum_out_op, minimum_out_op,
+    mul_out_op, ne_Tensor_out_op, neg_out_op, pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op,
+    reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op, round_out_op, round_decimals_out_op,
+    rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op,
+    sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op,
+    cat_out_op, gather_out_op, index_add_out_op, index_select_out_op, scatter_src_out_op, scatter_value_out_op,
+    scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op, tril_out_op, triu_out_op,
+    _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op, amin_out_op,
+    any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum_out_op, log_softmax_int_out_op,
+    logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op,
+    min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op,
+    sum_out_op, var_correction_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op,
+    addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op,
+    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, normal_float_float_out_op,
+    normal_Tensor_float_out_op, normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
+    randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
     hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
     mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
     silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
@@ -7877,10 +8454,11 @@ OUT = (
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
-    copy_op, zero_op, bitwise_and__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op, bitwise_xor__Tensor_op,
-    eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op,
-    logical_and__op, logical_not__op, logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, scatter_reduce_op,
-    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, silu_backward_op,
+    copy_op, zero_op, bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op,
+    bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
+    ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
+    lt__Tensor_op, ne__Tensor_op, scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op,
+    scatter__value_reduce_op, silu_backward_op,
 )  # fmt: skip
 
 VIEWS = (
@@ -7893,13 +8471,14 @@ WRITTEN = (
     as_strided__op, squeeze__op, squeeze__dim_op, squeeze__dims_op, t__op, transpose__op, unsqueeze__op, copy__op,
     arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, fill__Tensor_op,
     fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_out_op,
-    addcmul__op, addcmul_out_op, bitwise_and__Tensor_op, bitwise_and_Tensor_out_op, bitwise_not__op, bitwise_not_out_op,
-    bitwise_or__Tensor_op, bitwise_or_Tensor_out_op, bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op,
-    ceil_out_op, clamp__Tensor_op, clamp_Tensor_out_op, clamp__op, clamp_out_op, clamp_max__Tensor_op,
-    clamp_max_Tensor_out_op, clamp_max__op, clamp_max_out_op, clamp_min__Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__op, clamp_min_out_op, cos__op, cos_out_op, div__Tensor_op, div_out_op, div__Tensor_mode_op,
-    div_out_mode_op, elu__op, elu_out_op, eq__Tensor_op, eq_Tensor_out_op, erf__op, erf_out_op, exp__op, exp_out_op,
-    exp2__op, exp2_out_op, expm1__op, expm1_out_op, floor__op, floor_out_op, floor_divide_out_op,
+    addcmul__op, addcmul_out_op, bitwise_and__Tensor_op, bitwise_and_Tensor_out_op, bitwise_left_shift__Tensor_op,
+    bitwise_left_shift_Tensor_out_op, bitwise_not__op, bitwise_not_out_op, bitwise_or__Tensor_op,
+    bitwise_or_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_xor__Tensor_op,
+    bitwise_xor_Tensor_out_op, ceil__op, ceil_out_op, clamp__Tensor_op, clamp_Tensor_out_op, clamp__op, clamp_out_op,
+    clamp_max__Tensor_op, clamp_max_Tensor_out_op, clamp_max__op, clamp_max_out_op, clamp_min__Tensor_op,
+    clamp_min_Tensor_out_op, clamp_min__op, clamp_min_out_op, cos__op, cos_out_op, div__Tensor_op, div_out_op,
+    div__Tensor_mode_op, div_out_mode_op, elu__op, elu_out_op, eq__Tensor_op, eq_Tensor_out_op, erf__op, erf_out_op,
+    exp__op, exp_out_op, exp2__op, exp2_out_op, expm1__op, expm1_out_op, floor__op, floor_out_op, floor_divide_out_op,
     floor_divide__Tensor_op, fmod__Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod_Scalar_out_op, ge__Tensor_op,
     ge_Tensor_out_op, gelu__op, gelu_out_op, gt__Tensor_op, gt_Tensor_out_op, hardtanh__op, hardtanh_out_op,
     le__Tensor_op, le_Tensor_out_op, leaky_relu__op, leaky_relu_out_op, lerp__Tensor_op, lerp_Tensor_out_op,
@@ -7912,26 +8491,29 @@ WRITTEN = (
     remainder_Scalar_out_op, round__op, round_out_op, round__decimals_op, round_decimals_out_op, rsqrt__op,
     rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op, sign_out_op, silu__op, silu_out_op,
     sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op, sub_out_op, tan__op, tan_out_op,
-    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op, cat_out_op,
-    embedding_renorm__op, gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op,
-    index_select_out_op, masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op,
-    scatter__value_op, scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
-    scatter_value_reduce_out_op, scatter_add__op, scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op,
-    triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op,
-    amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
-    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
-    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op,
-    bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op,
-    randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op,
-    random__to_op, random__op, randperm_out_op, randperm_generator_out_op, uniform__op,
-    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, elu_backward_grad_input_op,
+    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op,
+    xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, cat_out_op, embedding_renorm__op, gather_out_op,
+    index_add__op, index_add_out_op, index_put__op, _index_put_impl__op, index_select_out_op, masked_fill__Tensor_op,
+    masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op, scatter__value_op, scatter_value_out_op,
+    scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op, scatter_value_reduce_out_op, scatter_add__op,
+    scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op, triu_out_op, _log_softmax_out_op,
+    _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op,
+    any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op,
+    max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
+    prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
+    median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op, baddbmm__op,
+    baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op,
+    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op,
+    exponential__op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
+    random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op,
     gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
     leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
     sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
