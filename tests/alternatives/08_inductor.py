@@ -59,7 +59,7 @@ def extern_calls__with_split(text):
         *result, operator = head.split(" = ")
         if not bracket or not operator.startswith(("extern_kernels.", "torch.ops.")) or len(result) > 1:
             continue
-        words = rest.replace("(", " ").replace(")", " ").replace(",", " ").split()
+        words = rest.translate(str.maketrans("()[],", " " * 5)).split()
         out = [word[4:] for word in words if word.startswith("out=")]
         read = [word.rpartition("=")[2] for word in words if not word.startswith("out=")]
         operands = [w for w in read if re.fullmatch(r"buf[0-9]+|arg[0-9]+_[0-9]+", w)]

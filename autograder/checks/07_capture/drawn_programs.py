@@ -39,7 +39,7 @@ def _functions(texts):
 PURE = _functions({
     "neg": "-x", "double": "x * 2", "shift": "x + 0.5", "bell": "(x * -x).exp()", "sigmoid": "x.sigmoid()", "tanh": "x.tanh()",
     "relu": "x.relu()", "cos": "x.cos()", "clone": "x.clone()", "detach": "x.detach()", "sum": "x.sum()",
-    "rows": "x.sum(-1, True) if x.dim() else x.sum()", "amax": "x.amax(-1, True) if x.dim() else x.tanh()",
+    "rows": "x.sum(-1, True) if x.dim() else x.sum()", "amax": "x.amax(-1, True) if x.dim() and x.shape[-1] else x.tanh()",
     "softmax": "x.softmax(-1)", "add": "x + y", "sub": "x - y", "mul": "x * y", "div": "x / (y + 7)",
     "add twice": "xp.add(x, y, alpha=2)", "mm": "x.mm(y) if x.dim() == y.dim() == 2 and x.shape[1] == y.shape[0] else x * y",
     "stack": "xp.stack([x, x])", "cat": "xp.cat([x, x]) if x.dim() else x + x",

@@ -341,13 +341,16 @@ def _calls(st):
     kinds = {*aot.VIEWS, *aot.WRITES, *aot.MORE_WRITES, "cos", "double", "mul", "detach", "unbind"}
     inputs = several(listed(aot.SHAPES, [False, True, "computed"]), 1, 2)
     cases = aot.drawn_program(kinds, False, inputs=inputs)
-    return cases(st).map(aot.without_writes_to_expanded).map(_without_history_for_detached)
+    return cases(st).map(aot.without_writes_to_expanded).map(_without_unfit_writes)
 
 
-def _without_history_for_detached(case):
-    """A detached tensor may share memory with an input, and gets no history of its own from what is written to it."""
+def _without_unfit_writes(case):
+    """A detached tensor may share memory with an input, and gets no history of its own from what is written to it. An input
+    that is turned in place after the call is no longer the tensor that was saved for the backward pass: `aot_function` raises."""
     detached = any(operation == "detach" for operation, _, _ in case["statements"])
     writes = ("add_", "copy_") if detached else ()
+    if any(history for _, history in case["inputs"]):
+        writes += (*aot.METADATA_WRITES,)
     statements = [["double_" if operation in writes else operation, i, j] for operation, i, j in case["statements"]]
     return case | {"statements": statements}
 
