@@ -51,7 +51,8 @@ from rushlight.aten.native.creation import *
 from rushlight.aten.native.random import *
 from rushlight.aten.native.views import *
 from rushlight.aten.strided import *
-from rushlight.autograd import derivatives, engine, function, grad_mode, graph, history, variable
+from rushlight.autograd import anomaly_mode, derivatives, engine, function, grad_mode, graph, history, variable
+from rushlight.autograd.anomaly_mode import *
 from rushlight.autograd.generated import variable_type
 from rushlight.autograd.grad_mode import *
 from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage
@@ -110,7 +111,7 @@ __all__ += [
     if isinstance(value, ModuleType) and value.__name__.startswith("rushlight.") and name != "_register_kernels"
 ]
 for _module in (
-    autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
+    anomaly_mode, autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
     storage, strided, views,
 ):  # fmt: skip
     __all__ += _module.__all__

@@ -180,6 +180,8 @@ class LocalState(threading.local):
         self.grad_enabled, self.inference = True, False
         self.tensor_keys = TENSOR_KEYS  # of new tensors
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
+        self.saved_tensors_hooks_disabled: str | None = None  # the message of the error that they raise
+        self.graph_task = None  # the backward pass that is running
         self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
 

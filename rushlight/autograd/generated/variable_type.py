@@ -75,7 +75,7 @@ from rushlight.aten.generated.functions import (
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
 from rushlight.autograd.engine import sum_to
-from rushlight.autograd.graph import Node, gradient_edge, save, unpack
+from rushlight.autograd.graph import Node, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter
 from rushlight.autograd.history import (
     any_requires_grad,
     call_below,
@@ -98,6 +98,12 @@ class AliasBackward0(Node):
 
 
 class AsStridedBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -109,6 +115,12 @@ class AsStridedBackward0(Node):
 
 
 class AsStridedBackward1(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -120,6 +132,12 @@ class AsStridedBackward1(Node):
 
 
 class AsStridedScatterBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -138,6 +156,11 @@ class AsStridedScatterBackward0(Node):
 
 
 class DiagonalBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -145,6 +168,11 @@ class DiagonalBackward0(Node):
 
 
 class DiagonalScatterBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_src_sym_sizes = value_getter("src_shape")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -161,6 +189,8 @@ class DiagonalScatterBackward0(Node):
 
 
 class ExpandBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -168,6 +198,8 @@ class ExpandBackward0(Node):
 
 
 class PermuteBackward0(Node):
+    _saved_dims = int_getter("dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -175,6 +207,10 @@ class PermuteBackward0(Node):
 
 
 class SelectBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -182,6 +218,10 @@ class SelectBackward0(Node):
 
 
 class SelectScatterBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+    _saved_src_sym_sizes = value_getter("src_shape")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -196,6 +236,12 @@ class SelectScatterBackward0(Node):
 
 
 class SliceBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -203,6 +249,12 @@ class SliceBackward0(Node):
 
 
 class SliceScatterBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_src_sym_sizes = value_getter("src_shape")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -219,6 +271,8 @@ class SliceScatterBackward0(Node):
 
 
 class SplitBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -226,6 +280,8 @@ class SplitBackward0(Node):
 
 
 class SplitWithSizesBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -233,6 +289,8 @@ class SplitWithSizesBackward0(Node):
 
 
 class SqueezeBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -240,6 +298,9 @@ class SqueezeBackward0(Node):
 
 
 class SqueezeBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -247,6 +308,9 @@ class SqueezeBackward1(Node):
 
 
 class SqueezeBackward2(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -254,6 +318,8 @@ class SqueezeBackward2(Node):
 
 
 class SqueezeBackward3(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -261,6 +327,9 @@ class SqueezeBackward3(Node):
 
 
 class SqueezeBackward4(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -268,6 +337,9 @@ class SqueezeBackward4(Node):
 
 
 class SqueezeBackward5(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -289,6 +361,9 @@ class TBackward1(Node):
 
 
 class TransposeBackward0(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -296,6 +371,9 @@ class TransposeBackward0(Node):
 
 
 class TransposeBackward1(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -303,6 +381,8 @@ class TransposeBackward1(Node):
 
 
 class UnbindBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -310,6 +390,11 @@ class UnbindBackward0(Node):
 
 
 class UnfoldBackward0(Node):
+    _saved_dimension = int_getter("dimension")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -317,6 +402,8 @@ class UnfoldBackward0(Node):
 
 
 class UnsqueezeBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -324,6 +411,8 @@ class UnsqueezeBackward0(Node):
 
 
 class UnsqueezeBackward1(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -331,6 +420,8 @@ class UnsqueezeBackward1(Node):
 
 
 class ReshapeAliasBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -338,6 +429,8 @@ class ReshapeAliasBackward0(Node):
 
 
 class UnsafeViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -345,6 +438,8 @@ class UnsafeViewBackward0(Node):
 
 
 class ViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -486,6 +581,7 @@ class RandomBackward2(Node):
 
 class AbsBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -500,6 +596,8 @@ class AbsBackward0(Node):
 
 
 class AddBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -524,6 +622,9 @@ class AddBackward1(Node):
 
 class AddcdivBackward0(Node):
     saved_tensor2 = saved_tensor1 = None
+    _saved_tensor2, _raw_saved_tensor2 = tensor_getters("saved_tensor2")
+    _saved_tensor1, _raw_saved_tensor1 = tensor_getters("saved_tensor1")
+    _saved_value = value_getter("value")
 
     def apply(node, grad):
         if grad is None:
@@ -549,6 +650,9 @@ class AddcdivBackward0(Node):
 
 class AddcmulBackward0(Node):
     saved_tensor2 = saved_tensor1 = None
+    _saved_tensor2, _raw_saved_tensor2 = tensor_getters("saved_tensor2")
+    _saved_tensor1, _raw_saved_tensor1 = tensor_getters("saved_tensor1")
+    _saved_value = value_getter("value")
 
     def apply(node, grad):
         if grad is None:
@@ -581,6 +685,9 @@ class CeilBackward0(Node):
 
 class ClampBackward0(Node):
     saved_max = saved_min = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -610,6 +717,9 @@ class ClampBackward0(Node):
 
 class ClampBackward1(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max = value_getter("max")
+    _saved_min = value_getter("min")
 
     def apply(node, grad):
         if grad is None:
@@ -625,6 +735,8 @@ class ClampBackward1(Node):
 
 class ClampMaxBackward1(Node):
     saved_max = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -650,6 +762,8 @@ class ClampMaxBackward1(Node):
 
 class ClampMaxBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max = value_getter("max")
 
     def apply(node, grad):
         if grad is None:
@@ -665,6 +779,8 @@ class ClampMaxBackward0(Node):
 
 class ClampMinBackward1(Node):
     saved_min = saved_self = None
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -690,6 +806,8 @@ class ClampMinBackward1(Node):
 
 class ClampMinBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_min = value_getter("min")
 
     def apply(node, grad):
         if grad is None:
@@ -705,6 +823,7 @@ class ClampMinBackward0(Node):
 
 class CosBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -720,6 +839,8 @@ class CosBackward0(Node):
 
 class DivBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -744,6 +865,8 @@ class DivBackward0(Node):
 
 
 class DivBackward1(Node):
+    _saved_other = value_getter("other")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -752,6 +875,9 @@ class DivBackward1(Node):
 
 class DivBackward2(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_rounding_mode = value_getter("rounding_mode")
 
     def apply(node, grad):
         if grad is None:
@@ -779,6 +905,10 @@ class DivBackward2(Node):
 
 class EluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -794,6 +924,10 @@ class EluBackward0(Node):
 
 class EluBackward1(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -809,6 +943,7 @@ class EluBackward1(Node):
 
 class ErfBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -824,6 +959,7 @@ class ErfBackward0(Node):
 
 class ExpBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -839,6 +975,7 @@ class ExpBackward0(Node):
 
 class Exp2Backward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -854,6 +991,7 @@ class Exp2Backward0(Node):
 
 class Expm1Backward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -883,6 +1021,8 @@ class FmodBackward0(Node):
 
 class FmodBackward1(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -908,6 +1048,8 @@ class FmodBackward1(Node):
 
 class GeluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_approximate = value_getter("approximate")
 
     def apply(node, grad):
         if grad is None:
@@ -923,6 +1065,9 @@ class GeluBackward0(Node):
 
 class HardtanhBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max_val = value_getter("max_val")
+    _saved_min_val = value_getter("min_val")
 
     def apply(node, grad):
         if grad is None:
@@ -938,6 +1083,8 @@ class HardtanhBackward0(Node):
 
 class LeakyReluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -953,6 +1100,8 @@ class LeakyReluBackward0(Node):
 
 class LeakyReluBackward1(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -968,6 +1117,9 @@ class LeakyReluBackward1(Node):
 
 class LerpBackward1(Node):
     saved_weight = saved_end = saved_self = None
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_end, _raw_saved_end = tensor_getters("saved_end")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -996,6 +1148,8 @@ class LerpBackward1(Node):
 
 
 class LerpBackward0(Node):
+    _saved_weight = value_getter("weight")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1013,6 +1167,7 @@ class LerpBackward0(Node):
 
 class LogBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1028,6 +1183,7 @@ class LogBackward0(Node):
 
 class Log10Backward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1043,6 +1199,7 @@ class Log10Backward0(Node):
 
 class Log1PBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1058,6 +1215,7 @@ class Log1PBackward0(Node):
 
 class Log2Backward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1073,6 +1231,8 @@ class Log2Backward0(Node):
 
 class MaximumBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1098,6 +1258,8 @@ class MaximumBackward0(Node):
 
 class MinimumBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1123,6 +1285,8 @@ class MinimumBackward0(Node):
 
 class MulBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1147,6 +1311,8 @@ class MulBackward0(Node):
 
 
 class MulBackward1(Node):
+    _saved_other = value_getter("other")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1162,6 +1328,8 @@ class NegBackward0(Node):
 
 class PowBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_exponent = value_getter("exponent")
 
     def apply(node, grad):
         if grad is None:
@@ -1179,6 +1347,9 @@ class PowBackward0(Node):
 
 class PowBackward1(Node):
     saved_exponent = saved_self = saved_result = None
+    _saved_exponent, _raw_saved_exponent = tensor_getters("saved_exponent")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1205,6 +1376,9 @@ class PowBackward1(Node):
 
 class PowBackward2(Node):
     saved_exponent = saved_result = None
+    _saved_exponent, _raw_saved_exponent = tensor_getters("saved_exponent")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self = value_getter("self")
 
     def apply(node, grad):
         if grad is None:
@@ -1221,6 +1395,7 @@ class PowBackward2(Node):
 
 class ReciprocalBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1236,6 +1411,7 @@ class ReciprocalBackward0(Node):
 
 class ReluBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1258,6 +1434,8 @@ class RemainderBackward0(Node):
 
 class RemainderBackward1(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1297,6 +1475,7 @@ class RoundBackward1(Node):
 
 class RsqrtBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1311,6 +1490,8 @@ class RsqrtBackward0(Node):
 
 
 class RsubBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1327,6 +1508,8 @@ class RsubBackward0(Node):
 
 
 class RsubBackward1(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1335,6 +1518,7 @@ class RsubBackward1(Node):
 
 class SigmoidBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1364,6 +1548,7 @@ class SgnBackward0(Node):
 
 class SiluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1383,6 +1568,7 @@ class SiluBackward0(Node):
 
 class SinBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1398,6 +1584,9 @@ class SinBackward0(Node):
 
 class SoftplusBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_beta = value_getter("beta")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -1413,6 +1602,7 @@ class SoftplusBackward0(Node):
 
 class SqrtBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1427,6 +1617,8 @@ class SqrtBackward0(Node):
 
 
 class SubBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1451,6 +1643,7 @@ class SubBackward1(Node):
 
 class TanBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1466,6 +1659,7 @@ class TanBackward0(Node):
 
 class TanhBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1481,6 +1675,8 @@ class TanhBackward0(Node):
 
 class ThresholdBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -1503,6 +1699,7 @@ class TruncBackward0(Node):
 
 class WhereBackward0(Node):
     saved_condition = None
+    _saved_condition, _raw_saved_condition = tensor_getters("saved_condition")
 
     def apply(node, grad):
         if grad is None:
@@ -1526,6 +1723,8 @@ class WhereBackward0(Node):
 
 
 class CatBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return [None] * len(node.next_edges)
@@ -1534,6 +1733,11 @@ class CatBackward0(Node):
 
 class EmbeddingBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_padding_idx = int_getter("padding_idx")
+    _saved_scale_grad_by_freq = value_getter("scale_grad_by_freq")
+    _saved_sparse = value_getter("sparse")
+    _saved_weight_sym_sizes = value_getter("weight_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1552,6 +1756,8 @@ class EmbeddingBackward0(Node):
 
 
 class FlipBackward0(Node):
+    _saved_dims = int_getter("dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1560,6 +1766,9 @@ class FlipBackward0(Node):
 
 class GatherBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1575,6 +1784,8 @@ class GatherBackward0(Node):
 
 class IndexBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1590,6 +1801,10 @@ class IndexBackward0(Node):
 
 class IndexAddBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_alpha = value_getter("alpha")
+    _saved_dim = int_getter("dim")
+    _saved_source_sym_sizes = value_getter("source_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1612,6 +1827,8 @@ class IndexAddBackward0(Node):
 
 class IndexPutBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_accumulate = value_getter("accumulate")
 
     def apply(node, grad):
         if grad is None:
@@ -1634,6 +1851,8 @@ class IndexPutBackward0(Node):
 
 class IndexPutImplBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_accumulate = value_getter("accumulate")
 
     def apply(node, grad):
         if grad is None:
@@ -1656,6 +1875,9 @@ class IndexPutImplBackward0(Node):
 
 class IndexSelectBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1671,6 +1893,7 @@ class IndexSelectBackward0(Node):
 
 class MaskedFillBackward0(Node):
     saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
@@ -1686,6 +1909,7 @@ class MaskedFillBackward0(Node):
 
 class MaskedFillBackward1(Node):
     saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
@@ -1707,6 +1931,9 @@ class MaskedFillBackward1(Node):
 
 
 class RepeatBackward0(Node):
+    _saved_repeats = int_getter("repeats")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1714,6 +1941,9 @@ class RepeatBackward0(Node):
 
 
 class RollBackward0(Node):
+    _saved_dims = int_getter("dims")
+    _saved_shifts = int_getter("shifts")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1722,6 +1952,8 @@ class RollBackward0(Node):
 
 class ScatterBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1744,6 +1976,8 @@ class ScatterBackward0(Node):
 
 class ScatterBackward1(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1759,6 +1993,8 @@ class ScatterBackward1(Node):
 
 class ScatterAddBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1780,6 +2016,8 @@ class ScatterAddBackward0(Node):
 
 
 class StackBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return [None] * len(node.next_edges)
@@ -1787,6 +2025,8 @@ class StackBackward0(Node):
 
 
 class TrilBackward0(Node):
+    _saved_diagonal = int_getter("diagonal")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1794,6 +2034,8 @@ class TrilBackward0(Node):
 
 
 class TriuBackward0(Node):
+    _saved_diagonal = int_getter("diagonal")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1802,6 +2044,8 @@ class TriuBackward0(Node):
 
 class LogSoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1817,6 +2061,8 @@ class LogSoftmaxBackward0(Node):
 
 class SoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1832,6 +2078,10 @@ class SoftmaxBackward0(Node):
 
 class AmaxBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1848,6 +2098,10 @@ class AmaxBackward0(Node):
 
 class AminBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1863,6 +2117,8 @@ class AminBackward0(Node):
 
 
 class CumsumBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1871,6 +2127,10 @@ class CumsumBackward0(Node):
 
 class LogsumexpBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1887,6 +2147,8 @@ class LogsumexpBackward0(Node):
 
 class MaxBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1903,6 +2165,10 @@ class MaxBackward1(Node):
 
 class MaxBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -1922,6 +2188,9 @@ class MaxBackward0(Node):
 
 
 class MeanBackward0(Node):
+    _saved_self_sym_numel = value_getter("self_numel")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1929,6 +2198,10 @@ class MeanBackward0(Node):
 
 
 class MeanBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1937,6 +2210,8 @@ class MeanBackward1(Node):
 
 class MinBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1953,6 +2228,10 @@ class MinBackward1(Node):
 
 class MinBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -1973,6 +2252,8 @@ class MinBackward0(Node):
 
 class ProdBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1989,6 +2270,10 @@ class ProdBackward0(Node):
 
 class ProdBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2005,6 +2290,11 @@ class ProdBackward1(Node):
 
 class StdBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2020,6 +2310,8 @@ class StdBackward0(Node):
 
 
 class SumBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2027,6 +2319,10 @@ class SumBackward0(Node):
 
 
 class SumBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2035,6 +2331,10 @@ class SumBackward1(Node):
 
 class VarBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2050,6 +2350,14 @@ class VarBackward0(Node):
 
 class AddmmBackward0(Node):
     saved_mat2 = saved_mat1 = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_mat1, _raw_saved_mat1 = tensor_getters("saved_mat1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
+    _saved_mat1_sym_sizes = value_getter("mat1_shape")
+    _saved_mat1_sym_strides = value_getter("mat1_stride")
+    _saved_mat2_sym_sizes = value_getter("mat2_shape")
+    _saved_mat2_sym_strides = value_getter("mat2_stride")
 
     def apply(node, grad):
         if grad is None:
@@ -2082,6 +2390,10 @@ class AddmmBackward0(Node):
 
 class BaddbmmBackward0(Node):
     saved_batch2 = saved_batch1 = None
+    _saved_batch2, _raw_saved_batch2 = tensor_getters("saved_batch2")
+    _saved_batch1, _raw_saved_batch1 = tensor_getters("saved_batch1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
 
     def apply(node, grad):
         if grad is None:
@@ -2110,6 +2422,8 @@ class BaddbmmBackward0(Node):
 
 class BmmBackward0(Node):
     saved_mat2 = saved_self = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2135,6 +2449,8 @@ class BmmBackward0(Node):
 
 class DotBackward0(Node):
     saved_tensor = saved_self = None
+    _saved_tensor, _raw_saved_tensor = tensor_getters("saved_tensor")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2158,6 +2474,12 @@ class DotBackward0(Node):
 
 class MmBackward0(Node):
     saved_mat2 = saved_self = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_mat2_sym_sizes = value_getter("mat2_shape")
+    _saved_mat2_sym_strides = value_getter("mat2_stride")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
 
     def apply(node, grad):
         if grad is None:
@@ -2183,6 +2505,8 @@ class MmBackward0(Node):
 
 class MvBackward0(Node):
     saved_vec = saved_self = None
+    _saved_vec, _raw_saved_vec = tensor_getters("saved_vec")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2206,6 +2530,11 @@ class MvBackward0(Node):
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
     saved_pos_weight = saved_self = saved_target = saved_weight = None
+    _saved_pos_weight, _raw_saved_pos_weight = tensor_getters("saved_pos_weight")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2235,6 +2564,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
 class HuberLossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_delta = value_getter("delta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2258,6 +2591,9 @@ class HuberLossBackward0(Node):
 
 class MseLossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2281,6 +2617,12 @@ class MseLossBackward0(Node):
 
 class NllLossBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_total_weight, _raw_saved_total_weight = tensor_getters("saved_total_weight")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2304,6 +2646,12 @@ class NllLossBackward0(Node):
 
 class NllLoss2DBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_total_weight, _raw_saved_total_weight = tensor_getters("saved_total_weight")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2327,6 +2675,10 @@ class NllLoss2DBackward0(Node):
 
 class SmoothL1LossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_beta = value_getter("beta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2350,6 +2702,9 @@ class SmoothL1LossBackward0(Node):
 
 class LogSoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -2377,6 +2732,10 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
 class SoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_dim = int_getter("dim")
+    _saved_input_dtype = value_getter("input_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -2403,6 +2762,10 @@ class SoftmaxBackwardDataBackward0(Node):
 
 
 class DiagonalBackwardBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2411,6 +2774,12 @@ class DiagonalBackwardBackward0(Node):
 
 class EluBackwardBackward0(Node):
     saved_self_or_result = saved_grad_output = None
+    _saved_self_or_result, _raw_saved_self_or_result = tensor_getters("saved_self_or_result")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_is_result = value_getter("is_result")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -2440,6 +2809,8 @@ class EluBackwardBackward0(Node):
 
 class EmbeddingDenseBackwardBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_padding_idx = int_getter("padding_idx")
 
     def apply(node, grad):
         if grad is None:
@@ -2455,6 +2826,9 @@ class EmbeddingDenseBackwardBackward0(Node):
 
 class GeluBackwardBackward0(Node):
     saved_self = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_approximate = value_getter("approximate")
 
     def apply(node, grad):
         if grad is None:
@@ -2478,6 +2852,9 @@ class GeluBackwardBackward0(Node):
 
 class HardtanhBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max_val = value_getter("max_val")
+    _saved_min_val = value_getter("min_val")
 
     def apply(node, grad):
         if grad is None:
@@ -2500,6 +2877,11 @@ class HardtanhBackwardBackward0(Node):
 
 class HuberLossBackwardBackward0(Node):
     saved_grad_output = saved_self = saved_target = None
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_delta = value_getter("delta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2532,6 +2914,8 @@ class HuberLossBackwardBackward0(Node):
 
 class LeakyReluBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -2554,6 +2938,10 @@ class LeakyReluBackwardBackward0(Node):
 
 class MseLossBackwardBackward0(Node):
     saved_self = saved_target = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2580,6 +2968,10 @@ class MseLossBackwardBackward0(Node):
 
 class NllLoss2DBackwardBackward0(Node):
     saved_target = saved_weight = None
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2603,6 +2995,10 @@ class NllLoss2DBackwardBackward0(Node):
 
 class NllLossBackwardBackward0(Node):
     saved_target = saved_weight = None
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2625,6 +3021,9 @@ class NllLossBackwardBackward0(Node):
 
 
 class SelectBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2633,6 +3032,8 @@ class SelectBackwardBackward0(Node):
 
 class SigmoidBackwardBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
 
     def apply(node, grad):
         if grad is None:
@@ -2655,6 +3056,11 @@ class SigmoidBackwardBackward0(Node):
 
 
 class SliceBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2663,6 +3069,11 @@ class SliceBackwardBackward0(Node):
 
 class SmoothL1LossBackwardBackward0(Node):
     saved_self = saved_target = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_beta = value_getter("beta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2693,6 +3104,10 @@ class SmoothL1LossBackwardBackward0(Node):
 
 class SoftplusBackwardBackward0(Node):
     saved_self = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_beta = value_getter("beta")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -2716,6 +3131,8 @@ class SoftplusBackwardBackward0(Node):
 
 class TanhBackwardBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
 
     def apply(node, grad):
         if grad is None:
@@ -2739,6 +3156,8 @@ class TanhBackwardBackward0(Node):
 
 class ThresholdBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -2760,6 +3179,10 @@ class ThresholdBackwardBackward0(Node):
 
 
 class UnfoldBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
