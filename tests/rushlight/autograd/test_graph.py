@@ -112,6 +112,16 @@ def test_saved_tensors_hooks_are_disabled():
     agree(program)
 
 
+def test_the_elements_of_a_tensor_have_its_history():
+    def program(xp):
+        x = leaf(xp, 3, 2)
+        rows = list(x * 2)
+        sum(row.sum() * i for i, row in enumerate(rows)).backward()
+        return [row.grad_fn.name() for row in rows], rows[1].output_nr, x.grad, list(xp.ones(0, 2))
+
+    agree(program)
+
+
 # Edges ---------------------------------------------------------------------------------------------------------------
 
 
@@ -317,3 +327,104 @@ def test_the_anomaly_mode_leaves_no_hooks_behind(xp):
     del y
     gc.collect()
     assert node() is None
+
+
+# detach_ ---------------------------------------------------------------------------------------------------------------
+
+
+def detached(xp):
+    x = leaf(xp, 3)
+    y = x * 2
+    z, view = y.exp().sum(), y.view(3)
+    same = y.detach_() is y
+    z.backward()
+    seen = [
+        same,
+        y.requires_grad,
+        y.is_leaf,
+        y._version,
+        view.requires_grad,
+        view.grad_fn.name(),
+        x.grad.round(decimals=2),
+    ]
+    y.requires_grad_().sum().backward()
+    return seen, y.grad
+
+
+def detached_leaf(xp):
+    x = leaf(xp, 3)
+    x.grad = xp.ones(3)
+    x.detach_()
+    return x.requires_grad, x.grad
+
+
+def detached_in_a_chain(xp):
+    x, seen = leaf(xp, 3), []
+    state = xp.zeros(3)
+    for _ in range(3):
+        state.detach_()
+        state = state * 0.5 + x
+        seen.append(xp.autograd.grad(state.sum(), x)[0])
+    return seen
+
+
+def detached_view(xp):
+    return refused(lambda: (leaf(xp, 4) * 2).view(2, 2).detach_()), refused(lambda: xp.ones(4).view(2, 2).detach_())
+
+
+def detached_in_inference_mode(xp):
+    with xp.inference_mode():
+        x = xp.ones(2)
+    return x.detach_()
+
+
+@pytest.mark.parametrize(
+    "program", [detached, detached_leaf, detached_in_a_chain, detached_view, detached_in_inference_mode]
+)
+def test_detach_in_place(program):
+    agree(program)
+
+
+# Derivatives of functions --------------------------------------------------------------------------------------------
+
+FUNCTIONS = {
+    "one of one": (lambda x: (x**3).sum(-1), (2, 3)),
+    "several of several": (lambda x, y: (x * y, x.sum(), y.detach() * 2), (2, 3), (2, 3)),
+    "one element of several": (lambda x, y: (x**2 * y).sum(), (2, 3), (2, 3)),
+    "one element of one": (lambda x: (x**3).sum().view(1), (2, 2)),
+    "linear": (lambda x: x.sum() * 2, (2,)),
+    "a constant": (lambda x: x.detach() * 2, (2,)),
+}
+
+
+@pytest.mark.parametrize("which", FUNCTIONS)
+def test_jacobians_hessians_and_their_products(which):
+    function, *shapes = FUNCTIONS[which]
+
+    def program(xp):
+        of = xp.autograd.functional
+        inputs = tuple(leaf(xp, *sizes) for sizes in shapes)
+        inputs = inputs if len(inputs) > 1 else inputs[0]
+        ones = tuple(leaf(xp, *sizes).detach() for sizes in shapes)
+        seen = []
+        for create_graph in (False, True):
+            seen += [of.jacobian(function, inputs, create_graph)]
+            for call in (of.vjp, of.jvp, of.vhp, of.hvp):
+                v = [xp.ones(2), xp.ones(1), ones if len(ones) > 1 else ones[0], None]
+                for each in v:
+                    try:
+                        seen.append(call(function, inputs, each, create_graph))
+                    except (RuntimeError, TypeError) as error:
+                        seen.append(type(error))
+            try:
+                seen.append(of.hessian(function, inputs, create_graph))
+            except (RuntimeError, TypeError) as error:
+                seen.append(type(error))
+        return seen, [each.requires_grad for each in flat(xp, seen)]
+
+    def flat(xp, value):
+        if isinstance(value, xp.Tensor):
+            return [value]
+        return [each for part in value for each in flat(xp, part)] if isinstance(value, (list, tuple)) else []
+
+    agree(program)
