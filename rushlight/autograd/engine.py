@@ -6,6 +6,7 @@ ready queue for each device.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
@@ -326,7 +327,9 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of the outputs with respect to the inputs. No `grad` attribute changes.
@@ -335,6 +338,11 @@ def grad(
 
     Source: `torch/autograd/__init__.py`, `grad`.
     """
+    if is_grads_batched:
+        raise NotImplementedError("grad: rushlight leaves out is_grads_batched=True")
+    if not only_inputs:
+        use = "To accumulate gradient for other parts of the graph, please use torch.autograd.backward."
+        warnings.warn(f"only_inputs argument is deprecated and is ignored now. {use}", FutureWarning, stacklevel=2)
     outputs, inputs = _as_sequence(outputs), _as_sequence(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")

@@ -46,8 +46,9 @@ def state_dict(
     """All parameters and persistent buffers of the module and of all modules in it, by name.
 
     They share the module's memory: nothing is copied. Each module saves itself (`_save_to_state_dict`), then its children
-    (`state_dict`), whose prefix is the prefix, the child's name and a dot. Its hooks run before and after that. The attribute `_metadata` of the destination, if there
-    is one, records the format version of each module under its prefix, without the dot at its end.
+    (`state_dict`), whose prefix is the prefix, the child's name and a dot. Its hooks run before and after that. The attribute
+    `_metadata` of the destination, if there is one, records the format version of each module under its prefix, without the dot
+    at its end.
 
     Source: `torch/nn/modules/module.py`, `Module.state_dict`.
     """
