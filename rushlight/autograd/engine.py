@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import Any
@@ -372,8 +371,10 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
     outer, local.graph_task = local.graph_task, GraphTask(roots, captures)
     keep_graph = create_graph if retain_graph is None else retain_graph
     try:
-        with check_anomalies(local.graph_task.nodes) if AnomalyMode.enabled else nullcontext():
-            return execute(roots, grads, keep_graph, create_graph, captures)
+        if AnomalyMode.enabled:
+            with check_anomalies(local.graph_task.nodes):
+                return execute(roots, grads, keep_graph, create_graph, captures)
+        return execute(roots, grads, keep_graph, create_graph, captures)
     finally:
         local.for_inputs, local.graph_task = before, outer
 

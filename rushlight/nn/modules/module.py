@@ -336,7 +336,9 @@ class Module:
     # Calling
 
     def __call__(self, *args, **kwargs) -> Any:
-        return call_impl(ModuleWithGlobalHooks(self) if any(GLOBAL_HOOKS.values()) else self, args, kwargs)
+        if _global_forward_pre_hooks or _global_forward_hooks or _global_backward_pre_hooks or _global_backward_hooks:
+            return call_impl(ModuleWithGlobalHooks(self), args, kwargs)
+        return call_impl(self, args, kwargs)
 
     def forward(self, *args, **kwargs) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -616,12 +618,14 @@ HOOKS = (
 # Hooks of all modules ------------------------------------------------------------------------------------------------
 
 GLOBAL_HOOKS: dict[str, OrderedDict] = {registry: OrderedDict() for registry in HOOKS[:6]}
+_global_forward_pre_hooks, _global_forward_hooks = GLOBAL_HOOKS["_forward_pre_hooks"], GLOBAL_HOOKS["_forward_hooks"]
+_global_backward_pre_hooks, _global_backward_hooks = GLOBAL_HOOKS["_backward_pre_hooks"], GLOBAL_HOOKS["_backward_hooks"]
 REGISTRATION_HOOKS: dict[str, OrderedDict] = {what: OrderedDict() for what in ("parameter", "buffer", "module")}
 
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
     """`hook(module, args)` runs before each module's `forward`. Source: `torch/nn/modules/module.py`, as all that follow."""
-    return RemovableHandle(GLOBAL_HOOKS["_forward_pre_hooks"], hook)
+    return RemovableHandle(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(
@@ -629,7 +633,7 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """`hook(module, args, result)` runs after each module's `forward`."""
     _refuse_always_call(always_call)
-    handle = RemovableHandle(GLOBAL_HOOKS["_forward_hooks"], hook)
+    handle = RemovableHandle(_global_forward_hooks, hook)
     if with_kwargs:
         GLOBAL_HOOKS["_forward_hooks_with_kwargs"][handle.id] = True
     return handle
@@ -637,12 +641,12 @@ def register_module_forward_hook(
 
 def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
     """`hook(module, grad_outputs)` runs before each module's backward."""
-    return RemovableHandle(GLOBAL_HOOKS["_backward_pre_hooks"], hook)
+    return RemovableHandle(_global_backward_pre_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
     """`hook(module, grad_inputs, grad_outputs)` runs after each module's backward."""
-    return RemovableHandle(GLOBAL_HOOKS["_backward_hooks"], hook)
+    return RemovableHandle(_global_backward_hooks, hook)
 
 
 def register_module_backward_hook(hook: Callable) -> RemovableHandle:
