@@ -40,4 +40,4 @@ __all__ += [
 def __getattr__(name: str):
     if name == "forward_ad":
         raise AttributeError("rushlight leaves out autograd.forward_ad (forward mode)")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")

@@ -7,3 +7,7 @@ __all__ = [
     "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "SGD", "adam", "add_param_group", "lr_scheduler", "optimizer", "sgd",
     "swa_utils",
 ]  # fmt: skip
+
+
+def __getattr__(name: str):
+    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")

@@ -619,7 +619,10 @@ HOOKS = (
 
 GLOBAL_HOOKS: dict[str, OrderedDict] = {registry: OrderedDict() for registry in HOOKS[:6]}
 _global_forward_pre_hooks, _global_forward_hooks = GLOBAL_HOOKS["_forward_pre_hooks"], GLOBAL_HOOKS["_forward_hooks"]
-_global_backward_pre_hooks, _global_backward_hooks = GLOBAL_HOOKS["_backward_pre_hooks"], GLOBAL_HOOKS["_backward_hooks"]
+_global_backward_pre_hooks, _global_backward_hooks = (
+    GLOBAL_HOOKS["_backward_pre_hooks"],
+    GLOBAL_HOOKS["_backward_hooks"],
+)
 REGISTRATION_HOOKS: dict[str, OrderedDict] = {what: OrderedDict() for what in ("parameter", "buffer", "module")}
 
 
