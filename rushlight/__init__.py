@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
 # names: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, serialization, utils
+from rushlight import _C, amp, aten, autograd, c10, cuda, library, nn, optim, serialization, utils
 from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured
@@ -51,7 +51,8 @@ from rushlight.aten.native.creation import *
 from rushlight.aten.native.random import *
 from rushlight.aten.native.views import *
 from rushlight.aten.strided import *
-from rushlight.autograd import derivatives, engine, function, grad_mode, graph, history, variable
+from rushlight.autograd import anomaly_mode, derivatives, engine, function, grad_mode, graph, history, variable
+from rushlight.autograd.anomaly_mode import *
 from rushlight.autograd.generated import variable_type
 from rushlight.autograd.grad_mode import *
 from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage
@@ -102,6 +103,7 @@ half, float, double, int, long = float16, float32, float64, int32, int64
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)
 for _dtype in dtypes.ALL:  # x.long(), x.float() and so on
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))
+Tensor.cpu = partialmethod(Tensor.to, "cpu")
 
 __all__ = ["bool", "half", "float", "double", "int", "long", "ops"]
 __all__ += [
@@ -110,7 +112,7 @@ __all__ += [
     if isinstance(value, ModuleType) and value.__name__.startswith("rushlight.") and name != "_register_kernels"
 ]
 for _module in (
-    autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
+    anomaly_mode, autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
     storage, strided, views,
 ):  # fmt: skip
     __all__ += _module.__all__

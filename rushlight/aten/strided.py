@@ -299,7 +299,7 @@ class Tensor:
     def __iter__(self):
         if not self._sizes:
             raise TypeError("iteration over a 0-d tensor")
-        return iter([select(self, 0, i) for i in range(self._sizes[0])])
+        return iter(self.unbind(0))
 
     def __bool__(self) -> bool:
         if self.numel() != 1:

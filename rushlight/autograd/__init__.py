@@ -3,11 +3,13 @@
 While operators run, their kernels for the key `Autograd` record a graph. `backward` runs this graph from its end.
 
     graph       nodes, edges, the accumulators at the ends of a graph, and the tensors that nodes save
+    anomaly_mode  which operator's backward fails or computes NaN
     grad_mode   whether a graph is recorded: `no_grad`, `enable_grad`, `inference_mode`
     engine      `backward`: runs each node once, after all nodes that lead to it
     history     helpers of the kernels: histories, views, in-place writes
     variable    the attributes of a tensor: `requires_grad`, `grad`, `grad_fn`, hooks
     function    `Function`: a forward and a backward that you write yourself
+    functional  Jacobians and Hessians
     gradcheck   derivatives compared with finite differences
 
 The formulas are in `derivatives.yaml` and `derivatives.py`. `torchgen/gen_autograd.py` writes `generated/variable_type.py`
@@ -15,11 +17,27 @@ from them, and `register` registers its kernels. In PyTorch: `torch/csrc/autogra
 """
 
 # ruff: noqa: F403
-from rushlight.autograd import function, grad_mode, graph, register, variable
+from rushlight.autograd import anomaly_mode, function, functional, grad_mode, graph, register, variable
+from rushlight.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from rushlight.autograd.engine import backward, grad
 from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import *
 from rushlight.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
-__all__ = ["Function", "GradcheckError", "backward", "function", "grad", "grad_mode", "gradcheck", "gradgradcheck"]
-__all__ += ["graph", "register", "variable", *grad_mode.__all__]
+__all__ = ["Function", "GradcheckError", "anomaly_mode", "backward", "detect_anomaly", "function", "functional", "grad"]
+__all__ += [
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "register",
+    "set_detect_anomaly",
+    "variable",
+    *grad_mode.__all__,
+]
+
+
+def __getattr__(name: str):
+    if name == "forward_ad":
+        raise AttributeError("rushlight leaves out autograd.forward_ad (forward mode)")
+    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")

@@ -6,14 +6,16 @@ ready queue for each device.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.autograd.graph import Edge, Node, _sequence, gradient_edge
+from rushlight.autograd.anomaly_mode import AnomalyMode, check_anomalies
+from rushlight.autograd.graph import AccumulateGrad, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
 from rushlight.c10.dispatch import local
 from rushlight.c10.exception import warn_once
@@ -267,6 +269,34 @@ def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) 
     return outputs
 
 
+# A backward pass -----------------------------------------------------------------------------------------------------
+
+
+class GraphTask:
+    """A backward pass. While it runs, it is `local.graph_task`. Source: `torch/csrc/autograd/graph_task.h`."""
+
+    def __init__(self, roots: Sequence[Edge], captures: dict[Edge, list[int]] | None) -> None:
+        self.roots, self.captures = roots, captures
+
+    @cached_property
+    def nodes(self) -> set[Node]:
+        """The nodes that run, or whose gradient is captured."""
+        reachable = set(count_dependencies([edge.node for edge in self.roots]))
+        if self.captures is None:
+            return reachable
+        ends = {edge.node for edge in self.captures}
+        return ends | nodes_to_execute(ends, reachable)
+
+    def will_execute(self, node: Node) -> bool:
+        """Source: `torch/csrc/autograd/init.cpp`, `_will_engine_execute_node`."""
+        if isinstance(node, AccumulateGrad) and self.captures and self.captures.get(Edge(node)):
+            problem = (
+                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
+            )
+            raise RuntimeError(f"{problem} This is currently not supported.")
+        return node in self.nodes
+
+
 # The public functions ------------------------------------------------------------------------------------------------
 
 
@@ -279,15 +309,16 @@ def backward(
 ) -> None:
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
     Source: `torch/autograd/__init__.py`, `backward`."""
-    tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    tensors = _as_sequence(tensors)
     if inputs is not None:
-        inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        inputs = _as_sequence(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots, grads = _roots(tensors, grad_tensors)
     captures = None if inputs is None else {_differentiable_edge(tensor): [] for tensor in inputs}
     for tensor in inputs or ():
-        tensor.retain_grad()
+        if isinstance(tensor, Tensor):
+            tensor.retain_grad()
     if create_graph:
         problem = "Using backward() with create_graph=True will create a reference cycle of parameters and gradients"
         warn_once(f"{problem}. Use autograd.grad, or reset the .grad fields to None", stacklevel=3)
@@ -300,7 +331,9 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of the outputs with respect to the inputs. No `grad` attribute changes.
@@ -309,12 +342,18 @@ def grad(
 
     Source: `torch/autograd/__init__.py`, `grad`.
     """
-    outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    if is_grads_batched:
+        raise NotImplementedError("grad: rushlight leaves out is_grads_batched=True")
+    if not only_inputs:
+        use = "To accumulate gradient for other parts of the graph, please use torch.autograd.backward."
+        warnings.warn(f"only_inputs argument is deprecated and is ignored now. {use}", FutureWarning, stacklevel=2)
+    outputs, inputs = _as_sequence(outputs), _as_sequence(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
+    if materialize_grads and any(isinstance(each, GradientEdge) for each in inputs):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     unused = materialize_grads if allow_unused is None else allow_unused
     roots, grads = _roots(outputs, grad_outputs)
     captures: dict[Edge, list[int]] = {}
@@ -335,18 +374,31 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
     """Execute. `local.for_inputs` says whether only some inputs get gradients, which a re-entrant checkpoint refuses, and
     `local.graph_task_id` numbers the backward pass.
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
-    before = local.for_inputs, local.graph_task_id
+    before = local.for_inputs, local.graph_task_id, local.graph_task
     local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_sequence)
+    local.graph_task = GraphTask(roots, captures)
+    keep_graph = create_graph if retain_graph is None else retain_graph
     try:
-        return execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+        if AnomalyMode.enabled:
+            with check_anomalies(local.graph_task.nodes):
+                return execute(roots, grads, keep_graph, create_graph, captures)
+        return execute(roots, grads, keep_graph, create_graph, captures)
     finally:
-        local.for_inputs, local.graph_task_id = before
+        local.for_inputs, local.graph_task_id, local.graph_task = before
 
 
-def _differentiable_edge(tensor: Tensor) -> Edge:
-    if not requires_grad(tensor):
+def _as_sequence(tensors: Any) -> tuple[Tensor | GradientEdge, ...]:
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
+
+
+def _edge(tensor: Tensor | GradientEdge) -> Edge:
+    return Edge(*tensor) if isinstance(tensor, GradientEdge) else gradient_edge(tensor)
+
+
+def _differentiable_edge(tensor: Tensor | GradientEdge) -> Edge:
+    if not isinstance(tensor, GradientEdge) and not requires_grad(tensor):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return gradient_edge(tensor)
+    return _edge(tensor)
 
 
 def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tensor]]:
@@ -357,14 +409,17 @@ def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tens
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     edges, made = [], []
     for i, (tensor, grad) in enumerate(zip(tensors, grads)):
+        edge = _edge(tensor)
+        if isinstance(tensor, GradientEdge):
+            sizes, dtype = edge.node.input_metadata[edge.input_nr]
+            tensor = functions.empty(sizes, dtype=dtype)
         if grad is None:
-            if tensor.numel() != 1 and tensor.requires_grad:
+            if tensor.numel() != 1 and edge.node is not None:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             grad = functions.ones_like(tensor)
         elif grad.shape != tensor.shape:
             shapes = f"a shape of {list(grad.shape)} and output[{i}] has a shape of {list(tensor.shape)}."
             raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has {shapes}")
-        edge = gradient_edge(tensor)
         if edge.node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)

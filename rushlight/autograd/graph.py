@@ -5,24 +5,28 @@ from the gradients of the results. Its *edges* lead to the nodes that made those
 no recorded operator made, leads to an `AccumulateGrad`.
 
 In PyTorch: `torch/csrc/autograd/function.h`, `edge.h`, `variable.h`, `saved_variable.h`, `functions/accumulate_grad.h`,
-`torch/autograd/graph.py`. Left out: anomaly mode, hooks that compile, sparse gradients.
+`torch/autograd/graph.py`. Left out: `allow_mutation_on_saved_tensors`, hooks that compile,
+sparse gradients.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, NamedTuple
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native import views
+from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
+from rushlight.autograd.anomaly_mode import AnomalyMode, store_stack
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import dtype
+from rushlight.c10.dtypes import dtype, float64
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.storage import Size
 
@@ -36,6 +40,16 @@ class Edge(NamedTuple):
 
 
 NO_EDGE = Edge(None)
+
+
+class GradientEdge(NamedTuple):
+    """The edge of a tensor's gradient. `backward` and `grad` accept it in place of the tensor, which need not exist any more.
+    Source: `torch/autograd/graph.py`, `GradientEdge`."""
+
+    node: Node
+    output_nr: int
+
+
 _sequence = count()
 
 
@@ -55,10 +69,13 @@ class Node:
     retains_grad_hooks: dict | None = None
     post_hooks: dict | None = None
     released = False
+    requires_grad = True
 
     def __init__(self) -> None:
         self.sequence_nr = next(_sequence)
         self.input_metadata: list[tuple[Size, dtype]] = []
+        if AnomalyMode.enabled:
+            store_stack(self)
 
     def apply(self, *grads: Tensor | None) -> Any:
         raise NotImplementedError
@@ -79,6 +96,14 @@ class Node:
                 raise TypeError(f"argument {i} is not a Variable")
         results = tuple(self.apply(*grads))
         return results[0] if len(results) == 1 else results
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """What other code notes about the node, such as the anomaly mode."""
+        return {}
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -136,6 +161,8 @@ class AccumulateGrad(Node):
         self.sequence_nr = sys.maxsize  # runs before all others: it has no next edges
         self.variable = variable
         self.input_metadata = [(variable._sizes, variable.dtype)]
+        if AnomalyMode.enabled:
+            store_stack(self)
 
     def apply(self, grad: Tensor | None) -> tuple[()]:
         meta = self.variable._autograd
@@ -219,6 +246,15 @@ def gradient_edge(tensor: Tensor) -> Edge:
     return Edge(grad_accumulator(tensor)) if meta is not None else NO_EDGE
 
 
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Source: `torch/autograd/graph.py`, `get_gradient_edge`."""
+    edge = gradient_edge(tensor)
+    if edge.node is None:
+        problem = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        raise RuntimeError(problem)
+    return GradientEdge(*edge)
+
+
 def grad_accumulator(leaf: Tensor) -> AccumulateGrad | None:
     """The only `AccumulateGrad` of a leaf. It lives while a graph holds it. A leaf that requires grad only because it is a view
     of a tensor that does, made in `no_grad`, has none, and neither has a tensor that does not require grad.
@@ -257,14 +293,21 @@ class SavedTensor:
             self.output_nr = tensor._autograd.output_nr
             self.tensor = without_history(tensor)
         if local.saved_tensors_hooks:
-            pack, unpack = local.saved_tensors_hooks[-1]
-            self.unpack_hook = lambda packed: check_unpacked(unpack(packed))
-            self.edge, self.tensor = NO_EDGE if self.is_output else gradient_edge(tensor), None
-            with set_grad_enabled(False):
-                self.packed = pack(tensor)
-            if tensor._storage.version != self.version:
-                problem = "A saved tensor pack hook is modifying its input in place."
-                raise RuntimeError(f"{problem} Clone the tensor in the hook, and write to the clone.")
+            self.register_hooks(*local.saved_tensors_hooks[-1], tensor)
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable, tensor: Tensor | None = None) -> None:
+        """Save the value that `pack_hook` returns instead of the tensor."""
+        if self.unpack_hook is not None:
+            problem = "Calling register_hooks on a saved tensor whose hooks have already been set."
+            raise RuntimeError(f"{problem} Hint: only one pair of hooks is allowed at a time.")
+        tensor = self.tensor if tensor is None else tensor
+        self.unpack_hook = lambda packed: check_unpacked(unpack_hook(packed))
+        self.edge, self.tensor = NO_EDGE if self.is_output else gradient_edge(tensor), None
+        with set_grad_enabled(False):
+            self.packed = pack_hook(tensor)
+        if tensor._storage.version != self.version:
+            problem = "A saved tensor pack hook is modifying its input in place."
+            raise RuntimeError(f"{problem} Clone the tensor in the hook, and write to the clone.")
 
 
 def check_unpacked(value: Any) -> Tensor:
@@ -347,15 +390,137 @@ def save(tensor: Any, is_output: bool = False) -> Any:
     return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
 
 
+# The saved values of a node as attributes, `node._saved_self`. Source: `torch/csrc/autograd/generated/python_functions.cpp`
+
+
+def tensor_getters(slot: str) -> tuple[property, property]:
+    """The attributes `_saved_*` and `_raw_saved_*` of a node that saves a tensor, or a list of tensors, in `slot`. Reading them
+    raises RuntimeError if the node has freed its tensors."""
+
+    def unpacked(node: Node) -> Any:
+        value = unpack(node, getattr(node, slot))
+        if isinstance(value, (int, float)):  # a number in place of a tensor
+            return creation.tensor(value, dtype=float64 if isinstance(value, float) else None)
+        return tuple(value) if isinstance(value, list) else value
+
+    def raw(node: Node) -> Any:
+        value = getattr(node, slot)
+        unpack(node, None)  # raises if the node has freed it
+        return tuple(value) if isinstance(value, list) else value
+
+    return property(unpacked), property(raw)
+
+
+def value_getter(slot: str) -> property:
+    """The attribute `_saved_*` of a node for a value that is not a tensor. A list becomes a tuple."""
+
+    def read(node: Node) -> Any:
+        value = getattr(node, slot)
+        return tuple(value) if isinstance(value, (list, tuple)) else value
+
+    return property(read)
+
+
+def int_getter(slot: str) -> property:
+    """`value_getter` for an argument of type int. As in PyTorch, the number is read as an unsigned one: -1 is `2**64 - 1`."""
+
+    def read(node: Node) -> Any:
+        value = getattr(node, slot)
+        if isinstance(value, (list, tuple)):
+            return tuple(int(each) % 2**64 for each in value)
+        return None if value is None else int(value) % 2**64
+
+    return property(read)
+
+
+# Hooks of saved tensors, and a hook of several gradients -------------------------------------------------------------
+
+
 class saved_tensors_hooks:
     """In this block, each node saves `pack_hook(tensor)` instead of a tensor. Backward calls `unpack_hook` on the saved value.
     Source: `torch/autograd/graph.py`, `saved_tensors_hooks`."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        self.hooks = (pack_hook, unpack_hook)
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        local.saved_tensors_hooks.append(self.hooks)
+        if local.saved_tensors_hooks_disabled is not None:
+            raise RuntimeError(local.saved_tensors_hooks_disabled)
+        local.saved_tensors_hooks.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
         local.saved_tensors_hooks.pop()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """In this block, nodes save their tensors on the CPU. Source: `torch/autograd/graph.py`, `save_on_cpu`."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: (tensor.device, tensor.to("cpu")), lambda packed: packed[1].to(packed[0]))
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """In this block, `saved_tensors_hooks` raise a RuntimeError with this message.
+    Source: `torch/autograd/graph.py`, `disable_saved_tensors_hooks`."""
+    if local.saved_tensors_hooks:
+        raise RuntimeError(error_message)
+    before, local.saved_tensors_hooks_disabled = local.saved_tensors_hooks_disabled, error_message
+    try:
+        yield
+    finally:
+        local.saved_tensors_hooks_disabled = before
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> MultiHandle:
+    """A hook of several tensors. With the mode "all", `fn(grads)` runs once in each backward pass, when all gradients of the
+    tensors that this pass computes are known; the other gradients are None. With "any", `fn(grad)` runs for the first gradient.
+    Source: `torch/autograd/graph.py`, `register_multi_grad_hook`."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        done = weakref.WeakSet()  # the backward passes in which it ran
+
+        def run_first(grad: Tensor) -> None:
+            if local.graph_task not in done:
+                done.add(local.graph_task)
+                fn(grad)
+
+        return MultiHandle(tensor.register_hook(run_first) for tensor in tensors if tensor.requires_grad)
+    nodes = [get_gradient_edge(tensor).node for tensor in tensors]
+    arrived = weakref.WeakKeyDictionary()  # by backward pass: the gradients so far, by index
+
+    def run_last(i: int, grad: Tensor) -> None:
+        grads = arrived.setdefault(local.graph_task, {})
+        grads[i] = grad
+        if len(grads) == sum(map(local.graph_task.will_execute, nodes)):
+            fn([grads.get(i) for i in range(len(nodes))])
+            del arrived[local.graph_task]
+
+    return MultiHandle(tensor.register_hook(partial(run_last, i)) for i, tensor in enumerate(tensors))
+
+
+class MultiHandle:
+    """Source: `torch/autograd/graph.py`, `_MultiHandle`."""
+
+    def __init__(self, handles: Iterable[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    __enter__, __exit__ = RemovableHandle.__enter__, RemovableHandle.__exit__
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Record that other code has written to these tensors. Source: `torch/autograd/graph.py`, `increment_version`."""
+    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not each.is_inference():
+            each._storage.version += 1
+
+
+def __getattr__(name: str) -> Any:
+    if name == "allow_mutation_on_saved_tensors":
+        raise AttributeError("rushlight leaves out autograd.graph.allow_mutation_on_saved_tensors")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -41,6 +41,21 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
+def detach_(self: Tensor) -> Tensor:
+    """Make the tensor a leaf that does not require grad. Views of it keep their history.
+    Source: `torch/csrc/autograd/VariableTypeManual.cpp`, `detach_`."""
+    if self._base is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+            "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+            "torch/optim/optimizer.py as the solution."
+        )
+    if self._autograd is not None:
+        self._autograd.requires_grad, self._autograd.grad_fn, self._autograd.output_nr = False, None, 0
+    return self
+
+
 def _set_grad(self: Tensor, grad: Tensor | None) -> None:
     if grad is not None:
         if not isinstance(grad, Tensor):
@@ -175,4 +190,5 @@ Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
 Tensor._is_view = lambda self: self._base is not None
 Tensor.__deepcopy__ = _deepcopy
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
+Tensor.detach_ = detach_
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

@@ -181,6 +181,8 @@ class LocalState(threading.local):
         self.tensor_keys = TENSOR_KEYS  # of new tensors
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
         self.graph_task_id = -1  # of the backward pass that is running
+        self.saved_tensors_hooks_disabled: str | None = None  # the message of the error that they raise
+        self.graph_task = None  # the backward pass that is running
         self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
 

@@ -2,8 +2,8 @@
 
 Most rules are *chainable*: they compute the next learning rate from the current one, not from the number of steps. So several
 schedulers can act on one optimizer, and each multiplies the current learning rate. The closed form computes it from the first
-learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `MultiplicativeLR`, `PolynomialLR`,
-`CyclicLR`, warm restarts, `ChainedScheduler`, learning rates that are tensors.
+learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `CyclicLR`,
+learning rates that are tensors.
 """
 
 from __future__ import annotations
@@ -128,6 +128,16 @@ class LambdaLR(LRScheduler):
                 ours.__dict__.update(saved)
 
 
+class MultiplicativeLR(LambdaLR):
+    """Multiplies the learning rate by a function of the number of steps, or by one such function for each group."""
+
+    def get_lr(self) -> list[float]:
+        _warn_get_lr_called_outside_step(self)
+        if self._is_initial:
+            return self._current()
+        return [lr * factor(self.last_epoch) for factor, lr in zip(self.lr_lambdas, self._current())]
+
+
 class _FactorLR(LRScheduler):
     """Multiplies the learning rates of all groups by the same factor, which depends only on the number of steps. A subclass
     defines the factor of this step, and the product of all factors up to this step."""
@@ -236,6 +246,23 @@ class ExponentialLR(_FactorLR):
         return self.gamma**self.last_epoch
 
 
+class PolynomialLR(_FactorLR):
+    """From the first learning rate to 0 in `total_iters` steps, along a polynomial."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def _factor(self) -> float:
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        left = 1.0 - self.last_epoch / self.total_iters
+        return (left / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
+
+    def _product(self) -> float:
+        return (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
+
+
 def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
     """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
 
@@ -277,6 +304,76 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[float]:
         height = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
         return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """From the first learning rate to `eta_min` in `T_0` steps, along half a cosine, and again from the first learning rate.
+    Each time takes `T_mult` times as many steps."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if not isinstance(T_0, int) or T_0 <= 0:
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if not isinstance(T_mult, int) or T_mult < 1:
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_0 = self.T_i = T_0
+        self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_get_lr_called_outside_step(self)
+        height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
+        return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Advance by one step, or to `epoch`, which may be a fraction."""
+        if epoch is None and self.last_epoch >= 0:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
+        else:
+            epoch = 0 if epoch is None else epoch
+            if epoch < 0:
+                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            restarts = int(epoch / self.T_0)
+            if self.T_mult > 1:
+                restarts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+            self.T_i = self.T_0 * self.T_mult**restarts
+            self.T_cur = epoch - sum(self.T_0 * self.T_mult**i for i in range(restarts))
+        self._update_lr(math.floor(epoch))
+
+
+class ChainedScheduler(LRScheduler):
+    """Several chainable schedulers, all of which act at each step."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if not schedulers:
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+        optimizer = optimizer or schedulers[0].optimizer
+        for i, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"ChainedScheduler: the scheduler at index {i} has no `optimizer`")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(f"ChainedScheduler: ReduceLROnPlateau at index {i} needs a metric at each step")
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(f"ChainedScheduler: the scheduler at index {i} belongs to another optimizer")
+        self._schedulers, self.optimizer = schedulers, optimizer
+        self._last_lr = self._current()
+
+    def step(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._current()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
+            ours.load_state_dict(saved)
 
 
 class SequentialLR(LRScheduler):

@@ -9,7 +9,7 @@ are tensors, parameters with names, hooks of `state_dict`.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import wraps
@@ -76,6 +76,8 @@ def state_dict(optimizer: Optimizer) -> dict[str, Any]:
 
     Source: `torch/optim/optimizer.py`, `Optimizer.state_dict`.
     """
+    for hook in optimizer._hooks["state_dict_pre"].values():
+        hook(optimizer)
     numbers: dict[Tensor, int] = {}
     groups, start = [], 0
     for group in optimizer.param_groups:
@@ -86,7 +88,11 @@ def state_dict(optimizer: Optimizer) -> dict[str, Any]:
         settings = {name: value for name, value in group.items() if name != "params"}
         groups.append({**settings, "params": [numbers[param] for param in params]})
     state = {numbers[key] if isinstance(key, Tensor) else key: value for key, value in optimizer.state.items()}
-    return {"state": state, "param_groups": groups}
+    result = {"state": state, "param_groups": groups}
+    for hook in optimizer._hooks["state_dict_post"].values():
+        changed = hook(optimizer, result)
+        result = result if changed is None else changed
+    return result
 
 
 def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
@@ -97,6 +103,10 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
 
     Source: `torch/optim/optimizer.py`, `Optimizer.load_state_dict`.
     """
+    state_dict = state_dict.copy()  # shallow: a hook may change it
+    for hook in optimizer._hooks["load_state_dict_pre"].values():
+        changed = hook(optimizer, state_dict)
+        state_dict = state_dict if changed is None else changed
     groups, saved_groups = optimizer.param_groups, deepcopy(state_dict["param_groups"])
     if len(groups) != len(saved_groups):
         raise ValueError("loaded state dict has a different number of parameter groups")
@@ -110,6 +120,8 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
     for group, saved in zip(groups, saved_groups):
         saved["params"] = group["params"]
     optimizer.__setstate__({"state": state, "param_groups": saved_groups})
+    for hook in optimizer._hooks["load_state_dict_post"].values():
+        hook(optimizer)
 
 
 def _cast_value(param: Tensor, value: Any, key: Any = None) -> Any:
@@ -156,7 +168,7 @@ class Optimizer:
             if defaults.get(name):
                 raise NotImplementedError(f"{name}=True is left out")
         self.defaults = defaults
-        self._pre_hooks, self._post_hooks = {}, {}
+        self._pre_hooks, self._post_hooks, self._hooks = {}, {}, _state_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -207,6 +219,28 @@ class Optimizer:
         """`hook(optimizer, args, kwargs)` runs after each step."""
         return RemovableHandle(self._post_hooks, hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer)` runs before `state_dict`."""
+        return self._register("state_dict_pre", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer, state_dict)` runs after `state_dict`, and may return another dict."""
+        return self._register("state_dict_post", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer, state_dict)` runs before `load_state_dict`, and may return another dict."""
+        return self._register("load_state_dict_pre", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer)` runs after `load_state_dict`."""
+        return self._register("load_state_dict_post", hook, prepend)
+
+    def _register(self, when: str, hook: Callable, prepend: bool) -> RemovableHandle:
+        handle = RemovableHandle(self._hooks[when], hook)
+        if prepend:
+            self._hooks[when].move_to_end(handle.id, last=False)
+        return handle
+
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
@@ -214,6 +248,7 @@ class Optimizer:
         self.__dict__.update(state)
         self.__dict__.setdefault("_pre_hooks", {})
         self.__dict__.setdefault("_post_hooks", {})
+        self.__dict__.setdefault("_hooks", _state_hooks())
 
     def __repr__(self) -> str:
         groups = []
@@ -221,6 +256,11 @@ class Optimizer:
             settings = "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
             groups.append(f"\nParameter Group {i}\n{settings}")
         return f"{type(self).__name__} ({''.join(groups)})"
+
+
+def _state_hooks() -> dict[str, OrderedDict]:
+    when = ("state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post")
+    return {each: OrderedDict() for each in when}
 
 
 def _refuse_negative(**settings: float) -> None:

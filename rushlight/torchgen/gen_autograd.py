@@ -30,7 +30,7 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 
 NAMES = {  # names that the generated code uses, by module
     "engine": "sum_to",
-    "graph": "Node, gradient_edge, save, unpack",
+    "graph": "Node, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter",
     "history": "any_requires_grad, call_below, check_inplace, check_no_requires_grad, rebase_history, set_history, "
     "set_history_inplace",
 }
@@ -38,6 +38,9 @@ INPLACE_VIEWS = ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")  #
 METADATA = {  # metadata that a formula may read from a tensor that is not saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
 }  # fmt: skip
+
+
+SHOWN = {"_shape": "_sym_sizes", "_stride": "_sym_strides", "_numel": "_sym_numel"}  # their names in `_saved_*`
 
 
 @dataclass
@@ -164,7 +167,9 @@ def node_class(derivative: Derivative) -> str:
     slots = [f"saved_{name}" for name in users]
     lines = [f"class {derivative.node}(Node):"]
     if slots:
-        lines += [f"    {' = '.join(slots)} = None", ""]
+        lines += [f"    {' = '.join(slots)} = None"]
+        lines += [f"    _saved_{name}, _raw_saved_{name} = tensor_getters('saved_{name}')" for name in users]
+    lines += [*saved_values(derivative), ""]
     kept = ", ".join(f"node.{slot}" for slot in slots)
     # torch unpacks the saved tensors even if no gradient arrives
     check = [f"            unpack(node, [{kept}])"] if slots else []
@@ -199,6 +204,20 @@ def node_class(derivative: Derivative) -> str:
         released = " = ".join(f"node.{slot}" for slot in slots)
         lines += ["", "    def release_variables(node):", f"        {released} = None", "        node.released = True"]
     return "\n".join(lines) + "\n"
+
+
+def saved_values(derivative: Derivative) -> list[str]:
+    """The attributes `_saved_*` of a node for values that are not tensors: arguments, sizes, strides, numbers of elements."""
+    types = {argument.name: argument.type for argument in derivative.native.schema.arguments}
+    lines = []
+    for name in sorted({name for each in derivative.needs for name in each.values}):
+        suffix = next((suffix for suffix in SHOWN if name.removesuffix(suffix) in types), None)
+        if name in types:
+            read = "int_getter" if types[name].startswith("int") else "value_getter"
+            lines.append(f"    _saved_{name} = {read}('{name}')")
+        elif suffix is not None:
+            lines.append(f"    _saved_{name.removesuffix(suffix)}{SHOWN[suffix]} = value_getter('{name}')")
+    return lines
 
 
 # Kernels -------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import rushlight
 PACKAGE = Path(rushlight.__file__).parent
 # From the bottom up. A room imports what is below it, and rooms of one line know each other.
 ROOMS = [
-    "c10",
+    "c10 cuda",
     "library return_types",
     "aten",
     "autograd amp",
@@ -51,6 +51,12 @@ from torch.nn.init import kaiming_uniform_
 import torch.autograd.graph
 from torch.amp.autocast_mode import autocast
 from torch.amp import autocast
+from torch.amp import GradScaler
+from torch.amp.grad_scaler import GradScaler
+from torch.optim.swa_utils import AveragedModel
+from torch.autograd.functional import jacobian
+from torch.nn.modules.module import register_module_forward_hook
+import torch.cuda
 """.strip().splitlines()
 
 

@@ -92,7 +92,7 @@ from rushlight.aten.generated.functions import (
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
 from rushlight.autograd.engine import sum_to
-from rushlight.autograd.graph import Node, gradient_edge, save, unpack
+from rushlight.autograd.graph import Node, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter
 from rushlight.autograd.history import (
     any_requires_grad,
     call_below,
@@ -116,6 +116,12 @@ class AliasBackward0(Node):
 
 
 class AsStridedBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -127,6 +133,12 @@ class AsStridedBackward0(Node):
 
 
 class AsStridedBackward1(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -138,6 +150,12 @@ class AsStridedBackward1(Node):
 
 
 class AsStridedScatterBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -156,6 +174,11 @@ class AsStridedScatterBackward0(Node):
 
 
 class DiagonalBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -163,6 +186,11 @@ class DiagonalBackward0(Node):
 
 
 class DiagonalScatterBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_src_sym_sizes = value_getter("src_shape")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -179,6 +207,8 @@ class DiagonalScatterBackward0(Node):
 
 
 class ExpandBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -186,6 +216,8 @@ class ExpandBackward0(Node):
 
 
 class PermuteBackward0(Node):
+    _saved_dims = int_getter("dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -193,6 +225,10 @@ class PermuteBackward0(Node):
 
 
 class SelectBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -200,6 +236,10 @@ class SelectBackward0(Node):
 
 
 class SelectScatterBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+    _saved_src_sym_sizes = value_getter("src_shape")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -214,6 +254,12 @@ class SelectScatterBackward0(Node):
 
 
 class SliceBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -221,6 +267,12 @@ class SliceBackward0(Node):
 
 
 class SliceScatterBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_src_sym_sizes = value_getter("src_shape")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -237,6 +289,8 @@ class SliceScatterBackward0(Node):
 
 
 class SplitBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -244,6 +298,8 @@ class SplitBackward0(Node):
 
 
 class SplitWithSizesBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -251,6 +307,8 @@ class SplitWithSizesBackward0(Node):
 
 
 class SqueezeBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -258,6 +316,9 @@ class SqueezeBackward0(Node):
 
 
 class SqueezeBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -265,6 +326,9 @@ class SqueezeBackward1(Node):
 
 
 class SqueezeBackward2(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -272,6 +336,8 @@ class SqueezeBackward2(Node):
 
 
 class SqueezeBackward3(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -279,6 +345,9 @@ class SqueezeBackward3(Node):
 
 
 class SqueezeBackward4(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -286,6 +355,9 @@ class SqueezeBackward4(Node):
 
 
 class SqueezeBackward5(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -307,6 +379,9 @@ class TBackward1(Node):
 
 
 class TransposeBackward0(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -314,6 +389,9 @@ class TransposeBackward0(Node):
 
 
 class TransposeBackward1(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -321,6 +399,8 @@ class TransposeBackward1(Node):
 
 
 class UnbindBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -328,6 +408,11 @@ class UnbindBackward0(Node):
 
 
 class UnfoldBackward0(Node):
+    _saved_dimension = int_getter("dimension")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -335,6 +420,8 @@ class UnfoldBackward0(Node):
 
 
 class UnsqueezeBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -342,6 +429,8 @@ class UnsqueezeBackward0(Node):
 
 
 class UnsqueezeBackward1(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -349,6 +438,8 @@ class UnsqueezeBackward1(Node):
 
 
 class ReshapeAliasBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -356,6 +447,8 @@ class ReshapeAliasBackward0(Node):
 
 
 class UnsafeViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -363,6 +456,8 @@ class UnsafeViewBackward0(Node):
 
 
 class ViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -539,6 +634,7 @@ class RandomBackward2(Node):
 
 class AbsBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -553,6 +649,8 @@ class AbsBackward0(Node):
 
 
 class AddBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -577,6 +675,9 @@ class AddBackward1(Node):
 
 class AddcdivBackward0(Node):
     saved_tensor2 = saved_tensor1 = None
+    _saved_tensor2, _raw_saved_tensor2 = tensor_getters("saved_tensor2")
+    _saved_tensor1, _raw_saved_tensor1 = tensor_getters("saved_tensor1")
+    _saved_value = value_getter("value")
 
     def apply(node, grad):
         if grad is None:
@@ -602,6 +703,9 @@ class AddcdivBackward0(Node):
 
 class AddcmulBackward0(Node):
     saved_tensor2 = saved_tensor1 = None
+    _saved_tensor2, _raw_saved_tensor2 = tensor_getters("saved_tensor2")
+    _saved_tensor1, _raw_saved_tensor1 = tensor_getters("saved_tensor1")
+    _saved_value = value_getter("value")
 
     def apply(node, grad):
         if grad is None:
@@ -634,6 +738,9 @@ class CeilBackward0(Node):
 
 class ClampBackward0(Node):
     saved_max = saved_min = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -663,6 +770,9 @@ class ClampBackward0(Node):
 
 class ClampBackward1(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max = value_getter("max")
+    _saved_min = value_getter("min")
 
     def apply(node, grad):
         if grad is None:
@@ -678,6 +788,8 @@ class ClampBackward1(Node):
 
 class ClampMaxBackward1(Node):
     saved_max = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -703,6 +815,8 @@ class ClampMaxBackward1(Node):
 
 class ClampMaxBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max = value_getter("max")
 
     def apply(node, grad):
         if grad is None:
@@ -718,6 +832,8 @@ class ClampMaxBackward0(Node):
 
 class ClampMinBackward1(Node):
     saved_min = saved_self = None
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -743,6 +859,8 @@ class ClampMinBackward1(Node):
 
 class ClampMinBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_min = value_getter("min")
 
     def apply(node, grad):
         if grad is None:
@@ -758,6 +876,7 @@ class ClampMinBackward0(Node):
 
 class CosBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -773,6 +892,8 @@ class CosBackward0(Node):
 
 class DivBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -797,6 +918,8 @@ class DivBackward0(Node):
 
 
 class DivBackward1(Node):
+    _saved_other = value_getter("other")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -805,6 +928,9 @@ class DivBackward1(Node):
 
 class DivBackward2(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_rounding_mode = value_getter("rounding_mode")
 
     def apply(node, grad):
         if grad is None:
@@ -832,6 +958,10 @@ class DivBackward2(Node):
 
 class EluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -847,6 +977,10 @@ class EluBackward0(Node):
 
 class EluBackward1(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -862,6 +996,7 @@ class EluBackward1(Node):
 
 class ErfBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -877,6 +1012,7 @@ class ErfBackward0(Node):
 
 class ExpBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -892,6 +1028,7 @@ class ExpBackward0(Node):
 
 class Exp2Backward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -907,6 +1044,7 @@ class Exp2Backward0(Node):
 
 class Expm1Backward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -936,6 +1074,8 @@ class FmodBackward0(Node):
 
 class FmodBackward1(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -961,6 +1101,8 @@ class FmodBackward1(Node):
 
 class GeluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_approximate = value_getter("approximate")
 
     def apply(node, grad):
         if grad is None:
@@ -976,6 +1118,9 @@ class GeluBackward0(Node):
 
 class HardtanhBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max_val = value_getter("max_val")
+    _saved_min_val = value_getter("min_val")
 
     def apply(node, grad):
         if grad is None:
@@ -991,6 +1136,8 @@ class HardtanhBackward0(Node):
 
 class LeakyReluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -1006,6 +1153,8 @@ class LeakyReluBackward0(Node):
 
 class LeakyReluBackward1(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -1021,6 +1170,9 @@ class LeakyReluBackward1(Node):
 
 class LerpBackward1(Node):
     saved_weight = saved_end = saved_self = None
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_end, _raw_saved_end = tensor_getters("saved_end")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1049,6 +1201,8 @@ class LerpBackward1(Node):
 
 
 class LerpBackward0(Node):
+    _saved_weight = value_getter("weight")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1066,6 +1220,7 @@ class LerpBackward0(Node):
 
 class LogBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1081,6 +1236,7 @@ class LogBackward0(Node):
 
 class Log10Backward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1096,6 +1252,7 @@ class Log10Backward0(Node):
 
 class Log1PBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1111,6 +1268,7 @@ class Log1PBackward0(Node):
 
 class Log2Backward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1126,6 +1284,8 @@ class Log2Backward0(Node):
 
 class MaximumBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1151,6 +1311,8 @@ class MaximumBackward0(Node):
 
 class MinimumBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1176,6 +1338,8 @@ class MinimumBackward0(Node):
 
 class MulBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1200,6 +1364,8 @@ class MulBackward0(Node):
 
 
 class MulBackward1(Node):
+    _saved_other = value_getter("other")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1215,6 +1381,8 @@ class NegBackward0(Node):
 
 class PowBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_exponent = value_getter("exponent")
 
     def apply(node, grad):
         if grad is None:
@@ -1232,6 +1400,9 @@ class PowBackward0(Node):
 
 class PowBackward1(Node):
     saved_exponent = saved_self = saved_result = None
+    _saved_exponent, _raw_saved_exponent = tensor_getters("saved_exponent")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1258,6 +1429,9 @@ class PowBackward1(Node):
 
 class PowBackward2(Node):
     saved_exponent = saved_result = None
+    _saved_exponent, _raw_saved_exponent = tensor_getters("saved_exponent")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self = value_getter("self")
 
     def apply(node, grad):
         if grad is None:
@@ -1274,6 +1448,7 @@ class PowBackward2(Node):
 
 class ReciprocalBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1289,6 +1464,7 @@ class ReciprocalBackward0(Node):
 
 class ReluBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1311,6 +1487,8 @@ class RemainderBackward0(Node):
 
 class RemainderBackward1(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1350,6 +1528,7 @@ class RoundBackward1(Node):
 
 class RsqrtBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1364,6 +1543,8 @@ class RsqrtBackward0(Node):
 
 
 class RsubBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1380,6 +1561,8 @@ class RsubBackward0(Node):
 
 
 class RsubBackward1(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1388,6 +1571,7 @@ class RsubBackward1(Node):
 
 class SigmoidBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1417,6 +1601,7 @@ class SgnBackward0(Node):
 
 class SiluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1436,6 +1621,7 @@ class SiluBackward0(Node):
 
 class SinBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1451,6 +1637,9 @@ class SinBackward0(Node):
 
 class SoftplusBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_beta = value_getter("beta")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -1466,6 +1655,7 @@ class SoftplusBackward0(Node):
 
 class SqrtBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1480,6 +1670,8 @@ class SqrtBackward0(Node):
 
 
 class SubBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1504,6 +1696,7 @@ class SubBackward1(Node):
 
 class TanBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1519,6 +1712,7 @@ class TanBackward0(Node):
 
 class TanhBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1534,6 +1728,8 @@ class TanhBackward0(Node):
 
 class ThresholdBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -1556,6 +1752,7 @@ class TruncBackward0(Node):
 
 class WhereBackward0(Node):
     saved_condition = None
+    _saved_condition, _raw_saved_condition = tensor_getters("saved_condition")
 
     def apply(node, grad):
         if grad is None:
@@ -1638,6 +1835,8 @@ class XlogyBackward2(Node):
 
 
 class CatBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return [None] * len(node.next_edges)
@@ -1646,6 +1845,11 @@ class CatBackward0(Node):
 
 class EmbeddingBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_padding_idx = int_getter("padding_idx")
+    _saved_scale_grad_by_freq = value_getter("scale_grad_by_freq")
+    _saved_sparse = value_getter("sparse")
+    _saved_weight_sym_sizes = value_getter("weight_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1664,6 +1868,8 @@ class EmbeddingBackward0(Node):
 
 
 class FlipBackward0(Node):
+    _saved_dims = int_getter("dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1672,6 +1878,9 @@ class FlipBackward0(Node):
 
 class GatherBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1687,6 +1896,8 @@ class GatherBackward0(Node):
 
 class IndexBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1702,6 +1913,10 @@ class IndexBackward0(Node):
 
 class IndexAddBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_alpha = value_getter("alpha")
+    _saved_dim = int_getter("dim")
+    _saved_source_sym_sizes = value_getter("source_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1724,6 +1939,8 @@ class IndexAddBackward0(Node):
 
 class IndexPutBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_accumulate = value_getter("accumulate")
 
     def apply(node, grad):
         if grad is None:
@@ -1746,6 +1963,8 @@ class IndexPutBackward0(Node):
 
 class IndexPutImplBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_accumulate = value_getter("accumulate")
 
     def apply(node, grad):
         if grad is None:
@@ -1768,6 +1987,9 @@ class IndexPutImplBackward0(Node):
 
 class IndexSelectBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1783,6 +2005,7 @@ class IndexSelectBackward0(Node):
 
 class MaskedFillBackward0(Node):
     saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
@@ -1798,6 +2021,7 @@ class MaskedFillBackward0(Node):
 
 class MaskedFillBackward1(Node):
     saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
@@ -1819,6 +2043,9 @@ class MaskedFillBackward1(Node):
 
 
 class RepeatBackward0(Node):
+    _saved_repeats = int_getter("repeats")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1826,6 +2053,9 @@ class RepeatBackward0(Node):
 
 
 class RollBackward0(Node):
+    _saved_dims = int_getter("dims")
+    _saved_shifts = int_getter("shifts")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1834,6 +2064,8 @@ class RollBackward0(Node):
 
 class ScatterBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1856,6 +2088,8 @@ class ScatterBackward0(Node):
 
 class ScatterBackward1(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1871,6 +2105,8 @@ class ScatterBackward1(Node):
 
 class ScatterAddBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1892,6 +2128,8 @@ class ScatterAddBackward0(Node):
 
 
 class StackBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return [None] * len(node.next_edges)
@@ -1899,6 +2137,8 @@ class StackBackward0(Node):
 
 
 class TrilBackward0(Node):
+    _saved_diagonal = int_getter("diagonal")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1906,6 +2146,8 @@ class TrilBackward0(Node):
 
 
 class TriuBackward0(Node):
+    _saved_diagonal = int_getter("diagonal")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1914,6 +2156,8 @@ class TriuBackward0(Node):
 
 class LogSoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1929,6 +2173,8 @@ class LogSoftmaxBackward0(Node):
 
 class SoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1944,6 +2190,10 @@ class SoftmaxBackward0(Node):
 
 class AmaxBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1960,6 +2210,10 @@ class AmaxBackward0(Node):
 
 class AminBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1975,6 +2229,8 @@ class AminBackward0(Node):
 
 
 class CumsumBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1983,6 +2239,10 @@ class CumsumBackward0(Node):
 
 class LogsumexpBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1999,6 +2259,8 @@ class LogsumexpBackward0(Node):
 
 class MaxBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2015,6 +2277,10 @@ class MaxBackward1(Node):
 
 class MaxBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2034,6 +2300,9 @@ class MaxBackward0(Node):
 
 
 class MeanBackward0(Node):
+    _saved_self_sym_numel = value_getter("self_numel")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2041,6 +2310,10 @@ class MeanBackward0(Node):
 
 
 class MeanBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2049,6 +2322,8 @@ class MeanBackward1(Node):
 
 class MinBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2065,6 +2340,10 @@ class MinBackward1(Node):
 
 class MinBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2085,6 +2364,8 @@ class MinBackward0(Node):
 
 class ProdBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2101,6 +2382,10 @@ class ProdBackward0(Node):
 
 class ProdBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2117,6 +2402,11 @@ class ProdBackward1(Node):
 
 class StdBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2132,6 +2422,8 @@ class StdBackward0(Node):
 
 
 class SumBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2139,6 +2431,10 @@ class SumBackward0(Node):
 
 
 class SumBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2147,6 +2443,10 @@ class SumBackward1(Node):
 
 class VarBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2273,6 +2573,14 @@ class Unique2Backward0(Node):
 
 class AddmmBackward0(Node):
     saved_mat2 = saved_mat1 = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_mat1, _raw_saved_mat1 = tensor_getters("saved_mat1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
+    _saved_mat1_sym_sizes = value_getter("mat1_shape")
+    _saved_mat1_sym_strides = value_getter("mat1_stride")
+    _saved_mat2_sym_sizes = value_getter("mat2_shape")
+    _saved_mat2_sym_strides = value_getter("mat2_stride")
 
     def apply(node, grad):
         if grad is None:
@@ -2305,6 +2613,10 @@ class AddmmBackward0(Node):
 
 class BaddbmmBackward0(Node):
     saved_batch2 = saved_batch1 = None
+    _saved_batch2, _raw_saved_batch2 = tensor_getters("saved_batch2")
+    _saved_batch1, _raw_saved_batch1 = tensor_getters("saved_batch1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
 
     def apply(node, grad):
         if grad is None:
@@ -2333,6 +2645,8 @@ class BaddbmmBackward0(Node):
 
 class BmmBackward0(Node):
     saved_mat2 = saved_self = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2358,6 +2672,8 @@ class BmmBackward0(Node):
 
 class DotBackward0(Node):
     saved_tensor = saved_self = None
+    _saved_tensor, _raw_saved_tensor = tensor_getters("saved_tensor")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2381,6 +2697,12 @@ class DotBackward0(Node):
 
 class MmBackward0(Node):
     saved_mat2 = saved_self = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_mat2_sym_sizes = value_getter("mat2_shape")
+    _saved_mat2_sym_strides = value_getter("mat2_stride")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
 
     def apply(node, grad):
         if grad is None:
@@ -2406,6 +2728,8 @@ class MmBackward0(Node):
 
 class MvBackward0(Node):
     saved_vec = saved_self = None
+    _saved_vec, _raw_saved_vec = tensor_getters("saved_vec")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2885,6 +3209,11 @@ class BinaryCrossEntropyBackward0(Node):
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
     saved_pos_weight = saved_self = saved_target = saved_weight = None
+    _saved_pos_weight, _raw_saved_pos_weight = tensor_getters("saved_pos_weight")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2914,6 +3243,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
 class HuberLossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_delta = value_getter("delta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2937,6 +3270,9 @@ class HuberLossBackward0(Node):
 
 class MseLossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2960,6 +3296,12 @@ class MseLossBackward0(Node):
 
 class NllLossBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_total_weight, _raw_saved_total_weight = tensor_getters("saved_total_weight")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2983,6 +3325,12 @@ class NllLossBackward0(Node):
 
 class NllLoss2DBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_total_weight, _raw_saved_total_weight = tensor_getters("saved_total_weight")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -3006,6 +3354,10 @@ class NllLoss2DBackward0(Node):
 
 class SmoothL1LossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_beta = value_getter("beta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -3029,6 +3381,9 @@ class SmoothL1LossBackward0(Node):
 
 class LogSoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -3056,6 +3411,10 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
 class SoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_dim = int_getter("dim")
+    _saved_input_dtype = value_getter("input_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -3115,6 +3474,10 @@ class BinaryCrossEntropyBackwardBackward0(Node):
 
 
 class DiagonalBackwardBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -3123,6 +3486,12 @@ class DiagonalBackwardBackward0(Node):
 
 class EluBackwardBackward0(Node):
     saved_self_or_result = saved_grad_output = None
+    _saved_self_or_result, _raw_saved_self_or_result = tensor_getters("saved_self_or_result")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_is_result = value_getter("is_result")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -3152,6 +3521,8 @@ class EluBackwardBackward0(Node):
 
 class EmbeddingDenseBackwardBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_padding_idx = int_getter("padding_idx")
 
     def apply(node, grad):
         if grad is None:
@@ -3167,6 +3538,9 @@ class EmbeddingDenseBackwardBackward0(Node):
 
 class GeluBackwardBackward0(Node):
     saved_self = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_approximate = value_getter("approximate")
 
     def apply(node, grad):
         if grad is None:
@@ -3190,6 +3564,9 @@ class GeluBackwardBackward0(Node):
 
 class HardtanhBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max_val = value_getter("max_val")
+    _saved_min_val = value_getter("min_val")
 
     def apply(node, grad):
         if grad is None:
@@ -3212,6 +3589,11 @@ class HardtanhBackwardBackward0(Node):
 
 class HuberLossBackwardBackward0(Node):
     saved_grad_output = saved_self = saved_target = None
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_delta = value_getter("delta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -3244,6 +3626,8 @@ class HuberLossBackwardBackward0(Node):
 
 class LeakyReluBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -3266,6 +3650,10 @@ class LeakyReluBackwardBackward0(Node):
 
 class MseLossBackwardBackward0(Node):
     saved_self = saved_target = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -3292,6 +3680,10 @@ class MseLossBackwardBackward0(Node):
 
 class NllLoss2DBackwardBackward0(Node):
     saved_target = saved_weight = None
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -3315,6 +3707,10 @@ class NllLoss2DBackwardBackward0(Node):
 
 class NllLossBackwardBackward0(Node):
     saved_target = saved_weight = None
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -3337,6 +3733,9 @@ class NllLossBackwardBackward0(Node):
 
 
 class SelectBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -3345,6 +3744,8 @@ class SelectBackwardBackward0(Node):
 
 class SigmoidBackwardBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
 
     def apply(node, grad):
         if grad is None:
@@ -3367,6 +3768,11 @@ class SigmoidBackwardBackward0(Node):
 
 
 class SliceBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -3375,6 +3781,11 @@ class SliceBackwardBackward0(Node):
 
 class SmoothL1LossBackwardBackward0(Node):
     saved_self = saved_target = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_beta = value_getter("beta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -3405,6 +3816,10 @@ class SmoothL1LossBackwardBackward0(Node):
 
 class SoftplusBackwardBackward0(Node):
     saved_self = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_beta = value_getter("beta")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -3428,6 +3843,8 @@ class SoftplusBackwardBackward0(Node):
 
 class TanhBackwardBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
 
     def apply(node, grad):
         if grad is None:
@@ -3451,6 +3868,8 @@ class TanhBackwardBackward0(Node):
 
 class ThresholdBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -3472,6 +3891,10 @@ class ThresholdBackwardBackward0(Node):
 
 
 class UnfoldBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)

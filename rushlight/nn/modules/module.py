@@ -2,15 +2,15 @@
 
 `Module.__setattr__` registers each of them in one of three dicts. Conversion, saving, loading and listing iterate over these
 dicts. `Module.__call__` runs `forward` with the hooks around it. The functions come first, then the class with these functions
-as methods. In PyTorch: `torch/nn/modules/module.py`. Left out: hooks for all modules at once, backward hooks that are not full,
-`always_call`, hooks of `state_dict`, extra state, `compile`, memory formats.
+as methods. In PyTorch: `torch/nn/modules/module.py`. Left out: backward hooks that are not full, `always_call`, `compile`,
+memory formats.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -189,6 +189,22 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
     return result if backward_hook is None else backward_hook.setup_output_hook(result)
 
 
+class ModuleWithGlobalHooks:
+    """A module as `call_impl` sees it while there are hooks for all modules: they run before the module's own hooks."""
+
+    def __init__(self, module: Module) -> None:
+        self.module, self.forward = module, module.forward
+
+    def __getattr__(self, registry: str) -> dict[int, Any]:
+        hooks = {**GLOBAL_HOOKS[registry], **getattr(self.module, registry)}
+        if registry.endswith("_with_kwargs"):
+            return hooks
+        return {number: partial(self._call, hook) for number, hook in hooks.items()}
+
+    def _call(self, hook: Callable, _: ModuleWithGlobalHooks, *args: Any) -> Any:
+        return hook(self.module, *args)
+
+
 # Converting: another dtype or device, in place -----------------------------------------------------------------------
 
 
@@ -256,7 +272,10 @@ class Module:
         for registry in HOOKS:
             state[registry] = OrderedDict()
 
-    __setattr__ = set_attribute
+    def __setattr__(self, name: str, value: Any) -> None:
+        if REGISTRATION_HOOKS["module"] and (isinstance(value, Module) or name in self.__dict__.get("_modules", ())):
+            value = apply_registration_hooks("module", self, name, value)
+        set_attribute(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         """A registered member. Python calls this if it finds no ordinary attribute with that name."""
@@ -284,14 +303,14 @@ class Module:
             raise _cannot_assign(param, "parameter", name, "Parameter")
         if param is not None and param.grad_fn is not None:
             raise ValueError(f"cannot assign a non-leaf tensor to parameter '{name}': compute it in forward()")
-        self._parameters[name] = param
+        self._parameters[name] = apply_registration_hooks("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is not trained. A persistent one is saved with the parameters."""
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise _cannot_assign(tensor, "buffer", name, "Tensor")
-        self._buffers[name] = tensor
+        self._buffers[name] = apply_registration_hooks("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -301,7 +320,7 @@ class Module:
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = module
+        self._modules[name] = apply_registration_hooks("module", self, name, module)
 
     register_module = add_module
 
@@ -318,6 +337,8 @@ class Module:
     # Calling
 
     def __call__(self, *args, **kwargs) -> Any:
+        if _global_forward_pre_hooks or _global_forward_hooks or _global_backward_pre_hooks or _global_backward_hooks:
+            return call_impl(ModuleWithGlobalHooks(self), args, kwargs)
         return call_impl(self, args, kwargs)
 
     def forward(self, *args, **kwargs) -> Any:
@@ -330,10 +351,11 @@ class Module:
         return self._register_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
 
     def register_forward_hook(
-        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """`hook(module, args, result)`, or `hook(module, args, kwargs, result)`, runs after `forward` and may return another
         result."""
+        _refuse_always_call(always_call)
         return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
@@ -414,14 +436,38 @@ class Module:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Replace the module with a dotted name. If `strict`, there must be one."""
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if not isinstance(getattr(parent, name, module), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
+        module, name = self._get_owner(target)
+        if not isinstance(parameter := getattr(module, name), Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return parameter
+
+    def get_buffer(self, target: str) -> Tensor:
+        module, name = self._get_owner(target)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return module._buffers[name]
+
+    def _get_owner(self, target: str) -> tuple[Module, str]:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-        if not isinstance(parameter := getattr(module, name), Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return parameter
+        return module, name
 
     # Changing all modules or all tensors
 
@@ -453,6 +499,16 @@ class Module:
 
         return self._apply(convert)
 
+    def type(self, dst_type: dtype) -> Module:
+        """Convert all parameters and buffers, also those that are not floating point."""
+        return self._apply(lambda tensor: tensor.to(dst_type))
+
+    def cpu(self) -> Module:
+        return self.to("cpu")
+
+    def compile(self, *args, **kwargs) -> None:
+        raise NotImplementedError("rushlight leaves out Module.compile: use `rushlight.compile(module)`")
+
     def to_empty(self, *, device: Device, recurse: bool = True) -> Module:
         """Move to a device without copying the elements: the new memory is uninitialized."""
         return self._apply(lambda tensor: functions.empty_like(tensor, device=device), recurse)
@@ -481,12 +537,44 @@ class Module:
 
     # Saving and loading
 
-    state_dict, load_state_dict, _save_to_state_dict = state_dict, load_state_dict, save_to_state_dict
+    state_dict, load_state_dict = state_dict, load_state_dict
 
-    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
+    def get_extra_state(self) -> Any:
+        """More state than parameters and buffers, which `state_dict` shall save. Subclasses override it."""
+        raise RuntimeError("Module.get_extra_state() is not overridden by this class")
+
+    def set_extra_state(self, state: Any) -> None:
+        raise RuntimeError("Module.set_extra_state() is not overridden by this class")
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        save_to_state_dict(self, destination, prefix, keep_vars)
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + "_extra_state"] = self.get_extra_state()
+
+    def _load_from_state_dict(
+        self, state_dict: Mapping[str, Any], prefix: str, local_metadata: dict, strict: bool, *problems: list[str]
+    ) -> None:
         for hook in self._load_state_dict_pre_hooks.values():
-            hook(self, state_dict, prefix, *rest)
-        load_from_state_dict(self, state_dict, prefix, *rest)
+            hook(self, state_dict, prefix, local_metadata, strict, *problems)
+        key = prefix + "_extra_state"
+        if type(self).set_extra_state is Module.set_extra_state:
+            load_from_state_dict(self, state_dict, prefix, local_metadata, strict, *problems)
+            return
+        missing_keys, unexpected_keys, _ = problems
+        load_from_state_dict(self, state_dict, prefix, local_metadata, strict, *problems)
+        if key in state_dict:
+            self.set_extra_state(state_dict[key])
+            unexpected_keys[:] = [each for each in unexpected_keys if each != key]
+        elif strict:
+            missing_keys.append(key)
+
+    def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, prefix, keep_vars)` runs before the module is saved."""
+        return self._register_hook("_state_dict_pre_hooks", hook, False)
+
+    def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, state_dict, prefix, local_metadata)` runs after the module is saved, and may change the dict."""
+        return self._register_hook("_state_dict_hooks", hook, False)
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` runs before
@@ -518,7 +606,77 @@ def indented(text: str) -> str:
     return "\n".join(f"  {line}" if line.strip() else "" for line in text.split("\n"))
 
 
+def _refuse_always_call(always_call: bool) -> None:
+    if always_call:
+        raise NotImplementedError("rushlight leaves out always_call=True")
+
+
 HOOKS = (
     *("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs"),
     *("_backward_pre_hooks", "_backward_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
+    *("_state_dict_pre_hooks", "_state_dict_hooks"),
 )
+
+# Hooks of all modules ------------------------------------------------------------------------------------------------
+
+GLOBAL_HOOKS: dict[str, OrderedDict] = {registry: OrderedDict() for registry in HOOKS[:6]}
+_global_forward_pre_hooks, _global_forward_hooks = GLOBAL_HOOKS["_forward_pre_hooks"], GLOBAL_HOOKS["_forward_hooks"]
+_global_backward_pre_hooks, _global_backward_hooks = (
+    GLOBAL_HOOKS["_backward_pre_hooks"],
+    GLOBAL_HOOKS["_backward_hooks"],
+)
+REGISTRATION_HOOKS: dict[str, OrderedDict] = {what: OrderedDict() for what in ("parameter", "buffer", "module")}
+
+
+def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, args)` runs before each module's `forward`. Source: `torch/nn/modules/module.py`, as all that follow."""
+    return RemovableHandle(_global_forward_pre_hooks, hook)
+
+
+def register_module_forward_hook(
+    hook: Callable, *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """`hook(module, args, result)` runs after each module's `forward`."""
+    _refuse_always_call(always_call)
+    handle = RemovableHandle(_global_forward_hooks, hook)
+    if with_kwargs:
+        GLOBAL_HOOKS["_forward_hooks_with_kwargs"][handle.id] = True
+    return handle
+
+
+def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, grad_outputs)` runs before each module's backward."""
+    return RemovableHandle(_global_backward_pre_hooks, hook)
+
+
+def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, grad_inputs, grad_outputs)` runs after each module's backward."""
+    return RemovableHandle(_global_backward_hooks, hook)
+
+
+def register_module_backward_hook(hook: Callable) -> RemovableHandle:
+    raise NotImplementedError(
+        "rushlight leaves out backward hooks that are not full: register_module_full_backward_hook"
+    )
+
+
+def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, name, parameter)` runs when a module registers a parameter, and may return another one."""
+    return RemovableHandle(REGISTRATION_HOOKS["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, name, buffer)` runs when a module registers a buffer, and may return another one."""
+    return RemovableHandle(REGISTRATION_HOOKS["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, name, child)` runs when a module registers a child, and may return another one."""
+    return RemovableHandle(REGISTRATION_HOOKS["module"], hook)
+
+
+def apply_registration_hooks(what: str, module: Module, name: str, value: Any) -> Any:
+    for hook in REGISTRATION_HOOKS[what].values():
+        changed = hook(module, name, value)
+        value = value if changed is None else changed
+    return value

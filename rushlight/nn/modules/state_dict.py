@@ -1,7 +1,7 @@
 """Saving and loading a module: a dict with all its tensors by name, `"layers.0.weight"`.
 
 Each module saves its own tensors to the dict and loads its own tensors from it. Errors are collected over the whole tree and
-reported once, at the end. In PyTorch: the second half of `torch/nn/modules/module.py`. Left out: extra state, swapping of
+reported once, at the end. In PyTorch: the second half of `torch/nn/modules/module.py`. Left out: swapping of
 tensors, messages about parameters on the device `meta`.
 """
 
@@ -46,20 +46,27 @@ def state_dict(
     """All parameters and persistent buffers of the module and of all modules in it, by name.
 
     They share the module's memory: nothing is copied. Each module saves itself (`_save_to_state_dict`), then its children
-    (`state_dict`), whose prefix is the prefix, the child's name and a dot. The attribute `_metadata` of the destination, if there
-    is one, records the format version of each module under its prefix, without the dot at its end.
+    (`state_dict`), whose prefix is the prefix, the child's name and a dot. Its hooks run before and after that. The attribute
+    `_metadata` of the destination, if there is one, records the format version of each module under its prefix, without the dot
+    at its end.
 
     Source: `torch/nn/modules/module.py`, `Module.state_dict`.
     """
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()
+    local_metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):
-        destination._metadata[prefix[:-1]] = {"version": module._version}
+        destination._metadata[prefix[:-1]] = local_metadata
+    for hook in module._state_dict_pre_hooks.values():
+        hook(module, prefix, keep_vars)
     module._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for hook in module._state_dict_hooks.values():
+        if hook(module, destination, prefix, local_metadata) is not None:
+            raise RuntimeError("state_dict post-hook must return None")
     return destination
 
 

@@ -28,3 +28,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         end = start + parameter.numel()
         parameter.data = vec[start:end].view_as(parameter).data
         start = end
+
+
+def __getattr__(name: str):
+    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")

@@ -55,6 +55,13 @@ SCHEDULES = {
     "ConstantLR": {"factor": factors, "total_iters": counts},
     "LinearLR": {"start_factor": factors, "end_factor": factors | st.just(0.0), "total_iters": counts},
     "CosineAnnealingLR": {"T_max": counts, "eta_min": st.sampled_from([0.0, 0.01, 0.2])},
+    "CosineAnnealingWarmRestarts": {
+        "T_0": counts,
+        "T_mult": st.integers(1, 3),
+        "eta_min": st.sampled_from([0.0, 0.01]),
+    },
+    "PolynomialLR": {"total_iters": counts, "power": st.sampled_from([1.0, 2.0, 0.5])},
+    "MultiplicativeLR": {"lr_lambda": st.sampled_from([lambda n: 0.9, lambda n: 1 / (1 + n), [math.cos, math.exp]])},
     "LambdaLR": {"lr_lambda": st.sampled_from([lambda n: 0.9**n, lambda n: 1 / (1 + n), [math.cos, math.exp]])},
 }
 any_schedule = st.sampled_from(list(SCHEDULES)).flatmap(
@@ -65,7 +72,7 @@ any_schedule = st.sampled_from(list(SCHEDULES)).flatmap(
 def complete(drawn):
     name, settings = drawn
     needed = {"StepLR": "step_size", "MultiStepLR": "milestones", "ExponentialLR": "gamma", "LambdaLR": "lr_lambda",
-              "CosineAnnealingLR": "T_max"}  # fmt: skip
+              "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0", "MultiplicativeLR": "lr_lambda"}  # fmt: skip
     return name not in needed or needed[name] in settings
 
 
@@ -99,6 +106,20 @@ def test_schedules_one_after_the_other_follow_those_of_torch(drawn, lengths):
         return schedules.SequentialLR(optimizer, parts, milestones)
 
     follows(make)
+
+
+@given(st.lists(any_schedule, min_size=1, max_size=3))
+def test_chained_schedules_follow_those_of_torch(drawn):
+    def make(schedules, optimizer):
+        return schedules.ChainedScheduler([getattr(schedules, name)(optimizer, **settings) for name, settings in drawn])
+
+    optimizers = [optimizer_of(xp) for xp in FRAMEWORKS]
+    chained = [make(xp.optim.lr_scheduler, optimizer) for xp, optimizer in zip(FRAMEWORKS, optimizers)]
+    for _ in range(12):
+        assert_close(*([each.get_last_lr() for each in chained]))
+        for optimizer, each in zip(optimizers, chained):
+            optimizer.step()
+            each.step()
 
 
 @given(

@@ -514,3 +514,27 @@ def test_an_optimizer_of_ones_own_needs_defaults_and_a_step():
         return [param.detach(), optimizer.state_dict()["state"], called]
 
     agree(program)
+
+
+@pytest.mark.parametrize("prepend", [False, True])
+def test_hooks_of_state_dicts(prepend):
+    def program(xp):
+        optimizer, seen = xp.optim.SGD([xp.zeros(2).requires_grad_()], lr=0.5), []
+
+        def note(what, result=None):
+            return lambda _, *args: seen.append((what, sorted(args[0]) if args else ())) or (result and result(*args))
+
+        for i in range(2):
+            optimizer.register_state_dict_pre_hook(note(("pre", i)), prepend=prepend)
+            optimizer.register_state_dict_post_hook(note(("post", i), lambda d: {**d, f"more{i}": i}), prepend=prepend)
+            optimizer.register_load_state_dict_pre_hook(
+                note(("load", i), lambda d: {**d, f"all{i}": 1}), prepend=prepend
+            )
+            last = optimizer.register_load_state_dict_post_hook(note(("loaded", i)), prepend=prepend)
+        state = optimizer.state_dict()
+        optimizer.load_state_dict(state)
+        last.remove()
+        optimizer.load_state_dict(state)
+        return seen, sorted(state)
+
+    agree(program)

@@ -1,0 +1,146 @@
+"""Anomaly mode: find the operator of the forward pass whose backward fails or computes NaN.
+
+While the mode is on, each new node records the traceback of the call that made it. If a backward pass fails, a warning shows the
+traceback of the node that was running. The engine has no case for the mode: `check_anomalies` registers hooks on all
+nodes before it runs. In PyTorch: `torch/autograd/anomaly_mode.py`, `torch/csrc/autograd/anomaly_mode.cpp` and
+`python_anomaly_mode.cpp`.
+"""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+__all__ = ["set_anomaly_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"]
+
+if TYPE_CHECKING:
+    from rushlight.aten.strided import Tensor
+    from rushlight.autograd.graph import Node
+
+
+class AnomalyMode:
+    """Source: `torch/csrc/autograd/anomaly_mode.h`."""
+
+    enabled, check_nan = False, True
+    evaluating: Node | None = None  # the node that a backward pass runs now
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    AnomalyMode.enabled, AnomalyMode.check_nan = mode, check_nan
+
+
+def is_anomaly_enabled() -> bool:
+    return AnomalyMode.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    return AnomalyMode.check_nan
+
+
+class set_detect_anomaly:
+    """Turn the mode on or off: from now on or, in a `with` statement, in its block. If `check_nan`, a gradient with a NaN is an
+    error. Source: `torch/autograd/anomaly_mode.py`, `set_detect_anomaly`."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.before = AnomalyMode.enabled, AnomalyMode.check_nan
+        AnomalyMode.enabled, AnomalyMode.check_nan = mode, check_nan
+
+    def __enter__(self) -> None:
+        """Nothing to do: `__init__` has set the mode."""
+
+    def __exit__(self, *_: object) -> None:
+        AnomalyMode.enabled, AnomalyMode.check_nan = self.before
+
+
+class detect_anomaly:
+    """In this block, the mode is on. Source: `torch/autograd/anomaly_mode.py`, `detect_anomaly`."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.before, self.check_nan = (AnomalyMode.enabled, AnomalyMode.check_nan), check_nan
+        cost = "This mode will increase the runtime and should only be enabled for debugging."
+        warnings.warn(f"Anomaly Detection has been enabled. {cost}", stacklevel=2)
+
+    def __enter__(self) -> None:
+        AnomalyMode.enabled, AnomalyMode.check_nan = True, self.check_nan
+
+    def __exit__(self, *_: object) -> None:
+        AnomalyMode.enabled, AnomalyMode.check_nan = self.before
+
+
+def store_stack(node: Node) -> None:
+    """Record the traceback of the call that makes a node, up to the code that called the operator, and the node whose backward
+    makes it. Source: `torch/csrc/autograd/python_anomaly_mode.cpp`, `PyAnomalyMetadata::store_stack`, `assign_parent`."""
+    frames = traceback.extract_stack()
+    while frames and frames[-1].filename.startswith(_OPERATORS):
+        frames.pop()
+    node.metadata["traceback_"] = traceback.format_list(frames)
+    if AnomalyMode.evaluating is not None:
+        node.metadata["parent_"] = AnomalyMode.evaluating
+
+
+_OPERATORS = tuple(str(Path(__file__).parents[1] / room) for room in ("aten", "autograd", "c10"))
+
+
+def print_stack(node: Node) -> None:
+    """Warn of an error in a node. Source: `torch/csrc/autograd/python_anomaly_mode.cpp`, `PyAnomalyMetadata::print_stack`."""
+    stack = node.metadata.get("traceback_")
+    if stack is None:
+        what = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        warnings.warn(f"Error detected in {node.name()}. {what}", stacklevel=1)
+        return
+    what = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
+    warnings.warn(what + "".join(stack), stacklevel=1)
+    while (node := node.metadata.get("parent_")) is not None:
+        what = f"\n\nPrevious calculation was induced by {node.name()}. "
+        stack = node.metadata.get("traceback_")
+        if stack is None:
+            what += (
+                "No forward pass information available. Enable detect anomaly during forward pass for more information."
+            )
+        else:
+            what += "Traceback of forward call that induced the previous calculation:\n" + "".join(stack)
+        warnings.warn(what, stacklevel=1)
+
+
+@contextmanager
+def check_anomalies(nodes: Iterable[Node]) -> Iterator[None]:
+    """In this block, a backward pass runs these nodes. If it fails, warn of the node that fails."""
+    nodes, outer = list(nodes), AnomalyMode.evaluating
+    handles = [node.register_hook(_end(node)) for node in nodes]
+    for node in nodes:
+        others = dict(node.tensor_pre_hooks or {})
+        node.tensor_pre_hooks = {} if node.tensor_pre_hooks is None else node.tensor_pre_hooks
+        node.tensor_pre_hooks.clear()  # the same dict, with one more hook before the others
+        node.tensor_pre_hooks |= {_start: (0, _start(node)), **others}
+    try:
+        yield
+    except BaseException:
+        if AnomalyMode.evaluating not in (None, outer):
+            print_stack(AnomalyMode.evaluating)
+        raise
+    finally:
+        AnomalyMode.evaluating = outer
+        for node, handle in zip(nodes, handles):
+            handle.remove()
+            node.tensor_pre_hooks.pop(_start, None)
+
+
+def _start(node: Node):
+    def start(grad: Tensor | None) -> None:
+        AnomalyMode.evaluating = node
+
+    return start
+
+
+def _end(node: Node):
+    def end(grad_inputs: Sequence[Tensor | None], grad_outputs: Sequence[Tensor | None]) -> None:
+        for i, grad in enumerate(grad_inputs if AnomalyMode.check_nan else ()):
+            if grad is not None and grad.detach().ne(grad.detach()).any().item():
+                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+        AnomalyMode.evaluating = None
+
+    return end

@@ -1,0 +1,177 @@
+"""Hooks of all modules, hooks of state dicts, extra state, and what a module replaces or finds by name."""
+
+from collections import OrderedDict
+
+import pytest
+from both import agree, observe, outcome
+
+
+def net(xp):
+    model = xp.nn.Sequential(xp.nn.Linear(2, 3), xp.nn.Sequential(xp.nn.ReLU(), xp.nn.Linear(3, 1)))
+    with xp.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(0.25)
+    return model
+
+
+def names(model):
+    return {module: name or "root" for name, module in model.named_modules()}
+
+
+GLOBAL = ["forward_pre", "forward", "full_backward_pre", "full_backward"]
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("change", [False, True])
+def test_hooks_of_all_modules_run_before_those_of_each_module(own, change):
+    def program(xp):
+        model, seen = net(xp), []
+        known = names(model)
+
+        def hook(kind, which):
+            def run(module, *args):
+                seen.append((kind, which, known[module], observe(args)))
+                if change and "pre" in kind:
+                    return tuple(arg * 2 for arg in args[0])
+                return args[-1] * 2 if change and kind == "forward" else None
+
+            return run
+
+        registers = xp.nn.modules.module
+        handles = [getattr(registers, f"register_module_{kind}_hook")(hook(kind, "all")) for kind in GLOBAL]
+        if own:
+            for kind in GLOBAL:
+                getattr(model[1][1], f"register_{kind}_hook")(hook(kind, "own"))
+        try:
+            model(xp.ones(4, 2, requires_grad=True)).sum().backward()
+        finally:
+            for handle in handles:
+                handle.remove()
+        count = len(seen)
+        model(xp.ones(4, 2))
+        return seen, len(seen) - count
+
+    agree(program)
+
+
+def test_a_hook_of_all_modules_gets_the_arguments_by_name():
+    def program(xp):
+        class Add(xp.nn.Module):
+            def forward(self, x, y):
+                return x + y
+
+        seen = []
+        register = xp.nn.modules.module.register_module_forward_hook
+        handle = register(lambda module, args, kwargs, result: seen.append((args, kwargs, result)), with_kwargs=True)
+        Add()(xp.ones(2), y=1)
+        handle.remove()
+        Add()(xp.ones(2), y=1)
+        return [(observe(args), sorted(kwargs), observe(result)) for args, kwargs, result in seen]
+
+    agree(program)
+
+
+@pytest.mark.parametrize("what", ["parameter", "buffer", "module"])
+def test_hooks_of_what_is_registered(what):
+    def program(xp):
+        nn, seen = xp.nn, []
+
+        def hook(module, name, value):
+            seen.append((type(module).__name__, name, type(value).__name__))
+            if name == "changed":
+                return {"parameter": nn.Parameter(xp.zeros(1)), "buffer": xp.zeros(1), "module": nn.Tanh()}[what]
+
+        handle = getattr(nn.modules.module, f"register_module_{what}_registration_hook")(hook)
+        try:
+            model = nn.Linear(2, 2)
+            model.norm = nn.BatchNorm1d(2)
+            model.changed = {"parameter": nn.Parameter(xp.ones(2)), "module": nn.ReLU()}.get(what)
+            if what == "buffer":
+                del model.changed
+                model.register_buffer("changed", xp.ones(2))
+            model.add_module("last", nn.ReLU())
+            model.plain = 3
+        finally:
+            handle.remove()
+        model.after = nn.Linear(1, 1)
+        return seen, repr(model), sorted(model.state_dict())
+
+    agree(program)
+
+
+def test_hooks_of_state_dicts():
+    def program(xp):
+        model, seen = net(xp), []
+        known = names(model)
+        for each in model.modules():
+            each.register_state_dict_pre_hook(lambda module, prefix, keep: seen.append((known[module], prefix, keep)))
+            each.register_state_dict_post_hook(
+                lambda module, state, prefix, local: seen.append((known[module], sorted(state), prefix, sorted(local)))
+            )
+        model[1].register_state_dict_post_hook(
+            lambda module, state, prefix, local: state.pop(prefix + "1.bias") and None
+        )
+        saved = sorted(model.state_dict(keep_vars=True))
+        model.register_state_dict_post_hook(lambda module, state, prefix, local: state)
+        return seen, saved, outcome(lambda xp: model.state_dict(), xp)
+
+    agree(program)
+
+
+STATES = {
+    "its own": lambda state: state,
+    "without it": lambda state: OrderedDict((key, value) for key, value in state.items() if "extra" not in key),
+    "with another": lambda state: OrderedDict([*state.items(), ("1.tanh._extra_state", 3)]),
+}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("state", STATES)
+def test_extra_state(state, strict):
+    def program(xp):
+        class Counts(xp.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.calls = 0
+
+            def get_extra_state(self):
+                return {"calls": self.calls}
+
+            def set_extra_state(self, state):
+                self.calls = state["calls"]
+
+        def make():
+            return xp.nn.Sequential(Counts(), xp.nn.Sequential(OrderedDict(tanh=xp.nn.Tanh())))
+
+        one, other = make(), make()
+        one[0].calls = 5
+        saved = STATES[state](one.state_dict())
+        result = outcome(lambda xp: repr(other.load_state_dict(saved, strict)), xp)
+        return list(saved), other[0].calls, result
+
+    agree(program)
+
+
+FOUND = {
+    "a submodule replaced": lambda xp, m: m.set_submodule("1.0", xp.nn.ReLU()),
+    "a new one": lambda xp, m: m.set_submodule("1.new", xp.nn.ReLU()),
+    "a new one, strictly": lambda xp, m: m.set_submodule("1.new", xp.nn.ReLU(), strict=True),
+    "nothing": lambda xp, m: m.set_submodule("", xp.nn.ReLU()),
+    "no module": lambda xp, m: m.set_submodule("1.0", 3),
+    "over a parameter": lambda xp, m: m.set_submodule("0.weight", xp.nn.ReLU()),
+    "a buffer": lambda xp, m: m.get_buffer("norm.running_mean"),
+    "a parameter as a buffer": lambda xp, m: m.get_buffer("norm.weight"),
+    "a missing buffer": lambda xp, m: m.get_buffer("norm.nothing"),
+    "another type": lambda xp, m: [*map(str, {each.dtype for each in m.type(xp.float64).state_dict().values()})],
+    "the cpu": lambda xp, m: str(m.cpu().get_parameter("0.weight").device),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_modules_and_buffers_by_name(name):
+    def program(xp):
+        model = net(xp)
+        model.norm = xp.nn.BatchNorm1d(1)
+        return outcome(lambda xp: FOUND[name](xp, model), xp), repr(model)
+
+    agree(program)
