@@ -145,6 +145,7 @@ MADE_OF_OTHERS = {
 GRAPHS_APART = {
     "prod": "no cumprod",
     "masked_fill": "no masked_select",
+    "scatter_reduce": "a formula for each gradient",
 }
 
 

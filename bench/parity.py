@@ -15,6 +15,7 @@ Printed are the forms that only torch has, and the operators of rushlight that t
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 import types
 import warnings
@@ -316,7 +317,7 @@ def forms(entry: Any, name: str, report: Report) -> Iterator[Form]:
         else:
             yield Form(form, own, variant)
     if entry.supports_out and counterpart is not None:
-        if has_out(name):
+        if has_out(name) or "out" in inspect.signature(counterpart).parameters:
             yield Form("out=, empty", counterpart, function, out="empty")
             yield Form("out=, transposed", counterpart, function, out="transposed")
         else:

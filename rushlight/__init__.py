@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
 # names: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, serialization, utils
+from rushlight import _C, amp, aten, autograd, c10, library, linalg, nn, optim, serialization, utils
 from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured

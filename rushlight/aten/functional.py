@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.linear import LETTERS
+from rushlight.aten.native.linear_algebra import matrix_norm
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import dtype
+from rushlight.c10.dtypes import Scalar, dtype
 from rushlight.library import invoke
 
-__all__ = ["broadcast_tensors", "einsum", "unique", "unique_consecutive"]
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "meshgrid", "nonzero", "norm", "unique",
+    "unique_consecutive",
+]  # fmt: skip
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -45,6 +49,63 @@ def _subscripts(numbers: Sequence) -> str:
     if any(n is not Ellipsis and not 0 <= n < len(LETTERS) for n in numbers):
         raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
     return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
+
+
+def at_least(operator: Callable) -> Callable:
+    """`atleast_1d` and so on, of one tensor, of several, or of a list."""
+
+    def function(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+        return operator(tensors[0] if len(tensors) == 1 else tensors)
+
+    return function
+
+
+atleast_1d, atleast_2d, atleast_3d = map(at_least, (functions.atleast_1d, functions.atleast_2d, functions.atleast_3d))
+
+
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """For each vector, a view of the sizes of all of them. Source: `torch/functional.py`, `meshgrid`."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return functions.meshgrid(tensors, **({} if indexing is None else {"indexing": indexing}))
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The indices of the elements that are not 0, (elements, dimensions), or a vector for each dimension."""
+    if as_tuple and out is not None:
+        raise TypeError("nonzero() got an unexpected keyword argument 'out'")
+    return functions.nonzero_numpy(input) if as_tuple else functions.nonzero(input, out=out)
+
+
+def tensor_nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    return nonzero(self, as_tuple=as_tuple)
+
+
+def norm(
+    input: Tensor,
+    p: Scalar | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """The vector norm of order `p` over all elements or some dimensions; "fro" is 2. Source: `torch/functional.py`, `norm`."""
+    dim = [dim] if isinstance(dim, int) else dim
+    if p == "fro" and (dim is None or len(dim) <= 2):
+        p = 2
+    if isinstance(p, str):
+        return matrix_norm(input, p, list(range(input.dim())) if dim is None else dim, keepdim, dtype, out)
+    return functions.linalg_vector_norm(input, 2.0 if p is None else p, dim, keepdim, dtype=dtype, out=out)
+
+
+def tensor_norm(
+    self: Tensor,
+    p: Scalar | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:
+    return norm(self, p, dim, keepdim, dtype=dtype)
 
 
 def unique(
@@ -101,3 +162,4 @@ def to(self: Tensor, *args, **kwargs) -> Tensor:
 
 
 Tensor.to, Tensor.unique, Tensor.unique_consecutive = to, unique, unique_consecutive
+Tensor.nonzero, Tensor.norm = tensor_nonzero, tensor_norm

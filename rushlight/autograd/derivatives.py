@@ -280,6 +280,55 @@ def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: 
     return rows.view((*indices.shape, grad.shape[1]))
 
 
+def index_copy_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int]) -> Tensor:
+    if not sizes:
+        return grad.index_select(dim, index.squeeze(0))
+    return grad.index_select(dim, index).expand(sizes)
+
+
+def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
+    if reduce == "sum":
+        found = grad
+    elif reduce == "prod":
+        masked = self.masked_fill(self == 0, 1)
+        found = grad * masked.scatter_reduce(dim, index, src, reduce, include_self=include_self) / masked
+    elif reduce == "mean":
+        found = grad / mean_counts(grad, dim, index, src, include_self)
+    else:
+        found = (self == result) * distributed(grad, self, dim, index, src, result)
+    return found if include_self else found.scatter(dim, index, 0)
+
+
+def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
+    if reduce == "sum":
+        return grad.gather(dim, index)
+    if reduce == "mean":
+        return grad.gather(dim, index) / mean_counts(grad, dim, index, src, include_self).gather(dim, index)
+    if reduce != "prod":
+        return (src == result.gather(dim, index)) * distributed(grad, self, dim, index, src, result).gather(dim, index)
+    zero = src == 0
+    zeros = zeros_like(self).scatter_add(dim, index, zero.to(self.dtype)).gather(dim, index)
+    only_zero = zero.bitwise_and(zeros == 1)
+    without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), reduce, include_self=include_self)
+    rest = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
+    return where(only_zero, (grad * without).gather(dim, index), rest)
+
+
+def mean_counts(grad: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> Tensor:
+    """How many elements each mean is of."""
+    counts = functions.ones_like(grad) if include_self else zeros_like(grad)
+    counts = counts.scatter_add(dim, index, functions.ones_like(src))
+    return counts.masked_fill(counts == 0, 1)
+
+
+def distributed(grad: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor, result: Tensor) -> Tensor:
+    """The gradient of an extreme, divided by the number of elements that are the extreme."""
+    is_result = (self == result).to(self.dtype)
+    return grad / is_result.scatter_add(dim, index, (src == result.gather(dim, index)).to(self.dtype))
+
+
 # Reductions ----------------------------------------------------------------------------------------------------------
 
 
@@ -413,6 +462,46 @@ def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, kee
 
 def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
+
+
+def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+    """The gradient of the variance and of the mean, of which one may be None."""
+    of_var = None if grads[0] is None else var_backward(grads[0], self, dim, correction, keepdim)
+    return add_gradient_of_mean(of_var, grads[1], self.shape, dim, keepdim)
+
+
+def std_mean_backward(grads, self: Tensor, results, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+    of_std = None if grads[0] is None else std_backward(grads[0], self, results[0], dim, correction, keepdim)
+    return add_gradient_of_mean(of_std, grads[1], self.shape, dim, keepdim)
+
+
+def add_gradient_of_mean(found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
+    if grad is None:
+        return found
+    of_mean = mean_backward(grad, sizes, dim, keepdim) if dim else div_scalar(grad.expand(sizes), math.prod(sizes))
+    return of_mean if found is None else found + of_mean
+
+
+def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepdim: bool) -> Tensor | None:
+    """The gradient of a vector norm: 0 where it is not defined. None for the 0-norm, which counts.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `norm_backward`."""
+    if p == 0:
+        return None
+    if dim:
+        grad, norm = (restore_dims(x, self.dim(), dim, keepdim) for x in (grad, norm))
+    if p == 1:
+        return self.sgn() * grad
+    if p == 2:
+        return grad * (self / norm).masked_fill(norm == 0, 0)
+    if math.isinf(p):
+        magnitude = self.abs()
+        mask = magnitude.eq(norm).logical_or(magnitude.isnan())
+        return self.sgn() * ((grad / mask.sum(_dims(dim), True)) * mask)
+    if p < 1:
+        scaled = self.sgn() * self.abs().pow(p - 1).masked_fill(self == 0, 0)
+        return scaled * grad * norm.pow(1 - p)
+    scaled = self.sgn() * self.abs().pow(p - 1) if p < 2 else self * self.abs().pow(p - 2)
+    return scaled * (grad / norm.pow(p - 1)).masked_fill(norm == 0, 0)
 
 
 # Matrix products -----------------------------------------------------------------------------------------------------

@@ -153,7 +153,60 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
     return out
 
 
+def eye(n, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return eye_m(n, n, dtype, layout, device)
+
+
+def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere: (n, m)."""
+    return eye_m_out(n, m, _new((0,), dtype, device))
+
+
+def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """`steps` numbers at equal distances, the first `start` and the last `end`. Numbers may be tensors without dimensions.
+    Source: `aten/src/ATen/native/RangeFactories.cpp`, `linspace_out`."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return linspace_out(start, end, steps, _new((steps,), dtype, device))
+
+
 # The out= forms
+
+
+def eye_out(n, out: Tensor) -> Tensor:
+    return eye_m_out(n, n, out)
+
+
+def eye_m_out(n, m, out: Tensor) -> Tensor:
+    for name, size in ("n", n), ("m", m):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    resize_(out, (n, m))
+    if not out.is_meta:
+        out._array[...] = np.eye(n, m)
+    return out
+
+
+def linspace_out(start, end, steps, out: Tensor) -> Tensor:
+    for name, bound in ("start", start), ("end", end):
+        if isinstance(bound, Tensor) and bound.dim():
+            got = f"but got {name} with {bound.dim()} dimension(s)."
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, {got}")
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if out.numel() != steps:
+        resize_output(out, (steps,))
+    if out.is_meta or not steps:
+        return out
+    start, end = (bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end))
+    start, end = (convert(bound, out.dtype).astype(np.float64) for bound in (start, end))
+    step, position = (end - start) / max(steps - 1, 1), np.arange(steps)
+    # Counted from the nearer end, so that the last number is `end` exactly.
+    numbers = np.where(
+        position < steps // 2 + (steps == 1), start + step * position, end - step * (steps - 1 - position)
+    )
+    out._array[...] = numbers.astype(out.dtype.numpy).reshape(out.shape)
+    return out
 
 
 def empty_out(size, memory_format, out: Tensor) -> Tensor:

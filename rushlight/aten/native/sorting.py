@@ -209,7 +209,11 @@ def _unique_of_none(self: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     if self.shape.count(0) > 1:
         raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
-    return functions.empty(self.shape, dtype=self.dtype), functions.empty(0, dtype=int64), functions.empty(0, dtype=int64)
+    return (
+        functions.empty(self.shape, dtype=self.dtype),
+        functions.empty(0, dtype=int64),
+        functions.empty(0, dtype=int64),
+    )
 
 
 def _unique_results(
