@@ -41,8 +41,8 @@ def norm(
     """The norm of vectors, or, if `ord` is given and there are two dimensions, of matrices.
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_norm`."""
     dim = [dim] if isinstance(dim, int) else dim
-    if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
+    if ord is None or dim is None and A.dim() == 1 and not isinstance(ord, str):
+        return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
     if dim is None and A.dim() not in (1, 2):
         raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D.")
     if dim is not None and len(dim) not in (1, 2):

@@ -392,7 +392,7 @@ def matrix_norm(
     sums = functions.linalg_vector_norm(self, 1, [summed], keepdim, dtype=dtype)
     other -= other > summed and not keepdim
     if ord > 0 and sums.size(other) == 0:  # the largest of no sums is 0
-        return functions.linalg_vector_norm(sums, 1, [other], keepdim, out=out)
+        return functions.zeros(reduced_sizes(sums.shape, (other,), keepdim), dtype=sums.dtype, out=out)
     return (functions.amax if ord > 0 else functions.amin)(sums, [other], keepdim, out=out)
 
 
