@@ -144,7 +144,6 @@ MADE_OF_OTHERS = {
 # Why graphs of first gradients differ, where they do.
 GRAPHS_APART = {
     "prod": "no cumprod",
-    "masked_fill": "no masked_select",
     "scatter_reduce": "a formula for each gradient",
 }
 

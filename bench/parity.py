@@ -108,6 +108,7 @@ def public_names() -> list[str]:
     names |= {name for name in vars(rl.Tensor) if hasattr(torch.Tensor, name) and not name.startswith("_")}
     names |= {name for name in vars(rl.Tensor) if name.startswith("__") and name in database()}
     names |= {f"nn.functional.{name}" for name in getattr(nn_functional(), "__all__", ())}
+    names |= {f"linalg.{name}" for name in rl.linalg.__all__}
     return sorted(names - NOT_OPERATORS)
 
 

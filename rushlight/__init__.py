@@ -54,10 +54,11 @@ from rushlight.aten.strided import *
 from rushlight.autograd import derivatives, engine, function, grad_mode, graph, history, variable
 from rushlight.autograd.generated import variable_type
 from rushlight.autograd.grad_mode import *
-from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage
+from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage, type_info
 from rushlight.c10.dtypes import *
 from rushlight.c10.memory_formats import *
 from rushlight.c10.storage import *
+from rushlight.c10.type_info import *
 from rushlight.library import ops
 from rushlight.nn import init as initialisation
 from rushlight.nn import parameter
@@ -111,6 +112,6 @@ __all__ += [
 ]
 for _module in (
     autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
-    storage, strided, views,
+    storage, strided, type_info, views,
 ):  # fmt: skip
     __all__ += _module.__all__

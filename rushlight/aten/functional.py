@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -14,9 +14,14 @@ from rushlight.c10.dtypes import Scalar, dtype
 from rushlight.library import invoke
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "meshgrid", "nonzero", "norm", "unique",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_tensor", "meshgrid", "nonzero", "norm", "unique",
     "unique_consecutive",
 ]  # fmt: skip
+
+
+def is_tensor(obj: Any) -> bool:
+    """Source: `torch/__init__.py`, `is_tensor`."""
+    return isinstance(obj, Tensor)
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -51,16 +56,17 @@ def _subscripts(numbers: Sequence) -> str:
     return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
 
 
-def at_least(operator: Callable) -> Callable:
-    """`atleast_1d` and so on, of one tensor, of several, or of a list."""
-
-    def function(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-        return operator(tensors[0] if len(tensors) == 1 else tensors)
-
-    return function
+def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """One tensor, several, or a list of them, each with at least one dimension."""
+    return functions.atleast_1d(tensors[0] if len(tensors) == 1 else tensors)
 
 
-atleast_1d, atleast_2d, atleast_3d = map(at_least, (functions.atleast_1d, functions.atleast_2d, functions.atleast_3d))
+def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    return functions.atleast_2d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    return functions.atleast_3d(tensors[0] if len(tensors) == 1 else tensors)
 
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:

@@ -258,13 +258,24 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
 
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
-    return functions._index_put_impl__op(grad.new_zeros(sizes), indices, grad, True, True)
+    zeros = grad.new_zeros(sizes)
+    if local.modes:  # a captured graph must not write in place
+        return functions.index_put_op(zeros, indices, grad, True)
+    return functions._index_put_impl__op(zeros, indices, grad, True, True)
 
 
 def index_add_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int], alpha: Scalar) -> Tensor:
     if not sizes:
         return maybe_multiply(grad.index_select(dim, index.squeeze(0)), alpha)
     return maybe_multiply(grad.index_select(dim, index).expand(sizes), alpha)
+
+
+def masked_fill_backward(grad: Tensor, mask: Tensor) -> Tensor:
+    """The gradient of the value: the sum over the elements of the mask.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `masked_fill_backward`."""
+    if local.modes:  # a captured graph does not know how many elements the mask selects
+        return where(mask, grad, 0.0).sum()
+    return grad.masked_select(mask).sum()
 
 
 def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
@@ -374,6 +385,9 @@ def restore_reduced_dims(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tenso
 
 
 def evenly_distribute_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    if local.modes:  # a captured graph has no value of the result
+        mask = result.isnan().logical_and(self.isnan()).logical_or(self == result)
+        return mask * (grad / mask.sum())
     mask = self.isnan() if result.isnan().item() else self == result
     return grad.new_zeros(self.shape).masked_fill_(mask, grad / mask.sum())
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 
-from rushlight.aten.generated.functions import clone
+from rushlight.aten.generated.functions import alias, clone
+from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import backward
 from rushlight.autograd.grad_mode import AUTOGRAD
@@ -105,6 +106,23 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return RemovableHandle(self._autograd.post_hooks, hook)
 
 
+def as_subclass(self: Tensor, cls: type) -> Tensor:
+    """An alias of the tensor, of a subclass. Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_as_subclass`."""
+    refuse_torch_function(cls)
+    result = alias(self)
+    result.__class__ = cls
+    return result
+
+
+def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:
+    """A leaf of a subclass on the memory of `data`.
+    Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_make_subclass`."""
+    refuse_torch_function(cls)
+    result = data.detach()
+    result.__class__ = cls
+    return result.requires_grad_(require_grad)
+
+
 def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     backward(self, gradient, retain_graph, create_graph, inputs)
 
@@ -126,6 +144,7 @@ Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autog
 Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
 Tensor._version = property(_get_version)
 Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
+Tensor.as_subclass, Tensor._make_subclass = as_subclass, staticmethod(make_subclass)
 Tensor._is_view = lambda self: self._base is not None
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

@@ -498,7 +498,11 @@ implement("index_fill.int_Scalar", CompositeExplicitAutograd=advanced_indexing.i
 implement("index_fill_.int_Scalar", CPU=advanced_indexing.index_fill_, Meta=advanced_indexing.index_fill_)
 implement("masked_scatter", CompositeExplicitAutograd=advanced_indexing.masked_scatter)
 implement("masked_scatter_", CPU=advanced_indexing.masked_scatter_, Meta=advanced_indexing.masked_scatter_)
-implement("masked_scatter_backward", CompositeExplicitAutograd=advanced_indexing.masked_scatter_backward)
+implement(
+    "masked_scatter_backward",
+    CompositeExplicitAutograd=advanced_indexing.masked_scatter_backward,
+    Meta=advanced_indexing.masked_scatter_backward_meta,
+)
 implement("masked_select", CPU=advanced_indexing.masked_select)
 implement("masked_select.out", CPU=advanced_indexing.masked_select_out)
 implement("masked_select_backward", CompositeImplicitAutograd=advanced_indexing.masked_select_backward)

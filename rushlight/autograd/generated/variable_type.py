@@ -1706,7 +1706,7 @@ class MaskedFillBackward1(Node):
         mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
-            where(mask, grad, 0.0).sum() if edges[1].node else None,
+            masked_fill_backward(grad, mask) if edges[1].node else None,
         )
 
     def release_variables(node):
