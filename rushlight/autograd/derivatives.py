@@ -291,6 +291,13 @@ def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: 
     return rows.view((*indices.shape, grad.shape[1]))
 
 
+def index_fill_backward_value(grad: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The sum over the filled slices, each once."""
+    if local.modes:  # a captured graph does not know how many slices there are
+        return (grad * zeros_like(grad).index_fill(dim, index, 1)).sum()
+    return grad.index_select(dim, functions._unique2(index, False)[0]).sum()
+
+
 def index_copy_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int]) -> Tensor:
     if not sizes:
         return grad.index_select(dim, index.squeeze(0))

@@ -143,7 +143,7 @@ def index_copy_meta(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Ou
         dims = f"Source dimensionality ({source.dim()}), destination dimensionality ({self.dim()})"
         raise IndexError(f"index_copy_(): their dimensionality must match if neither is a scalar. {dims}")
     if index.dtype is not int64:
-        raise IndexError("index_copy_(): Expected a long tensor for index")
+        raise RuntimeError("index_copy_(): Expected a long tensor for index")
     if source.dtype is not self.dtype:
         dtypes = f"(self) {self.dtype.type_name} and (source) {source.dtype.type_name}"
         raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got {dtypes}")
@@ -189,7 +189,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
     _assert_no_overlap(self, index)
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:
-        raise IndexError("Index has to be a vector/scalar")
+        raise RuntimeError("Index has to be a vector/scalar")
     value = convert(value, self.dtype)
     if not self.is_meta:
         rows, indices = np.moveaxis(_at_least_1d(self), dim, 0), index._array.reshape(-1)

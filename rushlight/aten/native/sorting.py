@@ -113,7 +113,7 @@ def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Ou
 def topk_kernels(array: np.ndarray, dim: int, k: int, largest: bool, sorted: bool) -> np.ndarray:
     """The first k elements in sorted order, also if `sorted` is false."""
     if array.dtype == np.bool_:
-        raise NotImplementedError("\"topk_cpu\" not implemented for 'Bool'")
+        raise RuntimeError("topk(): does not support bool tensors; convert to a number first")
     return np.take(stable_order(array, dim, descending=largest), np.arange(k), dim)
 
 

@@ -119,7 +119,7 @@ def repeat_interleave(repeats: Tensor, output_size: int | None = None) -> Tensor
     if repeats.dim() != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (int32, int64):
-        raise RuntimeError("repeats has to be Long or Int tensor")
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.type_name}'")
     times = repeats._array
     if (times < 0).any():
         raise RuntimeError("repeats can not be negative")

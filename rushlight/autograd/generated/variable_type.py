@@ -2138,7 +2138,7 @@ class IndexFillBackward1(Node):
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
         return (
             grad.index_fill(node.dim, index, 0) if edges[0].node else None,
-            grad.index_select(node.dim, functions._unique2(index, False)[0]).sum() if edges[1].node else None,
+            index_fill_backward_value(grad, node.dim, index) if edges[1].node else None,
         )
 
     def release_variables(node):

@@ -1,15 +1,10 @@
 """Ways to make a tensor from Python objects, and the limits of dtypes."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from both import agree
 
 import rushlight as rl
-
-sys.path.append(str(Path(__file__).parents[2]))
-from both import agree  # noqa: E402
 
 
 def written(xp, make):
