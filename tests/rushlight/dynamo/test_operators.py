@@ -30,6 +30,8 @@ ONE_GRAPH = {
     "index_fill": lambda x: x.index_fill(0, INDEX, 3.0) + (x * 1).index_fill_(1, INDEX, x[0, 0]),
     "masked_scatter": lambda x: x.masked_scatter(MASK, x * 2),
     "masked_fill": lambda x: x.masked_fill(MASK, x.sum()),
+    "is_tensor": lambda x: x * 2 if rl.is_tensor(x) and not rl.is_tensor(2) else x,
+    "finfo": lambda x: x.clamp(min=rl.finfo(x.dtype).tiny, max=rl.iinfo(rl.uint8).max),
     "index": lambda x: x[INDEX] + x[:, INDEX].sum(),
 }
 WITH_BREAKS = {
