@@ -357,7 +357,10 @@ def vector_norm(
     """(sum of |x| ** ord) ** (1 / ord). For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the number of elements
     that are not 0. float16 is computed in float32. Source: `aten/src/ATen/native/cpu/ReduceOpsKernel.cpp`, `norm_kernel`."""
     x, over = self._array.astype(accumulate_dtype(out.dtype), copy=False), axes(self, dim)
-    if ord == 2:
+    if ord == 2 and over is None:
+        flat = x.reshape(-1)
+        found = np.sqrt(np.dot(flat, flat))
+    elif ord == 2:
         found = np.sqrt(np.add.reduce(x * x, over, keepdims=keepdim))
     elif ord == 0:
         found = np.add.reduce(x != 0, over, x.dtype, keepdims=keepdim)
