@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.linear_algebra import matrix_norm
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
@@ -27,6 +26,21 @@ def vector_norm(
 ) -> Tensor:
     """(sum of |x| ** ord) ** (1 / ord), over all elements or some dimensions."""
     return functions.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def matrix_norm(
+    A: Tensor,  # noqa: N803
+    ord: Scalar | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The norm of the matrices of two dimensions: "fro", or the largest (1, inf) or smallest (-1, -inf) sum of the absolute
+    values of a column or a row."""
+    options = {} if out is None else {"out": out}
+    return functions.linalg_matrix_norm(A, ord, dim, keepdim, dtype=dtype, **options)
 
 
 def norm(
@@ -50,4 +64,4 @@ def norm(
     dim = list(range(A.dim())) if dim is None else dim
     if len(dim) == 1 and not isinstance(ord, str):
         return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
-    return matrix_norm(A, ord, dim, keepdim, dtype, out)
+    return matrix_norm(A, ord, dim, keepdim, dtype=dtype, out=out)

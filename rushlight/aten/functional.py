@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.linear import LETTERS
-from rushlight.aten.native.linear_algebra import matrix_norm
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 from rushlight.library import invoke
@@ -51,9 +50,10 @@ def einsum(*args: Any) -> Tensor:
 
 def _subscripts(numbers: Sequence) -> str:
     """The letters of the dimensions 0 to 51 of a subscript list, in which Ellipsis may be."""
-    if any(n is not Ellipsis and not 0 <= n < len(LETTERS) for n in numbers):
+    letters = string.ascii_uppercase + string.ascii_lowercase
+    if any(n is not Ellipsis and not 0 <= n < len(letters) for n in numbers):
         raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
-    return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
+    return "".join("..." if n is Ellipsis else letters[n] for n in numbers)
 
 
 def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
@@ -100,7 +100,9 @@ def norm(
     if p == "fro" and (dim is None or len(dim) <= 2):
         p = 2
     if isinstance(p, str):
-        return matrix_norm(input, p, list(range(input.dim())) if dim is None else dim, keepdim, dtype, out)
+        dim = list(range(input.dim())) if dim is None else dim
+        options = {} if out is None else {"out": out}
+        return functions.linalg_matrix_norm(input, p, dim, keepdim, dtype=dtype, **options)
     return functions.linalg_vector_norm(input, 2.0 if p is None else p, dim, keepdim, dtype=dtype, out=out)
 
 

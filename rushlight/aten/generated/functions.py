@@ -2107,6 +2107,19 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     return scatter_reduce_two_op.table[key_set](input, dim, index, src, reduce, include_self)
 
 
+def linalg_matrix_norm(*args, **kwargs):
+    return resolve(
+        (
+            linalg_matrix_norm_op,
+            linalg_matrix_norm_str_ord_op,
+            linalg_matrix_norm_out_op,
+            linalg_matrix_norm_str_ord_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
     dim = (dim,) if dim.__class__ is int else dim
     if out is not None:
@@ -6836,6 +6849,18 @@ scatter_reduce__two_op = declare(
 )
 scatter_reduce_two_out_op = declare(
     "scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_matrix_norm_op = declare(
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_matrix_norm_out_op = declare(
+    "linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_matrix_norm_str_ord_op = declare(
+    "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_matrix_norm_str_ord_out_op = declare(
+    "linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
 )
 linalg_vector_norm_op = declare(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"

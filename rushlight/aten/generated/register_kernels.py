@@ -516,6 +516,10 @@ implement(
     "scatter_reduce_.two", CPU=advanced_indexing.scatter_reduce.inplace, Meta=advanced_indexing.scatter_reduce.inplace
 )
 implement("scatter_reduce.two_out", CPU=advanced_indexing.scatter_reduce.out, Meta=advanced_indexing.scatter_reduce.out)
+implement("linalg_matrix_norm", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_matrix_norm.out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_matrix_norm.str_ord", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_matrix_norm.str_ord_out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
 implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
 implement("argsort", CompositeImplicitAutograd=sorting.argsort)
