@@ -331,7 +331,15 @@ def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, includ
     only_zero = zero.bitwise_and(zeros == 1)
     without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), reduce, include_self=include_self)
     rest = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
-    return where(only_zero, (grad * without).gather(dim, index), rest)
+    found = where(only_zero, (grad * without).gather(dim, index), rest)
+    if found.requires_grad and not local.modes and (zeros > 1).any().item():
+        found.register_hook(refuse_double_backward_of_zeros)
+    return found
+
+
+def refuse_double_backward_of_zeros(grad: Tensor) -> NoReturn:
+    problem = "Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
+    raise RuntimeError(f"scatter_reduce(): {problem}")
 
 
 def mean_counts(grad: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> Tensor:

@@ -27,6 +27,13 @@ def warned(function):
     return [each.category.__name__ for each in seen]
 
 
+def differentiated_product(xp, second, twice):
+    src = xp.tensor([0.0, second], requires_grad=True)
+    product = xp.ones(1).scatter_reduce(0, rows(xp, 0, 0), src, "prod")
+    (grad,) = xp.autograd.grad(product.exp().sum(), src, create_graph=True)
+    return xp.autograd.grad(grad.sum(), src)[0] if twice else grad.detach()
+
+
 PROGRAMS = {
     "hstack of nothing": lambda xp: xp.hstack([]),
     "vstack of nothing": lambda xp: xp.vstack([]),
@@ -90,6 +97,9 @@ PROGRAMS = {
     ],
     "scatter_reduce, a wrong name": lambda xp: rows(xp, 1).scatter_reduce(0, rows(xp, 0), rows(xp, 2), "add"),
     "scatter_reduce, out of range": lambda xp: rows(xp, 1).scatter_reduce(0, rows(xp, 1), rows(xp, 2), "sum"),
+    "scatter_reduce, zeros differentiated": lambda xp: differentiated_product(xp, 0.0, twice=False),
+    "scatter_reduce, one zero differentiated twice": lambda xp: differentiated_product(xp, 2.0, twice=True),
+    "scatter_reduce, two zeros differentiated twice": lambda xp: differentiated_product(xp, 0.0, twice=True),
     "eye": lambda xp: (xp.eye(2), xp.eye(2, 3, dtype=xp.bool), xp.eye(2, requires_grad=True).requires_grad),
     "eye, negative": lambda xp: xp.eye(-1),
     "linspace": lambda xp: (xp.linspace(0, 1, 5), xp.linspace(3, 4, 1), xp.linspace(0, 10, 4, dtype=xp.int64)),
