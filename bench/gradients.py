@@ -145,8 +145,8 @@ MADE_OF_OTHERS = {
 # Why graphs of first gradients differ, where they do.
 GRAPHS_APART = {
     "prod": "no cumprod",
-    "masked_fill": "no masked_select",
     "nn.functional.binary_cross_entropy": "no logit",
+    "scatter_reduce": "a formula for each gradient",
 }
 
 

@@ -15,6 +15,7 @@ Printed are the forms that only torch has, and the operators of rushlight that t
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 import types
 import warnings
@@ -97,6 +98,7 @@ def public_names() -> list[str]:
     names |= {name for name in vars(rl.Tensor) if hasattr(torch.Tensor, name) and not name.startswith("_")}
     names |= {name for name in vars(rl.Tensor) if name.startswith("__") and name in database()}
     names |= {f"nn.functional.{name}" for name in getattr(nn_functional(), "__all__", ())}
+    names |= {f"linalg.{name}" for name in rl.linalg.__all__}
     return sorted(names - NOT_OPERATORS)
 
 
@@ -308,7 +310,7 @@ def forms(entry: Any, name: str, report: Report) -> Iterator[Form]:
         else:
             yield Form(form, own, variant)
     if entry.supports_out and counterpart is not None:
-        if has_out(name):
+        if has_out(name) or "out" in inspect.signature(counterpart).parameters:
             yield Form("out=, empty", counterpart, function, out="empty")
             yield Form("out=, transposed", counterpart, function, out="transposed")
         else:

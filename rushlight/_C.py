@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from rushlight.aten.strided import disabled_torch_function_impl as _disabled_torch_function_impl
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import ALIASES, RUNTIME_KEYS, DispatchKey, bits, including, local, operators
 from rushlight.c10.dispatch import excluding as _ExcludeDispatchKeyGuard  # noqa: N812  (takes a key set)
@@ -15,7 +16,7 @@ from rushlight.library import parse_key as _parse_dispatch_key
 
 __all__ = [
     "DispatchKey", "DispatchKeySet", "parse_schema", "_ExcludeDispatchKeyGuard", "_dispatch_keyset_full_after",
-    "_dispatch_keyset_to_string", "_parse_dispatch_key",
+    "_dispatch_keyset_to_string", "_disabled_torch_function_impl", "_parse_dispatch_key",
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
 # names: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, c10, cuda, library, nn, optim, serialization, utils
+from rushlight import _C, amp, aten, autograd, c10, cuda, library, linalg, nn, optim, serialization, utils
 from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured
@@ -55,10 +55,11 @@ from rushlight.autograd import anomaly_mode, derivatives, engine, function, grad
 from rushlight.autograd.anomaly_mode import *
 from rushlight.autograd.generated import variable_type
 from rushlight.autograd.grad_mode import *
-from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage
+from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage, type_info
 from rushlight.c10.dtypes import *
 from rushlight.c10.memory_formats import *
 from rushlight.c10.storage import *
+from rushlight.c10.type_info import *
 from rushlight.library import ops
 from rushlight.nn import init as initialisation
 from rushlight.nn import parameter
@@ -113,6 +114,6 @@ __all__ += [
 ]
 for _module in (
     anomaly_mode, autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
-    storage, strided, views,
+    storage, strided, type_info, views,
 ):  # fmt: skip
     __all__ += _module.__all__

@@ -39,7 +39,8 @@ PHASES = {
     "aten.native.conversions aten.indexing aten.printing aten.dlpack",
     "02": "c10 library aten.functional amp torchgen.gen _C",
     "03": "aten.iterator aten.structured aten.native.pointwise aten.native.elementary aten.native.reductions "
-    "aten.native.linear_algebra aten.native.gather_scatter aten.native.random aten.native.functional_forms "
+    "aten.native.linear_algebra aten.native.linear linalg aten.native.gather_scatter aten.native.advanced_indexing "
+    "aten.native.tensor_shape aten.native.sorting aten.native.random aten.native.functional_forms "
     "utils.cpp_extension",
     "04": "autograd torchgen utils.checkpoint",
     "05": "nn aten optim utils.data course.grammar",

@@ -3,17 +3,25 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.linear import LETTERS
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, as_dtype, dtype
 from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke
 
-__all__ = ["broadcast_tensors", "einsum", "unique", "unique_consecutive"]
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_tensor", "meshgrid", "nonzero", "norm", "unique",
+    "unique_consecutive",
+]  # fmt: skip
+
+
+def is_tensor(obj: Any) -> bool:
+    """Source: `torch/__init__.py`, `is_tensor`."""
+    return isinstance(obj, Tensor)
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -43,9 +51,70 @@ def einsum(*args: Any) -> Tensor:
 
 def _subscripts(numbers: Sequence) -> str:
     """The letters of the dimensions 0 to 51 of a subscript list, in which Ellipsis may be."""
-    if any(n is not Ellipsis and not 0 <= n < len(LETTERS) for n in numbers):
+    letters = string.ascii_uppercase + string.ascii_lowercase
+    if any(n is not Ellipsis and not 0 <= n < len(letters) for n in numbers):
         raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
-    return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
+    return "".join("..." if n is Ellipsis else letters[n] for n in numbers)
+
+
+def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """One tensor, several, or a list of them, each with at least one dimension."""
+    return functions.atleast_1d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    return functions.atleast_2d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    return functions.atleast_3d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """For each vector, a view of the sizes of all of them. Source: `torch/functional.py`, `meshgrid`."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return functions.meshgrid(tensors, **({} if indexing is None else {"indexing": indexing}))
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The indices of the elements that are not 0, (elements, dimensions), or a vector for each dimension."""
+    if as_tuple and out is not None:
+        raise TypeError("nonzero() got an unexpected keyword argument 'out'")
+    return functions.nonzero_numpy(input) if as_tuple else functions.nonzero(input, out=out)
+
+
+def tensor_nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    return nonzero(self, as_tuple=as_tuple)
+
+
+def norm(
+    input: Tensor,
+    p: Scalar | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """The vector norm of order `p` over all elements or some dimensions; "fro" is 2. Source: `torch/functional.py`, `norm`."""
+    dim = [dim] if isinstance(dim, int) else dim
+    if p == "fro" and (dim is None or len(dim) <= 2):
+        p = 2
+    if isinstance(p, str):
+        dim = list(range(input.dim())) if dim is None else dim
+        options = {} if out is None else {"out": out}
+        return functions.linalg_matrix_norm(input, p, dim, keepdim, dtype=dtype, **options)
+    return functions.linalg_vector_norm(input, 2.0 if p is None else p, dim, keepdim, dtype=dtype, out=out)
+
+
+def tensor_norm(
+    self: Tensor,
+    p: Scalar | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:
+    return norm(self, p, dim, keepdim, dtype=dtype)
 
 
 def unique(
@@ -124,3 +193,4 @@ def contains(self: Tensor, element: Tensor | Scalar) -> bool:
 
 Tensor.to, Tensor.unique, Tensor.unique_consecutive = to, unique, unique_consecutive
 Tensor.__format__, Tensor.__reversed__, Tensor.__contains__ = format_tensor, reverse, contains
+Tensor.nonzero, Tensor.norm = tensor_nonzero, tensor_norm

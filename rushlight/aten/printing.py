@@ -18,14 +18,16 @@ PREFIX = "tensor("
 
 
 def tensor_repr(self: Tensor) -> str:
-    text = PREFIX + ("..." if self.is_meta else "[]")
+    is_plain = type(self).__module__.startswith("rushlight.")
+    prefix = PREFIX if is_plain else f"{type(self).__name__}("
+    text = prefix + ("..." if self.is_meta else "[]")
     if self.numel() and not self.is_meta:
         shown = _summarise(self.tolist()) if self.numel() > THRESHOLD else self.tolist()
-        text = PREFIX + _block(shown, self.dim(), len(PREFIX), *_number_format(list(_numbers(shown))))
+        text = prefix + _block(shown, self.dim(), len(prefix), *_number_format(list(_numbers(shown))))
     column = len(text) - text.rfind("\n") + 1
     for suffix in _suffixes(self):
         if column + len(suffix) + 2 > LINEWIDTH:
-            text, column = f"{text},\n{' ' * len(PREFIX)}{suffix}", len(PREFIX) + len(suffix)
+            text, column = f"{text},\n{' ' * len(prefix)}{suffix}", len(prefix) + len(suffix)
         else:
             text, column = f"{text}, {suffix}", column + len(suffix) + 2
     return text + ")"

@@ -12,7 +12,7 @@ and symbolic dimensions, and resizing in place.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import index
 from typing import Any
@@ -156,9 +156,11 @@ class Tensor:
     Source: `c10/core/TensorImpl.h`.
     """
 
-    def __init__(
-        self, storage: UntypedStorage, sizes: Sequence[int], strides: Sequence[int], storage_offset: int, dtype: dtype
-    ) -> None:
+    def __init__(self, *args, **options) -> None:
+        """`Tensor(storage, sizes, strides, storage_offset, dtype)`. Other arguments are those of PyTorch's constructor."""
+        if not (args and isinstance(args[0], UntypedStorage)):
+            return self._base_tensor_ctor(*args, **options)
+        storage, sizes, strides, storage_offset, dtype = args
         self._storage = storage
         self._sizes = Size(map(index, sizes))
         self._strides = tuple(map(index, strides))
@@ -322,6 +324,12 @@ class Tensor:
         if self.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return self.item()
+
+
+def disabled_torch_function_impl(func: Callable, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
+    """The `__torch_function__` of a subclass of Tensor whose operators return plain tensors.
+    Source: `torch/csrc/utils/disable_torch_function.cpp`."""
+    return func(*args, **(kwargs or {}))
 
 
 def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:

@@ -258,13 +258,24 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
 
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
-    return functions._index_put_impl__op(grad.new_zeros(sizes), indices, grad, True, True)
+    zeros = grad.new_zeros(sizes)
+    if local.modes:  # a captured graph must not write in place
+        return functions.index_put_op(zeros, indices, grad, True)
+    return functions._index_put_impl__op(zeros, indices, grad, True, True)
 
 
 def index_add_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int], alpha: Scalar) -> Tensor:
     if not sizes:
         return maybe_multiply(grad.index_select(dim, index.squeeze(0)), alpha)
     return maybe_multiply(grad.index_select(dim, index).expand(sizes), alpha)
+
+
+def masked_fill_backward(grad: Tensor, mask: Tensor) -> Tensor:
+    """The gradient of the value: the sum over the elements of the mask.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `masked_fill_backward`."""
+    if local.modes:  # a captured graph does not know how many elements the mask selects
+        return where(mask, grad, 0.0).sum()
+    return grad.masked_select(mask).sum()
 
 
 def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
@@ -278,6 +289,70 @@ def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: 
     if padding_idx >= 0:
         rows = rows.masked_fill((indices == padding_idx).reshape(-1, 1), 0)
     return rows.view((*indices.shape, grad.shape[1]))
+
+
+def index_fill_backward_value(grad: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The sum over the filled slices, each once."""
+    if local.modes:  # a captured graph does not know how many slices there are
+        return (grad * zeros_like(grad).index_fill(dim, index, 1)).sum()
+    return grad.index_select(dim, functions._unique2(index, False)[0]).sum()
+
+
+def index_copy_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int]) -> Tensor:
+    if not sizes:
+        return grad.index_select(dim, index.squeeze(0))
+    return grad.index_select(dim, index).expand(sizes)
+
+
+def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
+    if reduce == "sum":
+        found = grad
+    elif reduce == "prod":
+        masked = self.masked_fill(self == 0, 1)
+        found = grad * masked.scatter_reduce(dim, index, src, reduce, include_self=include_self) / masked
+    elif reduce == "mean":
+        found = grad / mean_counts(grad, dim, index, src, include_self)
+    else:
+        found = (self == result) * distributed(grad, self, dim, index, src, result)
+    return found if include_self else found.scatter(dim, index, 0)
+
+
+def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
+    if reduce == "sum":
+        return grad.gather(dim, index)
+    if reduce == "mean":
+        return grad.gather(dim, index) / mean_counts(grad, dim, index, src, include_self).gather(dim, index)
+    if reduce != "prod":
+        return (src == result.gather(dim, index)) * distributed(grad, self, dim, index, src, result).gather(dim, index)
+    zero = src == 0
+    zeros = zeros_like(self).scatter_add(dim, index, zero.to(self.dtype)).gather(dim, index)
+    only_zero = zero.bitwise_and(zeros == 1)
+    without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), reduce, include_self=include_self)
+    rest = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
+    found = where(only_zero, (grad * without).gather(dim, index), rest)
+    if found.requires_grad and not local.modes and (zeros > 1).any().item():
+        found.register_hook(refuse_double_backward_of_zeros)
+    return found
+
+
+def refuse_double_backward_of_zeros(grad: Tensor) -> NoReturn:
+    problem = "Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
+    raise RuntimeError(f"scatter_reduce(): {problem}")
+
+
+def mean_counts(grad: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> Tensor:
+    """How many elements each mean is of."""
+    counts = functions.ones_like(grad) if include_self else zeros_like(grad)
+    counts = counts.scatter_add(dim, index, functions.ones_like(src))
+    return counts.masked_fill(counts == 0, 1)
+
+
+def distributed(grad: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor, result: Tensor) -> Tensor:
+    """The gradient of an extreme, divided by the number of elements that are the extreme."""
+    is_result = (self == result).to(self.dtype)
+    return grad / is_result.scatter_add(dim, index, (src == result.gather(dim, index)).to(self.dtype))
 
 
 # Reductions ----------------------------------------------------------------------------------------------------------
@@ -325,6 +400,9 @@ def restore_reduced_dims(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tenso
 
 
 def evenly_distribute_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    if local.modes:  # a captured graph has no value of the result
+        mask = result.isnan().logical_and(self.isnan()).logical_or(self == result)
+        return mask * (grad / mask.sum())
     mask = self.isnan() if result.isnan().item() else self == result
     return grad.new_zeros(self.shape).masked_fill_(mask, grad / mask.sum())
 
@@ -413,6 +491,46 @@ def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, kee
 
 def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
+
+
+def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+    """The gradient of the variance and of the mean, of which one may be None."""
+    of_var = None if grads[0] is None else var_backward(grads[0], self, dim, correction, keepdim)
+    return add_gradient_of_mean(of_var, grads[1], self.shape, dim, keepdim)
+
+
+def std_mean_backward(grads, self: Tensor, results, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+    of_std = None if grads[0] is None else std_backward(grads[0], self, results[0], dim, correction, keepdim)
+    return add_gradient_of_mean(of_std, grads[1], self.shape, dim, keepdim)
+
+
+def add_gradient_of_mean(found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
+    if grad is None:
+        return found
+    of_mean = mean_backward(grad, sizes, dim, keepdim) if dim else div_scalar(grad.expand(sizes), math.prod(sizes))
+    return of_mean if found is None else found + of_mean
+
+
+def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepdim: bool) -> Tensor | None:
+    """The gradient of a vector norm: 0 where it is not defined. None for the 0-norm, which counts.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `norm_backward`."""
+    if p == 0:
+        return None
+    if dim:
+        grad, norm = (restore_dims(x, self.dim(), dim, keepdim) for x in (grad, norm))
+    if p == 1:
+        return self.sgn() * grad
+    if p == 2:
+        return grad * (self / norm).masked_fill(norm == 0, 0)
+    if math.isinf(p):
+        magnitude = self.abs()
+        mask = magnitude.eq(norm).logical_or(magnitude.isnan())
+        return self.sgn() * ((grad / mask.sum(_dims(dim), True)) * mask)
+    if p < 1:
+        scaled = self.sgn() * self.abs().pow(p - 1).masked_fill(self == 0, 0)
+        return scaled * grad * norm.pow(1 - p)
+    scaled = self.sgn() * self.abs().pow(p - 1) if p < 2 else self * self.abs().pow(p - 2)
+    return scaled * (grad / norm.pow(p - 1)).masked_fill(norm == 0, 0)
 
 
 # Matrix products -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import warnings
 import weakref
 from collections.abc import Callable
 
-from rushlight.aten.generated.functions import clone
+from rushlight.aten.generated.functions import alias, clone
+from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import backward
@@ -166,6 +167,23 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
 _NOT_COPIED = ("_autograd", "_base", "_view_fn", "_view_version", "_creation_meta", "_key_set")
 
 
+def as_subclass(self: Tensor, cls: type) -> Tensor:
+    """An alias of the tensor, of a subclass. Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_as_subclass`."""
+    refuse_torch_function(cls)
+    result = alias(self)
+    result.__class__ = cls
+    return result
+
+
+def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:
+    """A leaf of a subclass on the memory of `data`.
+    Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_make_subclass`."""
+    refuse_torch_function(cls)
+    result = data.detach()
+    result.__class__ = cls
+    return result.requires_grad_(require_grad)
+
+
 def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     backward(self, gradient, retain_graph, create_graph, inputs)
 
@@ -187,6 +205,7 @@ Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autog
 Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
 Tensor._version = property(_get_version)
 Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
+Tensor.as_subclass, Tensor._make_subclass = as_subclass, staticmethod(make_subclass)
 Tensor._is_view = lambda self: self._base is not None
 Tensor.__deepcopy__ = _deepcopy
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, disabled_torch_function_impl
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.storage import UntypedStorage, device, share_version
 
@@ -63,6 +63,8 @@ Tensor.data = property(variable_data, set_data)
 class Parameter(Tensor):
     """A leaf on the memory of `data`. By default it requires grad, even if it is made in `no_grad`.
     Source: `torch/nn/parameter.py`, `Parameter`."""
+
+    __torch_function__ = disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         self = (functions.empty(0) if data is None else data).detach()

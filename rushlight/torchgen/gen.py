@@ -10,8 +10,8 @@ and `tools/autograd/gen_python_functions.py` (the functions that Python calls). 
   kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
 - `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a
   functional or in-place form of it.
-- `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional`: a function written in
-  Python calls it.
+- `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional` or `linalg`: a function
+  written in Python calls it, in `aten/functional.py` or `linalg.py`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ ROOMS = [
     "library return_types",
     "aten",
     "autograd amp",
-    "nn optim utils _C",
+    "nn optim utils linalg _C",
     "serialization",
     "fx",
     "aot",

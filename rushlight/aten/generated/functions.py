@@ -6,45 +6,39 @@ The operators are at the end of the file. `register_kernels.py` fills their tabl
 """
 
 # ruff: noqa: A001, A002, E501
-from numpy import ndarray
-
-from rushlight import return_types
 from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
+from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_adaptive_avg_pool2d", "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias",
-    "_softmax", "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv",
-    "addcmul", "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
+    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
+    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
+    "addmm", "alias", "all", "allclose", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
     "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
-    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clone", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cumsum", "detach",
-    "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty",
-    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
-    "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge",
-    "group_norm", "gt", "index", "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan",
-    "kl_div", "layer_norm", "le", "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
-    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill",
-    "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "multinomial",
-    "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod",
-    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_",
-    "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
-    "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice",
-    "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze",
-    "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_",
-    "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where",
-    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk",
+    "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "column_stack", "cos", "cos_",
+    "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
+    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
+    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
+    "full", "full_like", "gather", "ge", "gt", "hstack", "index", "index_add", "index_copy", "index_fill", "index_put",
+    "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "linspace",
+    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
+    "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg",
+    "neg_", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
+    "repeat_interleave", "reshape", "rms_norm", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter",
+    "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_",
+    "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_",
+    "squeeze", "stack", "std", "std_mean", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
+    "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
+    "unsqueeze", "var", "var_mean", "vstack", "where", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def alias(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([alias_op], locals())
+def alias(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -52,9 +46,7 @@ def alias(input=None, **numpy_names):
     return alias_op.table[key_set](input)
 
 
-def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
-    if numpy_names or size is None or stride is None:
-        return call_by_name([as_strided_op], locals())
+def as_strided(input, size, stride, storage_offset=None):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -62,9 +54,7 @@ def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_
     return as_strided_op.table[key_set](input, size, stride, storage_offset)
 
 
-def as_strided_(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
-    if numpy_names or size is None or stride is None:
-        return call_by_name([as_strided__op], locals())
+def as_strided_(input, size, stride, storage_offset=None):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -76,9 +66,7 @@ def broadcast_tensors(tensors):
     return invoke(broadcast_tensors_op, tensors)
 
 
-def broadcast_to(input=None, size=None, **numpy_names):
-    if numpy_names or size is None:
-        return call_by_name([broadcast_to_op], locals())
+def broadcast_to(input, size):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -86,9 +74,7 @@ def broadcast_to(input=None, size=None, **numpy_names):
     return broadcast_to_op.table[key_set](input, size)
 
 
-def chunk(input=None, chunks=None, dim=0, **numpy_names):
-    if numpy_names or chunks is None:
-        return call_by_name([chunk_op], locals())
+def chunk(input, chunks, dim=0):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -96,9 +82,7 @@ def chunk(input=None, chunks=None, dim=0, **numpy_names):
     return chunk_op.table[key_set](input, chunks, dim)
 
 
-def detach(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([detach_op], locals())
+def detach(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -106,9 +90,7 @@ def detach(input=None, **numpy_names):
     return detach_op.table[key_set](input)
 
 
-def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([diagonal_op], locals())
+def diagonal(input, offset=0, dim1=0, dim2=1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -116,9 +98,7 @@ def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
     return diagonal_op.table[key_set](input, offset, dim1, dim2)
 
 
-def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
-    if numpy_names:
-        return call_by_name([flatten_using_ints_op], locals())
+def flatten(input, start_dim=0, end_dim=-1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -148,9 +128,7 @@ def narrow(*args, **kwargs):
     )
 
 
-def permute(input=None, dims=None, **numpy_names):
-    if numpy_names or dims is None:
-        return call_by_name([permute_op], locals())
+def permute(input, dims):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -158,9 +136,7 @@ def permute(input=None, dims=None, **numpy_names):
     return permute_op.table[key_set](input, dims)
 
 
-def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
-    if numpy_names or size is None or stride is None:
-        return call_by_name([_reshape_alias_op], locals())
+def _reshape_alias(input, size, stride):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -168,9 +144,7 @@ def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
     return _reshape_alias_op.table[key_set](input, size, stride)
 
 
-def reshape(input=None, shape=None, **numpy_names):
-    if numpy_names or shape is None:
-        return call_by_name([reshape_op], locals())
+def reshape(input, shape):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -178,9 +152,7 @@ def reshape(input=None, shape=None, **numpy_names):
     return reshape_op.table[key_set](input, shape)
 
 
-def select(input=None, dim=None, index=None, **numpy_names):
-    if numpy_names or dim is None or index is None:
-        return call_by_name([select_int_op], locals())
+def select(input, dim, index):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -188,9 +160,7 @@ def select(input=None, dim=None, index=None, **numpy_names):
     return select_int_op.table[key_set](input, dim, index)
 
 
-def slice(input=None, dim=0, start=None, end=None, step=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([slice_Tensor_op], locals())
+def slice(input, dim=0, start=None, end=None, step=1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -209,9 +179,7 @@ def split(*args, **kwargs):
     )
 
 
-def split_with_sizes(input=None, split_sizes=None, dim=0, **numpy_names):
-    if numpy_names or split_sizes is None:
-        return call_by_name([split_with_sizes_op], locals())
+def split_with_sizes(input, split_sizes, dim=0):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -231,9 +199,7 @@ def squeeze(*args, **kwargs):
     )
 
 
-def t(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([t_op], locals())
+def t(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -241,9 +207,7 @@ def t(input=None, **numpy_names):
     return t_op.table[key_set](input)
 
 
-def transpose(input=None, dim0=None, dim1=None, **numpy_names):
-    if numpy_names or dim0 is None or dim1 is None:
-        return call_by_name([transpose_int_op], locals())
+def transpose(input, dim0, dim1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -251,9 +215,7 @@ def transpose(input=None, dim0=None, dim1=None, **numpy_names):
     return transpose_int_op.table[key_set](input, dim0, dim1)
 
 
-def unbind(input=None, dim=0, **numpy_names):
-    if numpy_names:
-        return call_by_name([unbind_int_op], locals())
+def unbind(input, dim=0):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -261,9 +223,7 @@ def unbind(input=None, dim=0, **numpy_names):
     return unbind_int_op.table[key_set](input, dim)
 
 
-def unflatten(input=None, dim=None, sizes=None, **numpy_names):
-    if numpy_names or dim is None or sizes is None:
-        return call_by_name([unflatten_int_op], locals())
+def unflatten(input, dim, sizes):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -271,9 +231,7 @@ def unflatten(input=None, dim=None, sizes=None, **numpy_names):
     return unflatten_int_op.table[key_set](input, dim, sizes)
 
 
-def unsqueeze(input=None, dim=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([unsqueeze_op], locals())
+def unsqueeze(input, dim):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -281,9 +239,7 @@ def unsqueeze(input=None, dim=None, **numpy_names):
     return unsqueeze_op.table[key_set](input, dim)
 
 
-def _unsafe_view(input=None, size=None, **numpy_names):
-    if numpy_names or size is None:
-        return call_by_name([_unsafe_view_op], locals())
+def _unsafe_view(input, size):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -291,9 +247,7 @@ def _unsafe_view(input=None, size=None, **numpy_names):
     return _unsafe_view_op.table[key_set](input, size)
 
 
-def clone(input=None, *, memory_format=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([clone_op], locals())
+def clone(input, *, memory_format=None):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -302,7 +256,7 @@ def clone(input=None, *, memory_format=None, **numpy_names):
 
 
 def _to_copy(
-    input=None,
+    input,
     *,
     dtype=None,
     layout=None,
@@ -311,12 +265,7 @@ def _to_copy(
     non_blocking=False,
     memory_format=None,
     requires_grad=False,
-    **numpy_names,
 ):
-    if numpy_names:
-        return call_by_name([_to_copy_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -358,8 +307,6 @@ def empty(
     **named,
 ):
     size = int_list(size, "size", named)
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
@@ -367,20 +314,8 @@ def empty(
 
 
 def empty_like(
-    input=None,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    memory_format=None,
-    requires_grad=False,
-    **numpy_names,
+    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    if numpy_names:
-        return call_by_name([empty_like_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -389,14 +324,29 @@ def empty_like(
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
 
 
+def eye(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                eye_op,
+                eye_m_op,
+                eye_out_op,
+                eye_m_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
@@ -404,21 +354,8 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=N
 
 
 def full_like(
-    input=None,
-    fill_value=None,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    memory_format=None,
-    requires_grad=False,
-    **numpy_names,
+    input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    if numpy_names or fill_value is None:
-        return call_by_name([full_like_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -428,31 +365,38 @@ def full_like(
     )
 
 
+def linspace(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                linspace_op,
+                linspace_Tensor_Tensor_op,
+                linspace_Tensor_Scalar_op,
+                linspace_Scalar_Tensor_op,
+                linspace_out_op,
+                linspace_Tensor_Tensor_out_op,
+                linspace_Tensor_Scalar_out_op,
+                linspace_Scalar_Tensor_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
 def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(ones_out_op, size, out), requires_grad)
     return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
 
 
-def ones_like(
-    input=None,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    memory_format=None,
-    requires_grad=False,
-    **numpy_names,
-):
-    if numpy_names:
-        return call_by_name([ones_like_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -462,8 +406,6 @@ def ones_like(
 
 def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(zeros_out_op, size, out), requires_grad)
@@ -471,20 +413,8 @@ def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None
 
 
 def zeros_like(
-    input=None,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    memory_format=None,
-    requires_grad=False,
-    **numpy_names,
+    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    if numpy_names:
-        return call_by_name([zeros_like_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -492,9 +422,7 @@ def zeros_like(
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
-def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
-    if numpy_names or size is None or stride is None:
-        return call_by_name([as_strided_scatter_op], locals())
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -502,9 +430,7 @@ def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_off
     return as_strided_scatter_op.table[key_set](input, src, size, stride, storage_offset)
 
 
-def copy(input=None, src=None, non_blocking=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([copy_op], locals())
+def copy(input, src, non_blocking=False):
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -512,9 +438,7 @@ def copy(input=None, src=None, non_blocking=False, **numpy_names):
     return copy_op.table[key_set](input, src, non_blocking)
 
 
-def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([diagonal_scatter_op], locals())
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -522,9 +446,7 @@ def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_nam
     return diagonal_scatter_op.table[key_set](input, src, offset, dim1, dim2)
 
 
-def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
-    if numpy_names or dim is None or index is None:
-        return call_by_name([select_scatter_op], locals())
+def select_scatter(input, src, dim, index):
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -532,9 +454,7 @@ def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
     return select_scatter_op.table[key_set](input, src, dim, index)
 
 
-def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([slice_scatter_op], locals())
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -542,9 +462,7 @@ def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **n
     return slice_scatter_op.table[key_set](input, src, dim, start, end, step)
 
 
-def zero(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([zero_op], locals())
+def zero(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -574,9 +492,7 @@ def fill_(*args, **kwargs):
     )
 
 
-def zero_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([zero__op], locals())
+def zero_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -584,9 +500,7 @@ def zero_(input=None, **numpy_names):
     return zero__op.table[key_set](input)
 
 
-def abs(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([abs_op, abs_out_op], locals())
+def abs(input, *, out=None):
     if out is not None:
         return invoke(abs_out_op, input, out)
     try:
@@ -596,9 +510,7 @@ def abs(input=None, *, out=None, **numpy_names):
     return abs_op.table[key_set](input)
 
 
-def abs_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([abs__op], locals())
+def abs_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -606,9 +518,7 @@ def abs_(input=None, **numpy_names):
     return abs__op.table[key_set](input)
 
 
-def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([add_Tensor_op, add_out_op], locals())
+def add(input, other, *, alpha=1, out=None):
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
     try:
@@ -618,9 +528,7 @@ def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     return add_Tensor_op.table[key_set](input, other, alpha)
 
 
-def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([addcdiv_op, addcdiv_out_op], locals())
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -630,9 +538,7 @@ def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
     return addcdiv_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([addcmul_op, addcmul_out_op], locals())
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -642,9 +548,15 @@ def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
     return addcmul_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_and_Tensor_op, bitwise_and_Tensor_out_op], locals())
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(allclose_op, input, other, rtol, atol, equal_nan)
+    return allclose_op.table[key_set](input, other, rtol, atol, equal_nan)
+
+
+def bitwise_and(input, other, *, out=None):
     if out is not None:
         return invoke(bitwise_and_Tensor_out_op, input, other, out)
     try:
@@ -654,21 +566,7 @@ def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
     return bitwise_and_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_left_shift(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_left_shift_Tensor_op, bitwise_left_shift_Tensor_out_op], locals())
-    if out is not None:
-        return invoke(bitwise_left_shift_Tensor_out_op, input, other, out)
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(bitwise_left_shift_Tensor_op, input, other)
-    return bitwise_left_shift_Tensor_op.table[key_set](input, other)
-
-
-def bitwise_not(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_not_op, bitwise_not_out_op], locals())
+def bitwise_not(input, *, out=None):
     if out is not None:
         return invoke(bitwise_not_out_op, input, out)
     try:
@@ -678,9 +576,7 @@ def bitwise_not(input=None, *, out=None, **numpy_names):
     return bitwise_not_op.table[key_set](input)
 
 
-def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_or_Tensor_op, bitwise_or_Tensor_out_op], locals())
+def bitwise_or(input, other, *, out=None):
     if out is not None:
         return invoke(bitwise_or_Tensor_out_op, input, other, out)
     try:
@@ -690,21 +586,7 @@ def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
     return bitwise_or_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_right_shift(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_right_shift_Tensor_op, bitwise_right_shift_Tensor_out_op], locals())
-    if out is not None:
-        return invoke(bitwise_right_shift_Tensor_out_op, input, other, out)
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(bitwise_right_shift_Tensor_op, input, other)
-    return bitwise_right_shift_Tensor_op.table[key_set](input, other)
-
-
-def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bitwise_xor_Tensor_op, bitwise_xor_Tensor_out_op], locals())
+def bitwise_xor(input, other, *, out=None):
     if out is not None:
         return invoke(bitwise_xor_Tensor_out_op, input, other, out)
     try:
@@ -714,9 +596,7 @@ def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
     return bitwise_xor_Tensor_op.table[key_set](input, other)
 
 
-def ceil(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ceil_op, ceil_out_op], locals())
+def ceil(input, *, out=None):
     if out is not None:
         return invoke(ceil_out_op, input, out)
     try:
@@ -726,9 +606,7 @@ def ceil(input=None, *, out=None, **numpy_names):
     return ceil_op.table[key_set](input)
 
 
-def ceil_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ceil__op], locals())
+def ceil_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -808,9 +686,7 @@ def clamp_min_(*args, **kwargs):
     )
 
 
-def cos(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([cos_op, cos_out_op], locals())
+def cos(input, *, out=None):
     if out is not None:
         return invoke(cos_out_op, input, out)
     try:
@@ -820,9 +696,7 @@ def cos(input=None, *, out=None, **numpy_names):
     return cos_op.table[key_set](input)
 
 
-def cos_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([cos__op], locals())
+def cos_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -843,9 +717,7 @@ def div(*args, **kwargs):
     )
 
 
-def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([elu_op, elu_out_op], locals())
+def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
     try:
@@ -855,9 +727,7 @@ def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names)
     return elu_op.table[key_set](input, alpha, scale, input_scale)
 
 
-def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([elu__op], locals())
+def elu_(input, alpha=1, scale=1, input_scale=1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -865,9 +735,7 @@ def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
     return elu__op.table[key_set](input, alpha, scale, input_scale)
 
 
-def eq(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([eq_Tensor_op, eq_Tensor_out_op], locals())
+def eq(input, other, *, out=None):
     if out is not None:
         return invoke(eq_Tensor_out_op, input, other, out)
     try:
@@ -877,9 +745,7 @@ def eq(input=None, other=None, *, out=None, **numpy_names):
     return eq_Tensor_op.table[key_set](input, other)
 
 
-def equal(input=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([equal_op], locals())
+def equal(input, other):
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -887,9 +753,7 @@ def equal(input=None, other=None, **numpy_names):
     return equal_op.table[key_set](input, other)
 
 
-def erf(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([erf_op, erf_out_op], locals())
+def erf(input, *, out=None):
     if out is not None:
         return invoke(erf_out_op, input, out)
     try:
@@ -899,9 +763,7 @@ def erf(input=None, *, out=None, **numpy_names):
     return erf_op.table[key_set](input)
 
 
-def erf_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([erf__op], locals())
+def erf_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -909,9 +771,7 @@ def erf_(input=None, **numpy_names):
     return erf__op.table[key_set](input)
 
 
-def exp(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([exp_op, exp_out_op], locals())
+def exp(input, *, out=None):
     if out is not None:
         return invoke(exp_out_op, input, out)
     try:
@@ -921,9 +781,7 @@ def exp(input=None, *, out=None, **numpy_names):
     return exp_op.table[key_set](input)
 
 
-def exp_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([exp__op], locals())
+def exp_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -931,9 +789,7 @@ def exp_(input=None, **numpy_names):
     return exp__op.table[key_set](input)
 
 
-def exp2(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([exp2_op, exp2_out_op], locals())
+def exp2(input, *, out=None):
     if out is not None:
         return invoke(exp2_out_op, input, out)
     try:
@@ -943,9 +799,7 @@ def exp2(input=None, *, out=None, **numpy_names):
     return exp2_op.table[key_set](input)
 
 
-def exp2_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([exp2__op], locals())
+def exp2_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -953,9 +807,7 @@ def exp2_(input=None, **numpy_names):
     return exp2__op.table[key_set](input)
 
 
-def expm1(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([expm1_op, expm1_out_op], locals())
+def expm1(input, *, out=None):
     if out is not None:
         return invoke(expm1_out_op, input, out)
     try:
@@ -965,9 +817,7 @@ def expm1(input=None, *, out=None, **numpy_names):
     return expm1_op.table[key_set](input)
 
 
-def expm1_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([expm1__op], locals())
+def expm1_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -975,9 +825,7 @@ def expm1_(input=None, **numpy_names):
     return expm1__op.table[key_set](input)
 
 
-def floor(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor_op, floor_out_op], locals())
+def floor(input, *, out=None):
     if out is not None:
         return invoke(floor_out_op, input, out)
     try:
@@ -987,9 +835,7 @@ def floor(input=None, *, out=None, **numpy_names):
     return floor_op.table[key_set](input)
 
 
-def floor_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor__op], locals())
+def floor_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -997,9 +843,7 @@ def floor_(input=None, **numpy_names):
     return floor__op.table[key_set](input)
 
 
-def floor_divide(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([floor_divide_op, floor_divide_out_op], locals())
+def floor_divide(input, other, *, out=None):
     if out is not None:
         return invoke(floor_divide_out_op, input, other, out)
     try:
@@ -1022,9 +866,7 @@ def fmod(*args, **kwargs):
     )
 
 
-def ge(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ge_Tensor_op, ge_Tensor_out_op], locals())
+def ge(input, other, *, out=None):
     if out is not None:
         return invoke(ge_Tensor_out_op, input, other, out)
     try:
@@ -1034,9 +876,7 @@ def ge(input=None, other=None, *, out=None, **numpy_names):
     return ge_Tensor_op.table[key_set](input, other)
 
 
-def gelu(input=None, *, approximate="none", out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gelu_op, gelu_out_op], locals())
+def gelu(input, *, approximate="none", out=None):
     if out is not None:
         return invoke(gelu_out_op, input, approximate, out)
     try:
@@ -1046,9 +886,7 @@ def gelu(input=None, *, approximate="none", out=None, **numpy_names):
     return gelu_op.table[key_set](input, approximate)
 
 
-def gelu_(input=None, *, approximate="none", **numpy_names):
-    if numpy_names:
-        return call_by_name([gelu__op], locals())
+def gelu_(input, *, approximate="none"):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1056,9 +894,7 @@ def gelu_(input=None, *, approximate="none", **numpy_names):
     return gelu__op.table[key_set](input, approximate)
 
 
-def gt(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gt_Tensor_op, gt_Tensor_out_op], locals())
+def gt(input, other, *, out=None):
     if out is not None:
         return invoke(gt_Tensor_out_op, input, other, out)
     try:
@@ -1068,9 +904,7 @@ def gt(input=None, other=None, *, out=None, **numpy_names):
     return gt_Tensor_op.table[key_set](input, other)
 
 
-def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([hardtanh_op, hardtanh_out_op], locals())
+def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
     try:
@@ -1080,9 +914,7 @@ def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
     return hardtanh_op.table[key_set](input, min_val, max_val)
 
 
-def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([hardtanh__op], locals())
+def hardtanh_(input, min_val=-1, max_val=1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1090,9 +922,15 @@ def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
     return hardtanh__op.table[key_set](input, min_val, max_val)
 
 
-def isfinite(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([isfinite_op], locals())
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isclose_op, input, other, rtol, atol, equal_nan)
+    return isclose_op.table[key_set](input, other, rtol, atol, equal_nan)
+
+
+def isfinite(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1100,9 +938,7 @@ def isfinite(input=None, **numpy_names):
     return isfinite_op.table[key_set](input)
 
 
-def isinf(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([isinf_op], locals())
+def isinf(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1110,9 +946,7 @@ def isinf(input=None, **numpy_names):
     return isinf_op.table[key_set](input)
 
 
-def isnan(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([isnan_op], locals())
+def isnan(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1120,9 +954,7 @@ def isnan(input=None, **numpy_names):
     return isnan_op.table[key_set](input)
 
 
-def le(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([le_Tensor_op, le_Tensor_out_op], locals())
+def le(input, other, *, out=None):
     if out is not None:
         return invoke(le_Tensor_out_op, input, other, out)
     try:
@@ -1132,9 +964,7 @@ def le(input=None, other=None, *, out=None, **numpy_names):
     return le_Tensor_op.table[key_set](input, other)
 
 
-def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([leaky_relu_op, leaky_relu_out_op], locals())
+def leaky_relu(input, negative_slope=0.01, *, out=None):
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
     try:
@@ -1144,9 +974,7 @@ def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
     return leaky_relu_op.table[key_set](input, negative_slope)
 
 
-def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
-    if numpy_names:
-        return call_by_name([leaky_relu__op], locals())
+def leaky_relu_(input, negative_slope=0.01):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1167,9 +995,7 @@ def lerp(*args, **kwargs):
     )
 
 
-def log(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log_op, log_out_op], locals())
+def log(input, *, out=None):
     if out is not None:
         return invoke(log_out_op, input, out)
     try:
@@ -1179,9 +1005,7 @@ def log(input=None, *, out=None, **numpy_names):
     return log_op.table[key_set](input)
 
 
-def log_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log__op], locals())
+def log_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1189,9 +1013,7 @@ def log_(input=None, **numpy_names):
     return log__op.table[key_set](input)
 
 
-def log10(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log10_op, log10_out_op], locals())
+def log10(input, *, out=None):
     if out is not None:
         return invoke(log10_out_op, input, out)
     try:
@@ -1201,9 +1023,7 @@ def log10(input=None, *, out=None, **numpy_names):
     return log10_op.table[key_set](input)
 
 
-def log10_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log10__op], locals())
+def log10_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1211,9 +1031,7 @@ def log10_(input=None, **numpy_names):
     return log10__op.table[key_set](input)
 
 
-def log1p(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log1p_op, log1p_out_op], locals())
+def log1p(input, *, out=None):
     if out is not None:
         return invoke(log1p_out_op, input, out)
     try:
@@ -1223,9 +1041,7 @@ def log1p(input=None, *, out=None, **numpy_names):
     return log1p_op.table[key_set](input)
 
 
-def log1p_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log1p__op], locals())
+def log1p_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1233,9 +1049,7 @@ def log1p_(input=None, **numpy_names):
     return log1p__op.table[key_set](input)
 
 
-def log2(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log2_op, log2_out_op], locals())
+def log2(input, *, out=None):
     if out is not None:
         return invoke(log2_out_op, input, out)
     try:
@@ -1245,9 +1059,7 @@ def log2(input=None, *, out=None, **numpy_names):
     return log2_op.table[key_set](input)
 
 
-def log2_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([log2__op], locals())
+def log2_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1255,9 +1067,7 @@ def log2_(input=None, **numpy_names):
     return log2__op.table[key_set](input)
 
 
-def logical_and(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_and_op, logical_and_out_op], locals())
+def logical_and(input, other, *, out=None):
     if out is not None:
         return invoke(logical_and_out_op, input, other, out)
     try:
@@ -1267,9 +1077,7 @@ def logical_and(input=None, other=None, *, out=None, **numpy_names):
     return logical_and_op.table[key_set](input, other)
 
 
-def logical_not(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_not_op, logical_not_out_op], locals())
+def logical_not(input, *, out=None):
     if out is not None:
         return invoke(logical_not_out_op, input, out)
     try:
@@ -1279,9 +1087,7 @@ def logical_not(input=None, *, out=None, **numpy_names):
     return logical_not_op.table[key_set](input)
 
 
-def logical_or(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_or_op, logical_or_out_op], locals())
+def logical_or(input, other, *, out=None):
     if out is not None:
         return invoke(logical_or_out_op, input, other, out)
     try:
@@ -1291,9 +1097,7 @@ def logical_or(input=None, other=None, *, out=None, **numpy_names):
     return logical_or_op.table[key_set](input, other)
 
 
-def logical_xor(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logical_xor_op, logical_xor_out_op], locals())
+def logical_xor(input, other, *, out=None):
     if out is not None:
         return invoke(logical_xor_out_op, input, other, out)
     try:
@@ -1303,9 +1107,7 @@ def logical_xor(input=None, other=None, *, out=None, **numpy_names):
     return logical_xor_op.table[key_set](input, other)
 
 
-def lt(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([lt_Tensor_op, lt_Tensor_out_op], locals())
+def lt(input, other, *, out=None):
     if out is not None:
         return invoke(lt_Tensor_out_op, input, other, out)
     try:
@@ -1315,9 +1117,7 @@ def lt(input=None, other=None, *, out=None, **numpy_names):
     return lt_Tensor_op.table[key_set](input, other)
 
 
-def maximum(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([maximum_op, maximum_out_op], locals())
+def maximum(input, other, *, out=None):
     if out is not None:
         return invoke(maximum_out_op, input, other, out)
     try:
@@ -1327,9 +1127,7 @@ def maximum(input=None, other=None, *, out=None, **numpy_names):
     return maximum_op.table[key_set](input, other)
 
 
-def minimum(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([minimum_op, minimum_out_op], locals())
+def minimum(input, other, *, out=None):
     if out is not None:
         return invoke(minimum_out_op, input, other, out)
     try:
@@ -1339,9 +1137,7 @@ def minimum(input=None, other=None, *, out=None, **numpy_names):
     return minimum_op.table[key_set](input, other)
 
 
-def mul(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mul_Tensor_op, mul_out_op], locals())
+def mul(input, other, *, out=None):
     if out is not None:
         return invoke(mul_out_op, input, other, out)
     try:
@@ -1351,9 +1147,7 @@ def mul(input=None, other=None, *, out=None, **numpy_names):
     return mul_Tensor_op.table[key_set](input, other)
 
 
-def ne(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([ne_Tensor_op, ne_Tensor_out_op], locals())
+def ne(input, other, *, out=None):
     if out is not None:
         return invoke(ne_Tensor_out_op, input, other, out)
     try:
@@ -1363,9 +1157,7 @@ def ne(input=None, other=None, *, out=None, **numpy_names):
     return ne_Tensor_op.table[key_set](input, other)
 
 
-def neg(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([neg_op, neg_out_op], locals())
+def neg(input, *, out=None):
     if out is not None:
         return invoke(neg_out_op, input, out)
     try:
@@ -1375,9 +1167,7 @@ def neg(input=None, *, out=None, **numpy_names):
     return neg_op.table[key_set](input)
 
 
-def neg_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([neg__op], locals())
+def neg_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1385,9 +1175,7 @@ def neg_(input=None, **numpy_names):
     return neg__op.table[key_set](input)
 
 
-def positive(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([positive_op], locals())
+def positive(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1410,9 +1198,7 @@ def pow(*args, **kwargs):
     )
 
 
-def reciprocal(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([reciprocal_op, reciprocal_out_op], locals())
+def reciprocal(input, *, out=None):
     if out is not None:
         return invoke(reciprocal_out_op, input, out)
     try:
@@ -1422,9 +1208,7 @@ def reciprocal(input=None, *, out=None, **numpy_names):
     return reciprocal_op.table[key_set](input)
 
 
-def reciprocal_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([reciprocal__op], locals())
+def reciprocal_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1432,9 +1216,7 @@ def reciprocal_(input=None, **numpy_names):
     return reciprocal__op.table[key_set](input)
 
 
-def relu(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([relu_op], locals())
+def relu(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1442,9 +1224,7 @@ def relu(input=None, **numpy_names):
     return relu_op.table[key_set](input)
 
 
-def relu_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([relu__op], locals())
+def relu_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1489,9 +1269,7 @@ def round_(*args, **kwargs):
     )
 
 
-def rsqrt(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([rsqrt_op, rsqrt_out_op], locals())
+def rsqrt(input, *, out=None):
     if out is not None:
         return invoke(rsqrt_out_op, input, out)
     try:
@@ -1501,9 +1279,7 @@ def rsqrt(input=None, *, out=None, **numpy_names):
     return rsqrt_op.table[key_set](input)
 
 
-def rsqrt_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([rsqrt__op], locals())
+def rsqrt_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1522,9 +1298,7 @@ def rsub(*args, **kwargs):
     )
 
 
-def sgn(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sgn_op, sgn_out_op], locals())
+def sgn(input, *, out=None):
     if out is not None:
         return invoke(sgn_out_op, input, out)
     try:
@@ -1534,9 +1308,7 @@ def sgn(input=None, *, out=None, **numpy_names):
     return sgn_op.table[key_set](input)
 
 
-def sigmoid(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sigmoid_op, sigmoid_out_op], locals())
+def sigmoid(input, *, out=None):
     if out is not None:
         return invoke(sigmoid_out_op, input, out)
     try:
@@ -1546,9 +1318,7 @@ def sigmoid(input=None, *, out=None, **numpy_names):
     return sigmoid_op.table[key_set](input)
 
 
-def sigmoid_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sigmoid__op], locals())
+def sigmoid_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1556,9 +1326,7 @@ def sigmoid_(input=None, **numpy_names):
     return sigmoid__op.table[key_set](input)
 
 
-def sign(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sign_op, sign_out_op], locals())
+def sign(input, *, out=None):
     if out is not None:
         return invoke(sign_out_op, input, out)
     try:
@@ -1568,9 +1336,7 @@ def sign(input=None, *, out=None, **numpy_names):
     return sign_op.table[key_set](input)
 
 
-def silu(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([silu_op, silu_out_op], locals())
+def silu(input, *, out=None):
     if out is not None:
         return invoke(silu_out_op, input, out)
     try:
@@ -1580,9 +1346,7 @@ def silu(input=None, *, out=None, **numpy_names):
     return silu_op.table[key_set](input)
 
 
-def silu_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([silu__op], locals())
+def silu_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1590,9 +1354,7 @@ def silu_(input=None, **numpy_names):
     return silu__op.table[key_set](input)
 
 
-def sin(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sin_op, sin_out_op], locals())
+def sin(input, *, out=None):
     if out is not None:
         return invoke(sin_out_op, input, out)
     try:
@@ -1602,9 +1364,7 @@ def sin(input=None, *, out=None, **numpy_names):
     return sin_op.table[key_set](input)
 
 
-def sin_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sin__op], locals())
+def sin_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1612,9 +1372,7 @@ def sin_(input=None, **numpy_names):
     return sin__op.table[key_set](input)
 
 
-def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([softplus_op, softplus_out_op], locals())
+def softplus(input, beta=1, threshold=20, *, out=None):
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
     try:
@@ -1624,9 +1382,7 @@ def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
     return softplus_op.table[key_set](input, beta, threshold)
 
 
-def sqrt(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sqrt_op, sqrt_out_op], locals())
+def sqrt(input, *, out=None):
     if out is not None:
         return invoke(sqrt_out_op, input, out)
     try:
@@ -1636,9 +1392,7 @@ def sqrt(input=None, *, out=None, **numpy_names):
     return sqrt_op.table[key_set](input)
 
 
-def sqrt_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sqrt__op], locals())
+def sqrt_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1646,9 +1400,7 @@ def sqrt_(input=None, **numpy_names):
     return sqrt__op.table[key_set](input)
 
 
-def square(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([square_op, square_out_op], locals())
+def square(input, *, out=None):
     if out is not None:
         return invoke(square_out_op, input, out)
     try:
@@ -1658,9 +1410,7 @@ def square(input=None, *, out=None, **numpy_names):
     return square_op.table[key_set](input)
 
 
-def square_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([square__op], locals())
+def square_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1668,9 +1418,7 @@ def square_(input=None, **numpy_names):
     return square__op.table[key_set](input)
 
 
-def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([sub_Tensor_op, sub_out_op], locals())
+def sub(input, other, *, alpha=1, out=None):
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
     try:
@@ -1680,9 +1428,7 @@ def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     return sub_Tensor_op.table[key_set](input, other, alpha)
 
 
-def tan(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([tan_op, tan_out_op], locals())
+def tan(input, *, out=None):
     if out is not None:
         return invoke(tan_out_op, input, out)
     try:
@@ -1692,9 +1438,7 @@ def tan(input=None, *, out=None, **numpy_names):
     return tan_op.table[key_set](input)
 
 
-def tan_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([tan__op], locals())
+def tan_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1702,9 +1446,7 @@ def tan_(input=None, **numpy_names):
     return tan__op.table[key_set](input)
 
 
-def tanh(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([tanh_op, tanh_out_op], locals())
+def tanh(input, *, out=None):
     if out is not None:
         return invoke(tanh_out_op, input, out)
     try:
@@ -1714,9 +1456,7 @@ def tanh(input=None, *, out=None, **numpy_names):
     return tanh_op.table[key_set](input)
 
 
-def tanh_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([tanh__op], locals())
+def tanh_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1724,9 +1464,7 @@ def tanh_(input=None, **numpy_names):
     return tanh__op.table[key_set](input)
 
 
-def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names):
-    if numpy_names or threshold is None or value is None:
-        return call_by_name([threshold_op, threshold_out_op], locals())
+def threshold(input, threshold, value, *, out=None):
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
     try:
@@ -1736,9 +1474,7 @@ def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names
     return threshold_op.table[key_set](input, threshold, value)
 
 
-def threshold_(input=None, threshold=None, value=None, **numpy_names):
-    if numpy_names or threshold is None or value is None:
-        return call_by_name([threshold__op], locals())
+def threshold_(input, threshold, value):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1746,9 +1482,7 @@ def threshold_(input=None, threshold=None, value=None, **numpy_names):
     return threshold__op.table[key_set](input, threshold, value)
 
 
-def trunc(input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([trunc_op, trunc_out_op], locals())
+def trunc(input, *, out=None):
     if out is not None:
         return invoke(trunc_out_op, input, out)
     try:
@@ -1758,9 +1492,7 @@ def trunc(input=None, *, out=None, **numpy_names):
     return trunc_op.table[key_set](input)
 
 
-def trunc_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([trunc__op], locals())
+def trunc_(input):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1768,45 +1500,19 @@ def trunc_(input=None, **numpy_names):
     return trunc__op.table[key_set](input)
 
 
-def where(condition=None, input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([where_self_op, where_self_out_op], locals())
-    if out is not None:
-        return invoke(where_self_out_op, condition, input, other, out)
-    try:
-        key_set = (condition._key_set | input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(where_self_op, condition, input, other)
-    return where_self_op.table[key_set](condition, input, other)
-
-
-def xlogy(*args, **kwargs):
+def where(*args, **kwargs):
     return resolve(
         (
-            xlogy_Tensor_op,
-            xlogy_Scalar_Other_op,
-            xlogy_Scalar_Self_op,
-            xlogy_OutTensor_op,
+            where_self_op,
+            where_op,
+            where_self_out_op,
         ),
         args,
         kwargs,
     )
 
 
-def xlogy_(*args, **kwargs):
-    return resolve(
-        (
-            xlogy__Tensor_op,
-            xlogy__Scalar_Other_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def cat(tensors=None, dim=0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([cat_op, cat_out_op], locals())
+def cat(tensors, dim=0, *, out=None):
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
     return invoke(cat_op, tensors, dim)
@@ -1820,9 +1526,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     return embedding_op.table[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
-def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, **numpy_names):
-    if numpy_names or max_norm is None or norm_type is None:
-        return call_by_name([embedding_renorm__op], locals())
+def embedding_renorm_(input, indices, max_norm, norm_type):
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1830,9 +1534,7 @@ def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, *
     return embedding_renorm__op.table[key_set](input, indices, max_norm, norm_type)
 
 
-def flip(input=None, dims=None, **numpy_names):
-    if numpy_names or dims is None:
-        return call_by_name([flip_op], locals())
+def flip(input, dims):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1840,9 +1542,7 @@ def flip(input=None, dims=None, **numpy_names):
     return flip_op.table[key_set](input, dims)
 
 
-def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([gather_op, gather_out_op], locals())
+def gather(input, dim, index, *, sparse_grad=False, out=None):
     if out is not None:
         return invoke(gather_out_op, input, dim, index, sparse_grad, out)
     try:
@@ -1852,15 +1552,11 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **n
     return gather_op.table[key_set](input, dim, index, sparse_grad)
 
 
-def index(input=None, indices=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([index_Tensor_op], locals())
+def index(input, indices):
     return invoke(index_Tensor_op, input, indices)
 
 
-def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([index_add_op, index_add_out_op], locals())
+def index_add(input, dim, index, source, *, alpha=1, out=None):
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
     try:
@@ -1870,27 +1566,19 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=Non
     return index_add_op.table[key_set](input, dim, index, source, alpha)
 
 
-def index_put(input=None, indices=None, values=None, accumulate=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([index_put_op], locals())
+def index_put(input, indices, values, accumulate=False):
     return invoke(index_put_op, input, indices, values, accumulate)
 
 
-def index_put_(input=None, indices=None, values=None, accumulate=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([index_put__op], locals())
+def index_put_(input, indices, values, accumulate=False):
     return invoke(index_put__op, input, indices, values, accumulate)
 
 
-def _index_put_impl_(input=None, indices=None, values=None, accumulate=False, unsafe=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([_index_put_impl__op], locals())
+def _index_put_impl_(input, indices, values, accumulate=False, unsafe=False):
     return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
 
 
-def index_select(input=None, dim=None, index=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([index_select_op, index_select_out_op], locals())
+def index_select(input, dim, index, *, out=None):
     if out is not None:
         return invoke(index_select_out_op, input, dim, index, out)
     try:
@@ -1911,9 +1599,7 @@ def masked_fill(*args, **kwargs):
     )
 
 
-def one_hot(input=None, num_classes=-1, **numpy_names):
-    if numpy_names:
-        return call_by_name([one_hot_op], locals())
+def one_hot(input, num_classes=-1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1921,12 +1607,9 @@ def one_hot(input=None, num_classes=-1, **numpy_names):
     return one_hot_op.table[key_set](input, num_classes)
 
 
-def roll(input=None, shifts=None, dims=(), **numpy_names):
-    if numpy_names or shifts is None:
-        return call_by_name([roll_op], locals())
+def roll(input, shifts, dims=()):
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
-    dims = () if dims is None else dims
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1951,9 +1634,7 @@ def scatter(*args, **kwargs):
     )
 
 
-def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([scatter_add_op, scatter_add_out_op], locals())
+def scatter_add(input, dim, index, src, *, out=None):
     if out is not None:
         return invoke(scatter_add_out_op, input, dim, index, src, out)
     try:
@@ -1963,17 +1644,13 @@ def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy
     return scatter_add_op.table[key_set](input, dim, index, src)
 
 
-def stack(tensors=None, dim=0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([stack_op, stack_out_op], locals())
+def stack(tensors, dim=0, *, out=None):
     if out is not None:
         return invoke(stack_out_op, tensors, dim, out)
     return invoke(stack_op, tensors, dim)
 
 
-def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
+def take_along_dim(input, indices, dim=None, *, out=None):
     if out is not None:
         return invoke(take_along_dim_out_op, input, indices, dim, out)
     try:
@@ -1983,9 +1660,7 @@ def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_name
     return take_along_dim_op.table[key_set](input, indices, dim)
 
 
-def tile(input=None, dims=None, **numpy_names):
-    if numpy_names or dims is None:
-        return call_by_name([tile_op], locals())
+def tile(input, dims):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1993,9 +1668,7 @@ def tile(input=None, dims=None, **numpy_names):
     return tile_op.table[key_set](input, dims)
 
 
-def tril(input=None, diagonal=0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([tril_op, tril_out_op], locals())
+def tril(input, diagonal=0, *, out=None):
     if out is not None:
         return invoke(tril_out_op, input, diagonal, out)
     try:
@@ -2005,9 +1678,7 @@ def tril(input=None, diagonal=0, *, out=None, **numpy_names):
     return tril_op.table[key_set](input, diagonal)
 
 
-def triu(input=None, diagonal=0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([triu_op, triu_out_op], locals())
+def triu(input, diagonal=0, *, out=None):
     if out is not None:
         return invoke(triu_out_op, input, diagonal, out)
     try:
@@ -2017,9 +1688,7 @@ def triu(input=None, diagonal=0, *, out=None, **numpy_names):
     return triu_op.table[key_set](input, diagonal)
 
 
-def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None or half_to_float is None:
-        return call_by_name([_log_softmax_op, _log_softmax_out_op], locals())
+def _log_softmax(input, dim, half_to_float, *, out=None):
     if out is not None:
         return invoke(_log_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -2029,9 +1698,7 @@ def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_
     return _log_softmax_op.table[key_set](input, dim, half_to_float)
 
 
-def _softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None or half_to_float is None:
-        return call_by_name([_softmax_op, _softmax_out_op], locals())
+def _softmax(input, dim, half_to_float, *, out=None):
     if out is not None:
         return invoke(_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -2056,11 +1723,8 @@ def all(*args, **kwargs):
     )
 
 
-def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([amax_op, amax_out_op], locals())
+def amax(input, dim=(), keepdim=False, *, out=None):
     dim = (dim,) if dim.__class__ is int else dim
-    dim = () if dim is None else dim
     if out is not None:
         return invoke(amax_out_op, input, dim, keepdim, out)
     try:
@@ -2070,11 +1734,8 @@ def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     return amax_op.table[key_set](input, dim, keepdim)
 
 
-def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([amin_op, amin_out_op], locals())
+def amin(input, dim=(), keepdim=False, *, out=None):
     dim = (dim,) if dim.__class__ is int else dim
-    dim = () if dim is None else dim
     if out is not None:
         return invoke(amin_out_op, input, dim, keepdim, out)
     try:
@@ -2099,9 +1760,7 @@ def any(*args, **kwargs):
     )
 
 
-def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([argmax_op, argmax_out_op], locals())
+def argmax(input, dim=None, keepdim=False, *, out=None):
     if out is not None:
         return invoke(argmax_out_op, input, dim, keepdim, out)
     try:
@@ -2111,9 +1770,7 @@ def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     return argmax_op.table[key_set](input, dim, keepdim)
 
 
-def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([argmin_op, argmin_out_op], locals())
+def argmin(input, dim=None, keepdim=False, *, out=None):
     if out is not None:
         return invoke(argmin_out_op, input, dim, keepdim, out)
     try:
@@ -2123,11 +1780,7 @@ def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     return argmin_op.table[key_set](input, dim, keepdim)
 
 
-def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([cumsum_op, cumsum_out_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def cumsum(input, dim, *, dtype=None, out=None):
     if out is not None:
         return invoke(cumsum_out_op, input, dim, dtype, out)
     try:
@@ -2137,11 +1790,7 @@ def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
     return cumsum_op.table[key_set](input, dim, dtype)
 
 
-def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([log_softmax_int_op, log_softmax_int_out_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def log_softmax(input, dim, dtype=None, *, out=None):
     if out is not None:
         return invoke(log_softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -2151,9 +1800,7 @@ def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
     return log_softmax_int_op.table[key_set](input, dim, dtype)
 
 
-def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([logsumexp_op, logsumexp_out_op], locals())
+def logsumexp(input, dim, keepdim=False, *, out=None):
     dim = (dim,) if dim.__class__ is int else dim
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
@@ -2166,20 +1813,17 @@ def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
 
 def max(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("max", "max_values"))
-    return return_types.named(
-        return_types.max_out if "max" in kwargs else return_types.max,
-        resolve(
-            (
-                max_op,
-                max_other_op,
-                max_dim_op,
-                max_unary_out_op,
-                max_out_op,
-                max_dim_max_op,
-            ),
-            args,
-            kwargs,
+    return resolve(
+        (
+            max_op,
+            max_other_op,
+            max_dim_op,
+            max_unary_out_op,
+            max_out_op,
+            max_dim_max_op,
         ),
+        args,
+        kwargs,
     )
 
 
@@ -2198,20 +1842,17 @@ def mean(*args, **kwargs):
 
 def min(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("min", "min_indices"))
-    return return_types.named(
-        return_types.min_out if "min" in kwargs else return_types.min,
-        resolve(
-            (
-                min_op,
-                min_other_op,
-                min_dim_op,
-                min_unary_out_op,
-                min_out_op,
-                min_dim_min_op,
-            ),
-            args,
-            kwargs,
+    return resolve(
+        (
+            min_op,
+            min_other_op,
+            min_dim_op,
+            min_unary_out_op,
+            min_out_op,
+            min_dim_min_op,
         ),
+        args,
+        kwargs,
     )
 
 
@@ -2228,11 +1869,7 @@ def prod(*args, **kwargs):
     )
 
 
-def softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([softmax_int_op, softmax_int_out_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def softmax(input, dim, dtype=None, *, out=None):
     if out is not None:
         return invoke(softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -2250,6 +1887,30 @@ def std(*args, **kwargs):
             std_correction_op,
             std_out_op,
             std_correction_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def std_mean(*args, **kwargs):
+    return resolve(
+        (
+            std_mean_op,
+            std_mean_dim_op,
+            std_mean_correction_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def var_mean(*args, **kwargs):
+    return resolve(
+        (
+            var_mean_op,
+            var_mean_dim_op,
+            var_mean_correction_op,
         ),
         args,
         kwargs,
@@ -2283,6 +1944,193 @@ def var(*args, **kwargs):
     )
 
 
+def atleast_1d(*args, **kwargs):
+    return resolve(
+        (
+            atleast_1d_op,
+            atleast_1d_Sequence_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def atleast_2d(*args, **kwargs):
+    return resolve(
+        (
+            atleast_2d_op,
+            atleast_2d_Sequence_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def atleast_3d(*args, **kwargs):
+    return resolve(
+        (
+            atleast_3d_op,
+            atleast_3d_Sequence_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def column_stack(tensors, *, out=None):
+    if out is not None:
+        return invoke(column_stack_out_op, tensors, out)
+    return invoke(column_stack_op, tensors)
+
+
+def dstack(tensors, *, out=None):
+    if out is not None:
+        return invoke(dstack_out_op, tensors, out)
+    return invoke(dstack_op, tensors)
+
+
+def hstack(tensors, *, out=None):
+    if out is not None:
+        return invoke(hstack_out_op, tensors, out)
+    return invoke(hstack_op, tensors)
+
+
+def meshgrid(*args, **kwargs):
+    return resolve(
+        (
+            meshgrid_op,
+            meshgrid_indexing_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def repeat_interleave(*args, **kwargs):
+    return resolve(
+        (
+            repeat_interleave_Tensor_op,
+            repeat_interleave_self_Tensor_op,
+            repeat_interleave_self_int_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def vstack(tensors, *, out=None):
+    if out is not None:
+        return invoke(vstack_out_op, tensors, out)
+    return invoke(vstack_op, tensors)
+
+
+def index_copy(input, dim, index, source, *, out=None):
+    if out is not None:
+        return invoke(index_copy_out_op, input, dim, index, source, out)
+    try:
+        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_copy_op, input, dim, index, source)
+    return index_copy_op.table[key_set](input, dim, index, source)
+
+
+def index_fill(*args, **kwargs):
+    return resolve(
+        (
+            index_fill_int_Tensor_op,
+            index_fill_int_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def masked_scatter(input, mask, source):
+    try:
+        key_set = (input._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter_op, input, mask, source)
+    return masked_scatter_op.table[key_set](input, mask, source)
+
+
+def masked_scatter_backward(grad_output, mask, sizes):
+    try:
+        key_set = (grad_output._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter_backward_op, grad_output, mask, sizes)
+    return masked_scatter_backward_op.table[key_set](grad_output, mask, sizes)
+
+
+def masked_select(input, mask, *, out=None):
+    if out is not None:
+        return invoke(masked_select_out_op, input, mask, out)
+    try:
+        key_set = (input._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_select_op, input, mask)
+    return masked_select_op.table[key_set](input, mask)
+
+
+def masked_select_backward(grad, input, mask):
+    try:
+        key_set = (grad._key_set | input._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_select_backward_op, grad, input, mask)
+    return masked_select_backward_op.table[key_set](grad, input, mask)
+
+
+def nonzero(input, *, out=None):
+    if out is not None:
+        return invoke(nonzero_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nonzero_op, input)
+    return nonzero_op.table[key_set](input)
+
+
+def nonzero_numpy(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nonzero_numpy_op, input)
+    return nonzero_numpy_op.table[key_set](input)
+
+
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+    if out is not None:
+        return invoke(scatter_reduce_two_out_op, input, dim, index, src, reduce, include_self, out)
+    try:
+        key_set = (input._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_reduce_two_op, input, dim, index, src, reduce, include_self)
+    return scatter_reduce_two_op.table[key_set](input, dim, index, src, reduce, include_self)
+
+
+def linalg_matrix_norm(*args, **kwargs):
+    return resolve(
+        (
+            linalg_matrix_norm_op,
+            linalg_matrix_norm_str_ord_op,
+            linalg_matrix_norm_out_op,
+            linalg_matrix_norm_str_ord_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+    dim = (dim,) if dim.__class__ is int else dim
+    if out is not None:
+        return invoke(linalg_vector_norm_out_op, input, ord, dim, keepdim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_vector_norm_op, input, ord, dim, keepdim, dtype)
+    return linalg_vector_norm_op.table[key_set](input, ord, dim, keepdim, dtype)
+
+
 def argsort(*args, **kwargs):
     return resolve(
         (
@@ -2296,60 +2144,45 @@ def argsort(*args, **kwargs):
 
 def median(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("values", "indices"))
-    return return_types.named(
-        return_types.median_out if "values" in kwargs else return_types.median,
-        resolve(
-            (
-                median_op,
-                median_dim_op,
-                median_dim_values_op,
-            ),
-            args,
-            kwargs,
+    return resolve(
+        (
+            median_op,
+            median_dim_op,
+            median_dim_values_op,
         ),
+        args,
+        kwargs,
     )
 
 
 def sort(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("values", "indices"))
     kwargs = unpack_out(kwargs, ("values", "indices"))
-    return return_types.named(
-        return_types.sort_out
-        if "values" in kwargs
-        else return_types.sort_out
-        if "values" in kwargs
-        else return_types.sort,
-        resolve(
-            (
-                sort_op,
-                sort_stable_op,
-                sort_values_op,
-                sort_values_stable_op,
-            ),
-            args,
-            kwargs,
+    return resolve(
+        (
+            sort_op,
+            sort_stable_op,
+            sort_values_op,
+            sort_values_stable_op,
         ),
+        args,
+        kwargs,
     )
 
 
 def topk(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("values", "indices"))
-    return return_types.named(
-        return_types.topk_out if "values" in kwargs else return_types.topk,
-        resolve(
-            (
-                topk_op,
-                topk_values_op,
-            ),
-            args,
-            kwargs,
+    return resolve(
+        (
+            topk_op,
+            topk_values_op,
         ),
+        args,
+        kwargs,
     )
 
 
-def unique_consecutive(input=None, return_inverse=False, return_counts=False, dim=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([unique_consecutive_op], locals())
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2357,9 +2190,7 @@ def unique_consecutive(input=None, return_inverse=False, return_counts=False, di
     return unique_consecutive_op.table[key_set](input, return_inverse, return_counts, dim)
 
 
-def unique_dim(input=None, dim=None, sorted=True, return_inverse=False, return_counts=False, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([unique_dim_op], locals())
+def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=False):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2367,9 +2198,7 @@ def unique_dim(input=None, dim=None, sorted=True, return_inverse=False, return_c
     return unique_dim_op.table[key_set](input, dim, sorted, return_inverse, return_counts)
 
 
-def _unique2(input=None, sorted=True, return_inverse=False, return_counts=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([_unique2_op], locals())
+def _unique2(input, sorted=True, return_inverse=False, return_counts=False):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2381,9 +2210,7 @@ def einsum(equation, tensors, *, path=None):
     return invoke(einsum_op, equation, tensors, path)
 
 
-def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([addmm_op, addmm_out_op], locals())
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
     try:
@@ -2393,9 +2220,7 @@ def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **nump
     return addmm_op.table[key_set](input, mat1, mat2, beta, alpha)
 
 
-def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([baddbmm_op, baddbmm_out_op], locals())
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -2405,9 +2230,7 @@ def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, 
     return baddbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
 
 
-def bmm(input=None, mat2=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([bmm_op, bmm_out_op], locals())
+def bmm(input, mat2, *, out=None):
     if out is not None:
         return invoke(bmm_out_op, input, mat2, out)
     try:
@@ -2417,9 +2240,7 @@ def bmm(input=None, mat2=None, *, out=None, **numpy_names):
     return bmm_op.table[key_set](input, mat2)
 
 
-def dot(input=None, tensor=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([dot_op, dot_out_op], locals())
+def dot(input, tensor, *, out=None):
     if out is not None:
         return invoke(dot_out_op, input, tensor, out)
     try:
@@ -2429,9 +2250,7 @@ def dot(input=None, tensor=None, *, out=None, **numpy_names):
     return dot_op.table[key_set](input, tensor)
 
 
-def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([linear_op, linear_out_op], locals())
+def linear(input, weight, bias=None, *, out=None):
     if out is not None:
         return invoke(linear_out_op, input, weight, bias, out)
     try:
@@ -2443,9 +2262,7 @@ def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
     return linear_op.table[key_set](input, weight, bias)
 
 
-def matmul(input=None, other=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([matmul_op, matmul_out_op], locals())
+def matmul(input, other, *, out=None):
     if out is not None:
         return invoke(matmul_out_op, input, other, out)
     try:
@@ -2455,9 +2272,7 @@ def matmul(input=None, other=None, *, out=None, **numpy_names):
     return matmul_op.table[key_set](input, other)
 
 
-def mm(input=None, mat2=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mm_op, mm_out_op], locals())
+def mm(input, mat2, *, out=None):
     if out is not None:
         return invoke(mm_out_op, input, mat2, out)
     try:
@@ -2467,9 +2282,7 @@ def mm(input=None, mat2=None, *, out=None, **numpy_names):
     return mm_op.table[key_set](input, mat2)
 
 
-def mv(input=None, vec=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mv_op, mv_out_op], locals())
+def mv(input, vec, *, out=None):
     if out is not None:
         return invoke(mv_out_op, input, vec, out)
     try:
@@ -2479,9 +2292,7 @@ def mv(input=None, vec=None, *, out=None, **numpy_names):
     return mv_op.table[key_set](input, vec)
 
 
-def outer(input=None, vec2=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([outer_op, outer_out_op], locals())
+def outer(input, vec2, *, out=None):
     if out is not None:
         return invoke(outer_out_op, input, vec2, out)
     try:
@@ -2491,20 +2302,7 @@ def outer(input=None, vec2=None, *, out=None, **numpy_names):
     return outer_op.table[key_set](input, vec2)
 
 
-def batch_norm(
-    input=None,
-    weight=None,
-    bias=None,
-    running_mean=None,
-    running_var=None,
-    training=None,
-    momentum=None,
-    eps=None,
-    cudnn_enabled=None,
-    **numpy_names,
-):
-    if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
-        return call_by_name([batch_norm_op], locals())
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     try:
         key_set = (
             input._key_set
@@ -2523,24 +2321,7 @@ def batch_norm(
     )
 
 
-def group_norm(input=None, num_groups=None, weight=None, bias=None, eps=1e-05, cudnn_enabled=True, **numpy_names):
-    if numpy_names or num_groups is None:
-        return call_by_name([group_norm_op], locals())
-    try:
-        key_set = (
-            input._key_set
-            | (0 if weight is None else weight._key_set)
-            | (0 if bias is None else bias._key_set)
-            | local.included
-        ) & ~local.excluded
-    except AttributeError:
-        return invoke(group_norm_op, input, num_groups, weight, bias, eps, cudnn_enabled)
-    return group_norm_op.table[key_set](input, num_groups, weight, bias, eps, cudnn_enabled)
-
-
-def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e-05, cudnn_enable=True, **numpy_names):
-    if numpy_names or normalized_shape is None:
-        return call_by_name([layer_norm_op], locals())
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
     try:
         key_set = (
             input._key_set
@@ -2553,9 +2334,7 @@ def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e
     return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
-def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
-    if numpy_names or normalized_shape is None:
-        return call_by_name([rms_norm_op], locals())
+def rms_norm(input, normalized_shape, weight=None, eps=None):
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
     except AttributeError:
@@ -2563,532 +2342,7 @@ def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_n
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
 
 
-def conv1d(*args, **kwargs):
-    return resolve(
-        (
-            conv1d_op,
-            conv1d_padding_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def conv2d(*args, **kwargs):
-    return resolve(
-        (
-            conv2d_op,
-            conv2d_padding_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def convolution(
-    input=None,
-    weight=None,
-    bias=None,
-    stride=None,
-    padding=None,
-    dilation=None,
-    transposed=None,
-    output_padding=None,
-    groups=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or stride is None
-        or padding is None
-        or dilation is None
-        or transposed is None
-        or output_padding is None
-        or groups is None
-    ):
-        return call_by_name([convolution_op], locals())
-    try:
-        key_set = (
-            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
-        ) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            convolution_op, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    return convolution_op.table[key_set](
-        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-    )
-
-
-def convolution_backward(
-    grad_output=None,
-    input=None,
-    weight=None,
-    bias_sizes=None,
-    stride=None,
-    padding=None,
-    dilation=None,
-    transposed=None,
-    output_padding=None,
-    groups=None,
-    output_mask=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or stride is None
-        or padding is None
-        or dilation is None
-        or transposed is None
-        or output_padding is None
-        or groups is None
-        or output_mask is None
-    ):
-        return call_by_name([convolution_backward_op], locals())
-    try:
-        key_set = (grad_output._key_set | input._key_set | weight._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            convolution_backward_op,
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
-    return convolution_backward_op.table[key_set](
-        grad_output,
-        input,
-        weight,
-        bias_sizes,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )
-
-
-def _adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
-    if numpy_names or output_size is None:
-        return call_by_name([_adaptive_avg_pool2d_op], locals())
-    output_size = (output_size,) if output_size.__class__ is int else output_size
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_adaptive_avg_pool2d_op, input, output_size)
-    return _adaptive_avg_pool2d_op.table[key_set](input, output_size)
-
-
-def _adaptive_avg_pool2d_backward(grad_output=None, input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([_adaptive_avg_pool2d_backward_op], locals())
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_adaptive_avg_pool2d_backward_op, grad_output, input)
-    return _adaptive_avg_pool2d_backward_op.table[key_set](grad_output, input)
-
-
-def adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
-    if numpy_names or output_size is None:
-        return call_by_name([adaptive_avg_pool2d_op], locals())
-    output_size = (output_size,) if output_size.__class__ is int else output_size
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(adaptive_avg_pool2d_op, input, output_size)
-    return adaptive_avg_pool2d_op.table[key_set](input, output_size)
-
-
-def avg_pool2d(
-    input=None,
-    kernel_size=None,
-    stride=(),
-    padding=(0, 0),
-    ceil_mode=False,
-    count_include_pad=True,
-    divisor_override=None,
-    *,
-    out=None,
-    **numpy_names,
-):
-    if numpy_names or kernel_size is None:
-        return call_by_name([avg_pool2d_op, avg_pool2d_out_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(
-            avg_pool2d_out_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
-        )
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            avg_pool2d_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    return avg_pool2d_op.table[key_set](
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
-
-def avg_pool2d_backward(
-    grad_output=None,
-    input=None,
-    kernel_size=None,
-    stride=None,
-    padding=None,
-    ceil_mode=None,
-    count_include_pad=None,
-    divisor_override=None,
-    *,
-    out=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or kernel_size is None
-        or stride is None
-        or padding is None
-        or ceil_mode is None
-        or count_include_pad is None
-    ):
-        return call_by_name([avg_pool2d_backward_op, avg_pool2d_backward_grad_input_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(
-            avg_pool2d_backward_grad_input_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out,
-        )
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            avg_pool2d_backward_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-    return avg_pool2d_backward_op.table[key_set](
-        grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
-
-def max_pool2d(
-    input=None, kernel_size=None, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, **numpy_names
-):
-    if numpy_names or kernel_size is None:
-        return call_by_name([max_pool2d_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(max_pool2d_op, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return max_pool2d_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices(
-    input=None, kernel_size=None, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, **numpy_names
-):
-    if numpy_names or kernel_size is None:
-        return call_by_name([max_pool2d_with_indices_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(max_pool2d_with_indices_op, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return max_pool2d_with_indices_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices_backward(
-    grad_output=None,
-    input=None,
-    kernel_size=None,
-    stride=None,
-    padding=None,
-    dilation=None,
-    ceil_mode=None,
-    indices=None,
-    *,
-    out=None,
-    **numpy_names,
-):
-    if numpy_names or kernel_size is None or stride is None or padding is None or dilation is None or ceil_mode is None:
-        return call_by_name(
-            [max_pool2d_with_indices_backward_op, max_pool2d_with_indices_backward_grad_input_op], locals()
-        )
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
-    if out is not None:
-        return invoke(
-            max_pool2d_with_indices_backward_grad_input_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out,
-        )
-    try:
-        key_set = (grad_output._key_set | input._key_set | indices._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(
-            max_pool2d_with_indices_backward_op,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-        )
-    return max_pool2d_with_indices_backward_op.table[key_set](
-        grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
-    )
-
-
-def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
-    if numpy_names or pad is None:
-        return call_by_name([constant_pad_nd_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(constant_pad_nd_op, input, pad, value)
-    return constant_pad_nd_op.table[key_set](input, pad, value)
-
-
-def pad(input=None, pad=None, mode="constant", value=None, **numpy_names):
-    if numpy_names or pad is None:
-        return call_by_name([pad_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(pad_op, input, pad, mode, value)
-    return pad_op.table[key_set](input, pad, mode, value)
-
-
-def _pad_circular(input=None, pad=None, **numpy_names):
-    if numpy_names or pad is None:
-        return call_by_name([_pad_circular_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_pad_circular_op, input, pad)
-    return _pad_circular_op.table[key_set](input, pad)
-
-
-def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([reflection_pad1d_op, reflection_pad1d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(reflection_pad1d_out_op, input, padding, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(reflection_pad1d_op, input, padding)
-    return reflection_pad1d_op.table[key_set](input, padding)
-
-
-def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([reflection_pad1d_backward_op, reflection_pad1d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(reflection_pad1d_backward_grad_input_op, grad_output, input, padding, out)
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(reflection_pad1d_backward_op, grad_output, input, padding)
-    return reflection_pad1d_backward_op.table[key_set](grad_output, input, padding)
-
-
-def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([reflection_pad2d_op, reflection_pad2d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(reflection_pad2d_out_op, input, padding, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(reflection_pad2d_op, input, padding)
-    return reflection_pad2d_op.table[key_set](input, padding)
-
-
-def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([reflection_pad2d_backward_op, reflection_pad2d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(reflection_pad2d_backward_grad_input_op, grad_output, input, padding, out)
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(reflection_pad2d_backward_op, grad_output, input, padding)
-    return reflection_pad2d_backward_op.table[key_set](grad_output, input, padding)
-
-
-def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([reflection_pad3d_op, reflection_pad3d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(reflection_pad3d_out_op, input, padding, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(reflection_pad3d_op, input, padding)
-    return reflection_pad3d_op.table[key_set](input, padding)
-
-
-def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([reflection_pad3d_backward_op, reflection_pad3d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(reflection_pad3d_backward_grad_input_op, grad_output, input, padding, out)
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(reflection_pad3d_backward_op, grad_output, input, padding)
-    return reflection_pad3d_backward_op.table[key_set](grad_output, input, padding)
-
-
-def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([replication_pad1d_op, replication_pad1d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(replication_pad1d_out_op, input, padding, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(replication_pad1d_op, input, padding)
-    return replication_pad1d_op.table[key_set](input, padding)
-
-
-def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([replication_pad1d_backward_op, replication_pad1d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(replication_pad1d_backward_grad_input_op, grad_output, input, padding, out)
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(replication_pad1d_backward_op, grad_output, input, padding)
-    return replication_pad1d_backward_op.table[key_set](grad_output, input, padding)
-
-
-def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([replication_pad2d_op, replication_pad2d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(replication_pad2d_out_op, input, padding, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(replication_pad2d_op, input, padding)
-    return replication_pad2d_op.table[key_set](input, padding)
-
-
-def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([replication_pad2d_backward_op, replication_pad2d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(replication_pad2d_backward_grad_input_op, grad_output, input, padding, out)
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(replication_pad2d_backward_op, grad_output, input, padding)
-    return replication_pad2d_backward_op.table[key_set](grad_output, input, padding)
-
-
-def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([replication_pad3d_op, replication_pad3d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(replication_pad3d_out_op, input, padding, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(replication_pad3d_op, input, padding)
-    return replication_pad3d_op.table[key_set](input, padding)
-
-
-def replication_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
-    if numpy_names or padding is None:
-        return call_by_name([replication_pad3d_backward_op, replication_pad3d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
-    if out is not None:
-        return invoke(replication_pad3d_backward_grad_input_op, grad_output, input, padding, out)
-    try:
-        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(replication_pad3d_backward_op, grad_output, input, padding)
-    return replication_pad3d_backward_op.table[key_set](grad_output, input, padding)
-
-
-def binary_cross_entropy(input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([binary_cross_entropy_op, binary_cross_entropy_out_op], locals())
-    if out is not None:
-        return invoke(binary_cross_entropy_out_op, input, target, weight, reduction, out)
-    try:
-        key_set = (
-            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
-        ) & ~local.excluded
-    except AttributeError:
-        return invoke(binary_cross_entropy_op, input, target, weight, reduction)
-    return binary_cross_entropy_op.table[key_set](input, target, weight, reduction)
-
-
-def binary_cross_entropy_with_logits(input=None, target=None, weight=None, pos_weight=None, reduction=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([binary_cross_entropy_with_logits_op], locals())
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
     try:
         key_set = (
             input._key_set
@@ -3102,11 +2356,7 @@ def binary_cross_entropy_with_logits(input=None, target=None, weight=None, pos_w
     return binary_cross_entropy_with_logits_op.table[key_set](input, target, weight, pos_weight, reduction)
 
 
-def cross_entropy_loss(
-    input=None, target=None, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, **numpy_names
-):
-    if numpy_names:
-        return call_by_name([cross_entropy_loss_op], locals())
+def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3116,9 +2366,7 @@ def cross_entropy_loss(
     return cross_entropy_loss_op.table[key_set](input, target, weight, reduction, ignore_index, label_smoothing)
 
 
-def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([huber_loss_op, huber_loss_out_op], locals())
+def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
     try:
@@ -3128,19 +2376,7 @@ def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **n
     return huber_loss_op.table[key_set](input, target, reduction, delta)
 
 
-def kl_div(input=None, target=None, reduction=1, *, log_target=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([kl_div_op], locals())
-    try:
-        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(kl_div_op, input, target, reduction, log_target)
-    return kl_div_op.table[key_set](input, target, reduction, log_target)
-
-
-def l1_loss(input=None, target=None, reduction=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([l1_loss_op], locals())
+def l1_loss(input, target, reduction=1):
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3148,9 +2384,7 @@ def l1_loss(input=None, target=None, reduction=1, **numpy_names):
     return l1_loss_op.table[key_set](input, target, reduction)
 
 
-def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([mse_loss_op, mse_loss_out_op], locals())
+def mse_loss(input, target, reduction=1, *, out=None):
     if out is not None:
         return invoke(mse_loss_out_op, input, target, reduction, out)
     try:
@@ -3160,9 +2394,7 @@ def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
     return mse_loss_op.table[key_set](input, target, reduction)
 
 
-def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
-    if numpy_names:
-        return call_by_name([nll_loss_op], locals())
+def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3172,9 +2404,7 @@ def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-10
     return nll_loss_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
-    if numpy_names:
-        return call_by_name([nll_loss2d_op], locals())
+def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3184,9 +2414,7 @@ def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-
     return nll_loss2d_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
-    if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name([nll_loss2d_forward_op], locals())
+def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3196,9 +2424,7 @@ def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ign
     return nll_loss2d_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
-    if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name([nll_loss_forward_op], locals())
+def nll_loss_forward(input, target, weight, reduction, ignore_index):
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3208,9 +2434,7 @@ def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignor
     return nll_loss_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
-    if numpy_names:
-        return call_by_name([nll_loss_nd_op], locals())
+def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -3220,9 +2444,7 @@ def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=
     return nll_loss_nd_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([smooth_l1_loss_op, smooth_l1_loss_out_op], locals())
+def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
     try:
@@ -3244,9 +2466,7 @@ def bernoulli(*args, **kwargs):
     )
 
 
-def dropout(input=None, p=None, train=None, **numpy_names):
-    if numpy_names or p is None or train is None:
-        return call_by_name([dropout_op], locals())
+def dropout(input, p, train):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3254,9 +2474,7 @@ def dropout(input=None, p=None, train=None, **numpy_names):
     return dropout_op.table[key_set](input, p, train)
 
 
-def dropout_(input=None, p=None, train=None, **numpy_names):
-    if numpy_names or p is None or train is None:
-        return call_by_name([dropout__op], locals())
+def dropout_(input, p, train):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3264,9 +2482,7 @@ def dropout_(input=None, p=None, train=None, **numpy_names):
     return dropout__op.table[key_set](input, p, train)
 
 
-def multinomial(input=None, num_samples=None, replacement=False, *, generator=None, out=None, **numpy_names):
-    if numpy_names or num_samples is None:
-        return call_by_name([multinomial_op, multinomial_out_op], locals())
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     if out is not None:
         return invoke(multinomial_out_op, input, num_samples, replacement, generator, out)
     try:
@@ -3274,29 +2490,6 @@ def multinomial(input=None, num_samples=None, replacement=False, *, generator=No
     except AttributeError:
         return invoke(multinomial_op, input, num_samples, replacement, generator)
     return multinomial_op.table[key_set](input, num_samples, replacement, generator)
-
-
-def normal(*args, **kwargs):
-    requires_grad = kwargs.pop("requires_grad", False)
-    if (out := kwargs.pop("out", None)) is not None:
-        kwargs = check_out_options(out, kwargs)
-    return leaf(
-        resolve(
-            (
-                normal_float_float_op,
-                normal_Tensor_float_op,
-                normal_float_Tensor_op,
-                normal_Tensor_Tensor_op,
-                normal_float_float_out_op,
-                normal_Tensor_float_out_op,
-                normal_float_Tensor_out_op,
-                normal_Tensor_Tensor_out_op,
-            ),
-            args,
-            kwargs,
-        ),
-        requires_grad,
-    )
 
 
 def rand(*args, **kwargs):
@@ -3318,21 +2511,7 @@ def rand(*args, **kwargs):
     )
 
 
-def rand_like(
-    input=None,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    memory_format=None,
-    requires_grad=False,
-    **numpy_names,
-):
-    if numpy_names:
-        return call_by_name([rand_like_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3398,20 +2577,8 @@ def randn(*args, **kwargs):
 
 
 def randn_like(
-    input=None,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    memory_format=None,
-    requires_grad=False,
-    **numpy_names,
+    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    if numpy_names:
-        return call_by_name([randn_like_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3438,11 +2605,7 @@ def randperm(*args, **kwargs):
     )
 
 
-def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None or input_dtype is None:
-        return call_by_name([_log_softmax_backward_data_op, _log_softmax_backward_data_out_op], locals())
-    if input_dtype is not None:
-        input_dtype = as_dtype(input_dtype)
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     if out is not None:
         return invoke(_log_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -3452,11 +2615,7 @@ def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dt
     return _log_softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
 
 
-def _softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
-    if numpy_names or dim is None or input_dtype is None:
-        return call_by_name([_softmax_backward_data_op, _softmax_backward_data_out_op], locals())
-    if input_dtype is not None:
-        input_dtype = as_dtype(input_dtype)
+def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     if out is not None:
         return invoke(_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -3464,26 +2623,6 @@ def _softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=
     except AttributeError:
         return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
     return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
-
-
-def binary_cross_entropy_backward(
-    grad_output=None, input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names
-):
-    if numpy_names:
-        return call_by_name([binary_cross_entropy_backward_op, binary_cross_entropy_backward_grad_input_op], locals())
-    if out is not None:
-        return invoke(binary_cross_entropy_backward_grad_input_op, grad_output, input, target, weight, reduction, out)
-    try:
-        key_set = (
-            grad_output._key_set
-            | input._key_set
-            | target._key_set
-            | (0 if weight is None else weight._key_set)
-            | local.included
-        ) & ~local.excluded
-    except AttributeError:
-        return invoke(binary_cross_entropy_backward_op, grad_output, input, target, weight, reduction)
-    return binary_cross_entropy_backward_op.table[key_set](grad_output, input, target, weight, reduction)
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -3524,9 +2663,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     )
 
 
-def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([gelu_backward_op, gelu_backward_grad_input_op], locals())
+def gelu_backward(grad_output, input, *, approximate="none", out=None):
     if out is not None:
         return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
     try:
@@ -3536,9 +2673,7 @@ def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None,
     return gelu_backward_op.table[key_set](grad_output, input, approximate)
 
 
-def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, *, out=None, **numpy_names):
-    if numpy_names or min_val is None or max_val is None:
-        return call_by_name([hardtanh_backward_op, hardtanh_backward_grad_input_op], locals())
+def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     if out is not None:
         return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
     try:
@@ -3548,11 +2683,7 @@ def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, 
     return hardtanh_backward_op.table[key_set](grad_output, input, min_val, max_val)
 
 
-def huber_loss_backward(
-    grad_output=None, input=None, target=None, reduction=None, delta=None, *, out=None, **numpy_names
-):
-    if numpy_names or reduction is None or delta is None:
-        return call_by_name([huber_loss_backward_op, huber_loss_backward_out_op], locals())
+def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=None):
     if out is not None:
         return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
     try:
@@ -3562,9 +2693,7 @@ def huber_loss_backward(
     return huber_loss_backward_op.table[key_set](grad_output, input, target, reduction, delta)
 
 
-def index_select_backward(grad=None, self_sizes=None, dim=None, index=None, **numpy_names):
-    if numpy_names or self_sizes is None or dim is None:
-        return call_by_name([index_select_backward_op], locals())
+def index_select_backward(grad, self_sizes, dim, index):
     try:
         key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3572,11 +2701,7 @@ def index_select_backward(grad=None, self_sizes=None, dim=None, index=None, **nu
     return index_select_backward_op.table[key_set](grad, self_sizes, dim, index)
 
 
-def leaky_relu_backward(
-    grad_output=None, input=None, negative_slope=None, self_is_result=None, *, out=None, **numpy_names
-):
-    if numpy_names or negative_slope is None or self_is_result is None:
-        return call_by_name([leaky_relu_backward_op, leaky_relu_backward_grad_input_op], locals())
+def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
     if out is not None:
         return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
     try:
@@ -3586,9 +2711,7 @@ def leaky_relu_backward(
     return leaky_relu_backward_op.table[key_set](grad_output, input, negative_slope, self_is_result)
 
 
-def mse_loss_backward(grad_output=None, input=None, target=None, reduction=None, *, out=None, **numpy_names):
-    if numpy_names or reduction is None:
-        return call_by_name([mse_loss_backward_op, mse_loss_backward_grad_input_op], locals())
+def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     if out is not None:
         return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
     try:
@@ -3598,18 +2721,7 @@ def mse_loss_backward(grad_output=None, input=None, target=None, reduction=None,
     return mse_loss_backward_op.table[key_set](grad_output, input, target, reduction)
 
 
-def nll_loss2d_backward(
-    grad_output=None,
-    input=None,
-    target=None,
-    weight=None,
-    reduction=None,
-    ignore_index=None,
-    total_weight=None,
-    **numpy_names,
-):
-    if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name([nll_loss2d_backward_op], locals())
+def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight):
     try:
         key_set = (
             grad_output._key_set
@@ -3626,20 +2738,7 @@ def nll_loss2d_backward(
     )
 
 
-def nll_loss_backward(
-    grad_output=None,
-    input=None,
-    target=None,
-    weight=None,
-    reduction=None,
-    ignore_index=None,
-    total_weight=None,
-    *,
-    out=None,
-    **numpy_names,
-):
-    if numpy_names or reduction is None or ignore_index is None:
-        return call_by_name([nll_loss_backward_op, nll_loss_backward_grad_input_op], locals())
+def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     if out is not None:
         return invoke(
             nll_loss_backward_grad_input_op,
@@ -3668,9 +2767,7 @@ def nll_loss_backward(
     )
 
 
-def select_backward(grad_output=None, input_sizes=None, dim=None, index=None, **numpy_names):
-    if numpy_names or input_sizes is None or dim is None or index is None:
-        return call_by_name([select_backward_op], locals())
+def select_backward(grad_output, input_sizes, dim, index):
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3688,9 +2785,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
     return sigmoid_backward_op.table[key_set](grad_output, output)
 
 
-def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([silu_backward_op, silu_backward_grad_input_op], locals())
+def silu_backward(grad_output, input, *, out=None):
     if out is not None:
         return invoke(silu_backward_grad_input_op, grad_output, input, out)
     try:
@@ -3700,9 +2795,7 @@ def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
     return silu_backward_op.table[key_set](grad_output, input)
 
 
-def slice_backward(grad_output=None, input_sizes=None, dim=None, start=None, end=None, step=None, **numpy_names):
-    if numpy_names or input_sizes is None or dim is None or start is None or end is None or step is None:
-        return call_by_name([slice_backward_op], locals())
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3710,11 +2803,7 @@ def slice_backward(grad_output=None, input_sizes=None, dim=None, start=None, end
     return slice_backward_op.table[key_set](grad_output, input_sizes, dim, start, end, step)
 
 
-def smooth_l1_loss_backward(
-    grad_output=None, input=None, target=None, reduction=None, beta=None, *, out=None, **numpy_names
-):
-    if numpy_names or reduction is None or beta is None:
-        return call_by_name([smooth_l1_loss_backward_op, smooth_l1_loss_backward_grad_input_op], locals())
+def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
     if out is not None:
         return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
     try:
@@ -3724,9 +2813,7 @@ def smooth_l1_loss_backward(
     return smooth_l1_loss_backward_op.table[key_set](grad_output, input, target, reduction, beta)
 
 
-def softplus_backward(grad_output=None, input=None, beta=None, threshold=None, *, out=None, **numpy_names):
-    if numpy_names or beta is None or threshold is None:
-        return call_by_name([softplus_backward_op, softplus_backward_grad_input_op], locals())
+def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     if out is not None:
         return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
     try:
@@ -3746,9 +2833,7 @@ def tanh_backward(grad_output, output, *, out=None):
     return tanh_backward_op.table[key_set](grad_output, output)
 
 
-def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None, **numpy_names):
-    if numpy_names or threshold is None:
-        return call_by_name([threshold_backward_op, threshold_backward_grad_input_op], locals())
+def threshold_backward(grad_output, input, threshold, *, out=None):
     if out is not None:
         return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
     try:
@@ -3758,9 +2843,7 @@ def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None
     return threshold_backward_op.table[key_set](grad_output, input, threshold)
 
 
-def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=None, **numpy_names):
-    if numpy_names or input_sizes is None or dim is None or size is None or step is None:
-        return call_by_name([unfold_backward_op], locals())
+def unfold_backward(grad_in, input_sizes, dim, size, step):
     try:
         key_set = (grad_in._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3768,9 +2851,7 @@ def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=No
     return unfold_backward_op.table[key_set](grad_in, input_sizes, dim, size, step)
 
 
-def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=None, keepdim=None, **numpy_names):
-    if numpy_names or dim is None or sizes is None or keepdim is None:
-        return call_by_name([value_selecting_reduction_backward_op], locals())
+def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
     try:
         key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3815,9 +2896,7 @@ def tensor_broadcast_to(self, *size, **named):
 Tensor.broadcast_to = tensor_broadcast_to
 
 
-def tensor_chunk(self, chunks=None, dim=0, **numpy_names):
-    if numpy_names or chunks is None:
-        return call_by_name([chunk_op], locals())
+def tensor_chunk(self, chunks, dim=0):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3969,9 +3048,7 @@ def tensor_reshape_as(self, other):
 Tensor.reshape_as = tensor_reshape_as
 
 
-def tensor_select(self, dim=None, index=None, **numpy_names):
-    if numpy_names or dim is None or index is None:
-        return call_by_name([select_int_op], locals())
+def tensor_select(self, dim, index):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3996,9 +3073,7 @@ def tensor_split(self, *args, **kwargs):
 Tensor.split = tensor_split
 
 
-def tensor_split_with_sizes(self, split_sizes=None, dim=0, **numpy_names):
-    if numpy_names or split_sizes is None:
-        return call_by_name([split_with_sizes_op], locals())
+def tensor_split_with_sizes(self, split_sizes, dim=0):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4087,9 +3162,7 @@ def tensor_transpose_(self, dim0, dim1):
 Tensor.transpose_ = tensor_transpose_
 
 
-def tensor_unbind(self, dim=0, **numpy_names):
-    if numpy_names:
-        return call_by_name([unbind_int_op], locals())
+def tensor_unbind(self, dim=0):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4100,9 +3173,7 @@ def tensor_unbind(self, dim=0, **numpy_names):
 Tensor.unbind = tensor_unbind
 
 
-def tensor_unflatten(self, dim=None, sizes=None, **numpy_names):
-    if numpy_names or dim is None or sizes is None:
-        return call_by_name([unflatten_int_op], locals())
+def tensor_unflatten(self, dim, sizes):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4124,9 +3195,7 @@ def tensor_unfold(self, dimension, size, step):
 Tensor.unfold = tensor_unfold
 
 
-def tensor_unsqueeze(self, dim=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([unsqueeze_op], locals())
+def tensor_unsqueeze(self, dim):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4137,9 +3206,7 @@ def tensor_unsqueeze(self, dim=None, **numpy_names):
 Tensor.unsqueeze = tensor_unsqueeze
 
 
-def tensor_unsqueeze_(self, dim=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([unsqueeze__op], locals())
+def tensor_unsqueeze_(self, dim):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4239,8 +3306,6 @@ Tensor.type_as = tensor_type_as
 
 def tensor_new_empty(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4254,8 +3319,6 @@ Tensor.new_empty = tensor_new_empty
 def tensor_new_empty_strided(
     self, size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4271,8 +3334,6 @@ Tensor.new_empty_strided = tensor_new_empty_strided
 def tensor_new_full(
     self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4285,8 +3346,6 @@ Tensor.new_full = tensor_new_full
 
 def tensor_new_ones(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4299,8 +3358,6 @@ Tensor.new_ones = tensor_new_ones
 
 def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
-    if dtype is not None:
-        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4333,9 +3390,7 @@ def tensor_diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
 Tensor.diagonal_scatter = tensor_diagonal_scatter
 
 
-def tensor_select_scatter(self, src=None, dim=None, index=None, **numpy_names):
-    if numpy_names or dim is None or index is None:
-        return call_by_name([select_scatter_op], locals())
+def tensor_select_scatter(self, src, dim, index):
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4346,9 +3401,7 @@ def tensor_select_scatter(self, src=None, dim=None, index=None, **numpy_names):
 Tensor.select_scatter = tensor_select_scatter
 
 
-def tensor_slice_scatter(self, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([slice_scatter_op], locals())
+def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4484,6 +3537,17 @@ def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
 Tensor.addcmul_ = tensor_addcmul_
 
 
+def tensor_allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(allclose_op, self, other, rtol, atol, equal_nan)
+    return allclose_op.table[key_set](self, other, rtol, atol, equal_nan)
+
+
+Tensor.allclose = tensor_allclose
+
+
 def tensor_bitwise_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -4504,28 +3568,6 @@ def tensor_bitwise_and_(self, other):
 
 
 Tensor.bitwise_and_ = tensor_bitwise_and_
-
-
-def tensor_bitwise_left_shift(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(bitwise_left_shift_Tensor_op, self, other)
-    return bitwise_left_shift_Tensor_op.table[key_set](self, other)
-
-
-Tensor.bitwise_left_shift = tensor_bitwise_left_shift
-
-
-def tensor_bitwise_left_shift_(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(bitwise_left_shift__Tensor_op, self, other)
-    return bitwise_left_shift__Tensor_op.table[key_set](self, other)
-
-
-Tensor.bitwise_left_shift_ = tensor_bitwise_left_shift_
 
 
 def tensor_bitwise_not(self):
@@ -4570,28 +3612,6 @@ def tensor_bitwise_or_(self, other):
 
 
 Tensor.bitwise_or_ = tensor_bitwise_or_
-
-
-def tensor_bitwise_right_shift(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(bitwise_right_shift_Tensor_op, self, other)
-    return bitwise_right_shift_Tensor_op.table[key_set](self, other)
-
-
-Tensor.bitwise_right_shift = tensor_bitwise_right_shift
-
-
-def tensor_bitwise_right_shift_(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(bitwise_right_shift__Tensor_op, self, other)
-    return bitwise_right_shift__Tensor_op.table[key_set](self, other)
-
-
-Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
 
 
 def tensor_bitwise_xor(self, other):
@@ -5011,6 +4031,17 @@ def tensor_gt_(self, other):
 
 
 Tensor.gt_ = tensor_gt_
+
+
+def tensor_isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isclose_op, self, other, rtol, atol, equal_nan)
+    return isclose_op.table[key_set](self, other, rtol, atol, equal_nan)
+
+
+Tensor.isclose = tensor_isclose
 
 
 def tensor_isfinite(self):
@@ -5778,34 +4809,6 @@ def tensor_where(self, condition, other):
 Tensor.where = tensor_where
 
 
-def tensor_xlogy(self, *args, **kwargs):
-    return resolve(
-        (
-            xlogy_Tensor_op,
-            xlogy_Scalar_Other_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.xlogy = tensor_xlogy
-
-
-def tensor_xlogy_(self, *args, **kwargs):
-    return resolve(
-        (
-            xlogy__Tensor_op,
-            xlogy__Scalar_Other_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.xlogy_ = tensor_xlogy_
-
-
 def tensor_flip(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -5818,9 +4821,7 @@ def tensor_flip(self, *dims, **named):
 Tensor.flip = tensor_flip
 
 
-def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([gather_op], locals())
+def tensor_gather(self, dim, index, *, sparse_grad=False):
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5831,9 +4832,7 @@ def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_name
 Tensor.gather = tensor_gather
 
 
-def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([index_add_op], locals())
+def tensor_index_add(self, dim, index, source, *, alpha=1):
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5844,9 +4843,7 @@ def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **nump
 Tensor.index_add = tensor_index_add
 
 
-def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([index_add__op], locals())
+def tensor_index_add_(self, dim, index, source, *, alpha=1):
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5871,9 +4868,7 @@ def tensor_index_put_(self, indices, values, accumulate=False):
 Tensor.index_put_ = tensor_index_put_
 
 
-def tensor_index_select(self, dim=None, index=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([index_select_op], locals())
+def tensor_index_select(self, dim, index):
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5927,7 +4922,6 @@ Tensor.repeat = tensor_repeat
 def tensor_roll(self, shifts, dims=()):
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
-    dims = () if dims is None else dims
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5970,9 +4964,7 @@ def tensor_scatter_(self, *args, **kwargs):
 Tensor.scatter_ = tensor_scatter_
 
 
-def tensor_scatter_add(self, dim=None, index=None, src=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([scatter_add_op], locals())
+def tensor_scatter_add(self, dim, index, src):
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5983,9 +4975,7 @@ def tensor_scatter_add(self, dim=None, index=None, src=None, **numpy_names):
 Tensor.scatter_add = tensor_scatter_add
 
 
-def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([scatter_add__op], locals())
+def tensor_scatter_add_(self, dim, index, src):
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5996,9 +4986,7 @@ def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
 Tensor.scatter_add_ = tensor_scatter_add_
 
 
-def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([take_along_dim_op], locals())
+def tensor_take_along_dim(self, indices, dim=None):
     try:
         key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6082,11 +5070,8 @@ def tensor_all(self, *args, **kwargs):
 Tensor.all = tensor_all
 
 
-def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([amax_op], locals())
+def tensor_amax(self, dim=(), keepdim=False):
     dim = (dim,) if dim.__class__ is int else dim
-    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6097,11 +5082,8 @@ def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
 Tensor.amax = tensor_amax
 
 
-def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([amin_op], locals())
+def tensor_amin(self, dim=(), keepdim=False):
     dim = (dim,) if dim.__class__ is int else dim
-    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6129,9 +5111,7 @@ def tensor_any(self, *args, **kwargs):
 Tensor.any = tensor_any
 
 
-def tensor_argmax(self, dim=None, keepdim=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([argmax_op], locals())
+def tensor_argmax(self, dim=None, keepdim=False):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6142,9 +5122,7 @@ def tensor_argmax(self, dim=None, keepdim=False, **numpy_names):
 Tensor.argmax = tensor_argmax
 
 
-def tensor_argmin(self, dim=None, keepdim=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([argmin_op], locals())
+def tensor_argmin(self, dim=None, keepdim=False):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6155,11 +5133,7 @@ def tensor_argmin(self, dim=None, keepdim=False, **numpy_names):
 Tensor.argmin = tensor_argmin
 
 
-def tensor_cumsum(self, dim=None, *, dtype=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([cumsum_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def tensor_cumsum(self, dim, *, dtype=None):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6170,11 +5144,7 @@ def tensor_cumsum(self, dim=None, *, dtype=None, **numpy_names):
 Tensor.cumsum = tensor_cumsum
 
 
-def tensor_cumsum_(self, dim=None, *, dtype=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([cumsum__op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def tensor_cumsum_(self, dim, *, dtype=None):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6185,11 +5155,7 @@ def tensor_cumsum_(self, dim=None, *, dtype=None, **numpy_names):
 Tensor.cumsum_ = tensor_cumsum_
 
 
-def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([log_softmax_int_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def tensor_log_softmax(self, dim, dtype=None):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6200,9 +5166,7 @@ def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
 Tensor.log_softmax = tensor_log_softmax
 
 
-def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([logsumexp_op], locals())
+def tensor_logsumexp(self, dim, keepdim=False):
     dim = (dim,) if dim.__class__ is int else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6217,17 +5181,14 @@ Tensor.logsumexp = tensor_logsumexp
 def tensor_max(self, *args, **kwargs):
     if not (args or kwargs):
         return max_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return return_types.named(
-        return_types.max,
-        resolve(
-            (
-                max_op,
-                max_other_op,
-                max_dim_op,
-            ),
-            (self, *args),
-            kwargs,
+    return resolve(
+        (
+            max_op,
+            max_other_op,
+            max_dim_op,
         ),
+        (self, *args),
+        kwargs,
     )
 
 
@@ -6253,17 +5214,14 @@ Tensor.mean = tensor_mean
 def tensor_min(self, *args, **kwargs):
     if not (args or kwargs):
         return min_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return return_types.named(
-        return_types.min,
-        resolve(
-            (
-                min_op,
-                min_other_op,
-                min_dim_op,
-            ),
-            (self, *args),
-            kwargs,
+    return resolve(
+        (
+            min_op,
+            min_other_op,
+            min_dim_op,
         ),
+        (self, *args),
+        kwargs,
     )
 
 
@@ -6286,11 +5244,7 @@ def tensor_prod(self, *args, **kwargs):
 Tensor.prod = tensor_prod
 
 
-def tensor_softmax(self, dim=None, dtype=None, **numpy_names):
-    if numpy_names or dim is None:
-        return call_by_name([softmax_int_op], locals())
-    if dtype is not None:
-        dtype = as_dtype(dtype)
+def tensor_softmax(self, dim, dtype=None):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6351,6 +5305,125 @@ def tensor_var(self, *args, **kwargs):
 Tensor.var = tensor_var
 
 
+def tensor_repeat_interleave(self, *args, **kwargs):
+    return resolve(
+        (
+            repeat_interleave_self_Tensor_op,
+            repeat_interleave_self_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.repeat_interleave = tensor_repeat_interleave
+
+
+def tensor_index_copy(self, dim, index, source):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_copy_op, self, dim, index, source)
+    return index_copy_op.table[key_set](self, dim, index, source)
+
+
+Tensor.index_copy = tensor_index_copy
+
+
+def tensor_index_copy_(self, dim, index, source):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_copy__op, self, dim, index, source)
+    return index_copy__op.table[key_set](self, dim, index, source)
+
+
+Tensor.index_copy_ = tensor_index_copy_
+
+
+def tensor_index_fill(self, *args, **kwargs):
+    return resolve(
+        (
+            index_fill_int_Tensor_op,
+            index_fill_int_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.index_fill = tensor_index_fill
+
+
+def tensor_index_fill_(self, *args, **kwargs):
+    return resolve(
+        (
+            index_fill__int_Tensor_op,
+            index_fill__int_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.index_fill_ = tensor_index_fill_
+
+
+def tensor_masked_scatter(self, mask, source):
+    try:
+        key_set = (self._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter_op, self, mask, source)
+    return masked_scatter_op.table[key_set](self, mask, source)
+
+
+Tensor.masked_scatter = tensor_masked_scatter
+
+
+def tensor_masked_scatter_(self, mask, source):
+    try:
+        key_set = (self._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter__op, self, mask, source)
+    return masked_scatter__op.table[key_set](self, mask, source)
+
+
+Tensor.masked_scatter_ = tensor_masked_scatter_
+
+
+def tensor_masked_select(self, mask):
+    try:
+        key_set = (self._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_select_op, self, mask)
+    return masked_select_op.table[key_set](self, mask)
+
+
+Tensor.masked_select = tensor_masked_select
+
+
+def tensor_scatter_reduce(self, dim, index, src, reduce, *, include_self=True):
+    try:
+        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_reduce_two_op, self, dim, index, src, reduce, include_self)
+    return scatter_reduce_two_op.table[key_set](self, dim, index, src, reduce, include_self)
+
+
+Tensor.scatter_reduce = tensor_scatter_reduce
+
+
+def tensor_scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
+    try:
+        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_reduce__two_op, self, dim, index, src, reduce, include_self)
+    return scatter_reduce__two_op.table[key_set](self, dim, index, src, reduce, include_self)
+
+
+Tensor.scatter_reduce_ = tensor_scatter_reduce_
+
+
 def tensor_argsort(self, *args, **kwargs):
     if not (args or kwargs):
         return argsort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
@@ -6370,16 +5443,13 @@ Tensor.argsort = tensor_argsort
 def tensor_median(self, *args, **kwargs):
     if not (args or kwargs):
         return median_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return return_types.named(
-        return_types.median,
-        resolve(
-            (
-                median_op,
-                median_dim_op,
-            ),
-            (self, *args),
-            kwargs,
+    return resolve(
+        (
+            median_op,
+            median_dim_op,
         ),
+        (self, *args),
+        kwargs,
     )
 
 
@@ -6389,25 +5459,20 @@ Tensor.median = tensor_median
 def tensor_sort(self, *args, **kwargs):
     if not (args or kwargs):
         return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
-    return return_types.named(
-        return_types.sort,
-        resolve(
-            (
-                sort_op,
-                sort_stable_op,
-            ),
-            (self, *args),
-            kwargs,
+    return resolve(
+        (
+            sort_op,
+            sort_stable_op,
         ),
+        (self, *args),
+        kwargs,
     )
 
 
 Tensor.sort = tensor_sort
 
 
-def tensor_topk(self, k=None, dim=-1, largest=True, sorted=True, **numpy_names):
-    if numpy_names or k is None:
-        return call_by_name([topk_op], locals())
+def tensor_topk(self, k, dim=-1, largest=True, sorted=True):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6558,17 +5623,6 @@ def tensor_bernoulli_(self, *args, **kwargs):
 
 
 Tensor.bernoulli_ = tensor_bernoulli_
-
-
-def tensor_exponential_(self, lambd=1.0, *, generator=None):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(exponential__op, self, lambd, generator)
-    return exponential__op.table[key_set](self, lambd, generator)
-
-
-Tensor.exponential_ = tensor_exponential_
 
 
 def tensor_multinomial(self, num_samples, replacement=False, *, generator=None):
@@ -6996,84 +6050,6 @@ def __ixor__(self, other):
 Tensor.__ixor__ = __ixor__
 
 
-def __lshift__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
-    if isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
-    return NotImplemented
-
-
-Tensor.__lshift__ = __lshift__
-
-
-def __rlshift__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
-    if isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
-    return NotImplemented
-
-
-Tensor.__rlshift__ = __rlshift__
-
-
-def __ilshift__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
-    if isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
-    return NotImplemented
-
-
-Tensor.__ilshift__ = __ilshift__
-
-
-def __rshift__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
-    if isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
-    return NotImplemented
-
-
-Tensor.__rshift__ = __rshift__
-
-
-def __rrshift__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
-    if isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
-    return NotImplemented
-
-
-Tensor.__rrshift__ = __rrshift__
-
-
-def __irshift__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
-    if isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
-    return NotImplemented
-
-
-Tensor.__irshift__ = __irshift__
-
-
 def __eq__(self, other):
     if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -7081,7 +6057,7 @@ def __eq__(self, other):
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
         return eq_Tensor_op.table[key_set](self, other)
-    return compare_array(self, other)
+    return NotImplemented
 
 
 Tensor.__eq__ = __eq__
@@ -7162,16 +6138,6 @@ def __matmul__(self, other):
 Tensor.__matmul__ = __matmul__
 
 
-def __rmatmul__(self, other):
-    if isinstance(other, Tensor):
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-        return matmul_op.table[key_set](other, self)
-    return NotImplemented
-
-
-Tensor.__rmatmul__ = __rmatmul__
-
-
 Tensor.__neg__ = Tensor.neg
 
 
@@ -7187,33 +6153,12 @@ def __invert__(self):
     return self.bitwise_not()
 
 
-def compare_array(self, other):  # of all operators, PyTorch's `==` alone accepts an array
-    try:
-        return self == self.__array_wrap__(other) if isinstance(other, ndarray) else NotImplemented
-    except TypeError:  # an array of another dtype
-        return NotImplemented
-
-
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
     return self.reciprocal() * other
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
 
-
-# ---- Types of named results
-
-
-return_types.define("max", ("values", "indices"))
-return_types.define("max_out", ("values", "indices"))
-return_types.define("min", ("values", "indices"))
-return_types.define("min_out", ("values", "indices"))
-return_types.define("median", ("values", "indices"))
-return_types.define("median_out", ("values", "indices"))
-return_types.define("sort", ("values", "indices"))
-return_types.define("sort_out", ("values", "indices"))
-return_types.define("topk", ("values", "indices"))
-return_types.define("topk_out", ("values", "indices"))
 
 # ---- Operators
 
@@ -7308,12 +6253,42 @@ empty_like_op = declare(
 empty_strided_op = declare(
     "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
+eye_op = declare(
+    "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+eye_m_op = declare(
+    "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+eye_out_op = declare("eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)")
+eye_m_out_op = declare("eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)")
 full_op = declare(
     "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 full_out_op = declare("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)")
 full_like_op = declare(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+linspace_op = declare(
+    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_out_op = declare("linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)")
+linspace_Tensor_Tensor_op = declare(
+    "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_Tensor_Tensor_out_op = declare(
+    "linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
+)
+linspace_Tensor_Scalar_op = declare(
+    "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_Tensor_Scalar_out_op = declare(
+    "linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
+)
+linspace_Scalar_Tensor_op = declare(
+    "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_Scalar_Tensor_out_op = declare(
+    "linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
 )
 new_empty_op = declare(
     "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -7379,15 +6354,13 @@ addcmul__op = declare("addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2,
 addcmul_out_op = declare(
     "addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"
 )
+allclose_op = declare(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"
+)
 bitwise_and_Tensor_op = declare("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_and__Tensor_op = declare("bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_and_Tensor_out_op = declare(
     "bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
-)
-bitwise_left_shift_Tensor_op = declare("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor")
-bitwise_left_shift__Tensor_op = declare("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
-bitwise_left_shift_Tensor_out_op = declare(
-    "bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
 bitwise_not_op = declare("bitwise_not(Tensor self) -> Tensor")
 bitwise_not__op = declare("bitwise_not_(Tensor(a!) self) -> Tensor(a!)")
@@ -7395,11 +6368,6 @@ bitwise_not_out_op = declare("bitwise_not.out(Tensor self, *, Tensor(a!) out) ->
 bitwise_or_Tensor_op = declare("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_or__Tensor_op = declare("bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_or_Tensor_out_op = declare("bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
-bitwise_right_shift_Tensor_op = declare("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor")
-bitwise_right_shift__Tensor_op = declare("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
-bitwise_right_shift_Tensor_out_op = declare(
-    "bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
-)
 bitwise_xor_Tensor_op = declare("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_xor__Tensor_op = declare("bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_xor_Tensor_out_op = declare(
@@ -7487,6 +6455,9 @@ hardtanh_op = declare("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1
 hardtanh__op = declare("hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")
 hardtanh_out_op = declare(
     "hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
+isclose_op = declare(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
 )
 isfinite_op = declare("isfinite(Tensor self) -> Tensor")
 isinf_op = declare("isinf(Tensor self) -> Tensor")
@@ -7623,15 +6594,10 @@ trunc_op = declare("trunc(Tensor self) -> Tensor")
 trunc__op = declare("trunc_(Tensor(a!) self) -> Tensor(a!)")
 trunc_out_op = declare("trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
 where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+where_op = declare("where(Tensor condition) -> Tensor[]")
 where_self_out_op = declare(
     "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
-xlogy_Tensor_op = declare("xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
-xlogy__Tensor_op = declare("xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
-xlogy_Scalar_Other_op = declare("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")
-xlogy__Scalar_Other_op = declare("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")
-xlogy_Scalar_Self_op = declare("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")
-xlogy_OutTensor_op = declare("xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
 cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 embedding_op = declare(
@@ -7797,6 +6763,20 @@ std_correction_op = declare(
 std_correction_out_op = declare(
     "std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
+std_mean_op = declare("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
+std_mean_dim_op = declare(
+    "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"
+)
+std_mean_correction_op = declare(
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
+)
+var_mean_op = declare("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
+var_mean_dim_op = declare(
+    "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"
+)
+var_mean_correction_op = declare(
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
+)
 sum_op = declare("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 sum_dim_IntList_op = declare(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
@@ -7815,6 +6795,78 @@ var_correction_op = declare(
 )
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
+)
+atleast_1d_op = declare("atleast_1d(Tensor self) -> Tensor")
+atleast_1d_Sequence_op = declare("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
+atleast_2d_op = declare("atleast_2d(Tensor self) -> Tensor")
+atleast_2d_Sequence_op = declare("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
+atleast_3d_op = declare("atleast_3d(Tensor self) -> Tensor")
+atleast_3d_Sequence_op = declare("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
+column_stack_op = declare("column_stack(Tensor[] tensors) -> Tensor")
+column_stack_out_op = declare("column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+dstack_op = declare("dstack(Tensor[] tensors) -> Tensor")
+dstack_out_op = declare("dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+hstack_op = declare("hstack(Tensor[] tensors) -> Tensor")
+hstack_out_op = declare("hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+meshgrid_op = declare("meshgrid(Tensor[] tensors) -> Tensor[]")
+meshgrid_indexing_op = declare("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+repeat_interleave_Tensor_op = declare("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor")
+repeat_interleave_self_Tensor_op = declare(
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor"
+)
+repeat_interleave_self_int_op = declare(
+    "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor"
+)
+vstack_op = declare("vstack(Tensor[] tensors) -> Tensor")
+vstack_out_op = declare("vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+index_copy_op = declare("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
+index_copy__op = declare("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
+index_copy_out_op = declare(
+    "index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"
+)
+index_fill_int_Tensor_op = declare("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
+index_fill__int_Tensor_op = declare(
+    "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)"
+)
+index_fill_int_Scalar_op = declare("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+index_fill__int_Scalar_op = declare(
+    "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"
+)
+masked_scatter_op = declare("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
+masked_scatter__op = declare("masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)")
+masked_scatter_backward_op = declare("masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor")
+masked_select_op = declare("masked_select(Tensor self, Tensor mask) -> Tensor")
+masked_select_out_op = declare("masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)")
+masked_select_backward_op = declare("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")
+nonzero_op = declare("nonzero(Tensor self) -> Tensor")
+nonzero_out_op = declare("nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+nonzero_numpy_op = declare("nonzero_numpy(Tensor self) -> Tensor[]")
+scatter_reduce_two_op = declare(
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"
+)
+scatter_reduce__two_op = declare(
+    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"
+)
+scatter_reduce_two_out_op = declare(
+    "scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_matrix_norm_op = declare(
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_matrix_norm_out_op = declare(
+    "linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_matrix_norm_str_ord_op = declare(
+    "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_matrix_norm_str_ord_out_op = declare(
+    "linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_vector_norm_op = declare(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_vector_norm_out_op = declare(
+    "linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
 )
 argsort_op = declare("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
 argsort_stable_op = declare("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
@@ -7878,121 +6930,10 @@ outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -
 batch_norm_op = declare(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )
-group_norm_op = declare(
-    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"
-)
 layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
-conv1d_op = declare(
-    "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor"
-)
-conv1d_padding_op = declare(
-    'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding="valid", int[1] dilation=1, int groups=1) -> Tensor'
-)
-conv2d_op = declare(
-    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor"
-)
-conv2d_padding_op = declare(
-    'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding="valid", int[2] dilation=1, int groups=1) -> Tensor'
-)
-convolution_op = declare(
-    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"
-)
-convolution_backward_op = declare(
-    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
-)
-_adaptive_avg_pool2d_op = declare("_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
-_adaptive_avg_pool2d_backward_op = declare("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor")
-adaptive_avg_pool2d_op = declare("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
-avg_pool2d_op = declare(
-    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
-)
-avg_pool2d_out_op = declare(
-    "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"
-)
-avg_pool2d_backward_op = declare(
-    "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
-)
-avg_pool2d_backward_grad_input_op = declare(
-    "avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-max_pool2d_op = declare(
-    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"
-)
-max_pool2d_with_indices_op = declare(
-    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
-)
-max_pool2d_with_indices_backward_op = declare(
-    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
-)
-max_pool2d_with_indices_backward_grad_input_op = declare(
-    "max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
-pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')
-_pad_circular_op = declare("_pad_circular(Tensor self, int[] pad) -> Tensor")
-reflection_pad1d_op = declare("reflection_pad1d(Tensor self, int[2] padding) -> Tensor")
-reflection_pad1d_out_op = declare("reflection_pad1d.out(Tensor self, int[2] padding, *, Tensor(a!) out) -> Tensor(a!)")
-reflection_pad1d_backward_op = declare(
-    "reflection_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor"
-)
-reflection_pad1d_backward_grad_input_op = declare(
-    "reflection_pad1d_backward.grad_input(Tensor grad_output, Tensor self, int[2] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-reflection_pad2d_op = declare("reflection_pad2d(Tensor self, int[4] padding) -> Tensor")
-reflection_pad2d_out_op = declare("reflection_pad2d.out(Tensor self, int[4] padding, *, Tensor(a!) out) -> Tensor(a!)")
-reflection_pad2d_backward_op = declare(
-    "reflection_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor"
-)
-reflection_pad2d_backward_grad_input_op = declare(
-    "reflection_pad2d_backward.grad_input(Tensor grad_output, Tensor self, int[4] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-reflection_pad3d_op = declare("reflection_pad3d(Tensor self, int[6] padding) -> Tensor")
-reflection_pad3d_out_op = declare("reflection_pad3d.out(Tensor self, int[6] padding, *, Tensor(a!) out) -> Tensor(a!)")
-reflection_pad3d_backward_op = declare(
-    "reflection_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor"
-)
-reflection_pad3d_backward_grad_input_op = declare(
-    "reflection_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-replication_pad1d_op = declare("replication_pad1d(Tensor self, int[2] padding) -> Tensor")
-replication_pad1d_out_op = declare(
-    "replication_pad1d.out(Tensor self, int[2] padding, *, Tensor(a!) out) -> Tensor(a!)"
-)
-replication_pad1d_backward_op = declare(
-    "replication_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor"
-)
-replication_pad1d_backward_grad_input_op = declare(
-    "replication_pad1d_backward.grad_input(Tensor grad_output, Tensor self, int[2] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-replication_pad2d_op = declare("replication_pad2d(Tensor self, int[4] padding) -> Tensor")
-replication_pad2d_out_op = declare(
-    "replication_pad2d.out(Tensor self, int[4] padding, *, Tensor(a!) out) -> Tensor(a!)"
-)
-replication_pad2d_backward_op = declare(
-    "replication_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor"
-)
-replication_pad2d_backward_grad_input_op = declare(
-    "replication_pad2d_backward.grad_input(Tensor grad_output, Tensor self, int[4] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-replication_pad3d_op = declare("replication_pad3d(Tensor self, int[6] padding) -> Tensor")
-replication_pad3d_out_op = declare(
-    "replication_pad3d.out(Tensor self, int[6] padding, *, Tensor(a!) out) -> Tensor(a!)"
-)
-replication_pad3d_backward_op = declare(
-    "replication_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor"
-)
-replication_pad3d_backward_grad_input_op = declare(
-    "replication_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-binary_cross_entropy_op = declare(
-    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
-)
-binary_cross_entropy_out_op = declare(
-    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
-)
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )
@@ -8003,7 +6944,6 @@ huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1,
 huber_loss_out_op = declare(
     "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
-kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
@@ -8037,34 +6977,11 @@ bernoulli__float_op = declare(
 )
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
-exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
 )
 multinomial_out_op = declare(
     "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
-)
-normal_float_float_op = declare(
-    "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-normal_float_float_out_op = declare(
-    "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
-)
-normal_Tensor_float_op = declare(
-    "normal.Tensor_float(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor"
-)
-normal_Tensor_float_out_op = declare(
-    "normal.Tensor_float_out(Tensor mean, float std=1.0, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
-)
-normal_float_Tensor_op = declare("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")
-normal_float_Tensor_out_op = declare(
-    "normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
-)
-normal_Tensor_Tensor_op = declare(
-    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
-)
-normal_Tensor_Tensor_out_op = declare(
-    "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
@@ -8148,12 +7065,6 @@ _softmax_backward_data_op = declare(
 )
 _softmax_backward_data_out_op = declare(
     "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
-)
-binary_cross_entropy_backward_op = declare(
-    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
-)
-binary_cross_entropy_backward_grad_input_op = declare(
-    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 diagonal_backward_op = declare(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"

@@ -14,6 +14,8 @@ from functools import partial, reduce
 import numpy as np
 
 from rushlight.aten import strided
+from rushlight.aten.dlpack import from_dlpack
+from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import resize_ as resize
@@ -32,7 +34,7 @@ from rushlight.c10.memory_formats import channels_last, channels_last_strides, m
 from rushlight.c10.storage import Device, UntypedStorage, device
 from rushlight.library import leaf
 
-__all__ = ["tensor", "as_tensor", "from_numpy"]
+__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"]
 
 
 def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
@@ -162,7 +164,60 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
     return out
 
 
+def eye(n, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return eye_m(n, n, dtype, layout, device)
+
+
+def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere: (n, m)."""
+    return eye_m_out(n, m, _new((0,), dtype, device))
+
+
+def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """`steps` numbers at equal distances, the first `start` and the last `end`. Numbers may be tensors without dimensions.
+    Source: `aten/src/ATen/native/RangeFactories.cpp`, `linspace_out`."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return linspace_out(start, end, steps, _new((steps,), dtype, device))
+
+
 # The out= forms
+
+
+def eye_out(n, out: Tensor) -> Tensor:
+    return eye_m_out(n, n, out)
+
+
+def eye_m_out(n, m, out: Tensor) -> Tensor:
+    for name, size in ("n", n), ("m", m):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    resize_(out, (n, m))
+    if not out.is_meta:
+        out._array[...] = np.eye(n, m)
+    return out
+
+
+def linspace_out(start, end, steps, out: Tensor) -> Tensor:
+    for name, bound in ("start", start), ("end", end):
+        if isinstance(bound, Tensor) and bound.dim():
+            got = f"but got {name} with {bound.dim()} dimension(s)."
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, {got}")
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if out.numel() != steps:
+        resize_output(out, (steps,))
+    if out.is_meta or not steps:
+        return out
+    start, end = (bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end))
+    start, end = (convert(bound, out.dtype).astype(np.float64) for bound in (start, end))
+    step, position = (end - start) / max(steps - 1, 1), np.arange(steps)
+    # Counted from the nearer end, so that the last number is `end` exactly.
+    numbers = np.where(
+        position < steps // 2 + (steps == 1), start + step * position, end - step * (steps - 1 - position)
+    )
+    out._array[...] = numbers.astype(out.dtype.numpy).reshape(out.shape)
+    return out
 
 
 def empty_out(size, memory_format, out: Tensor) -> Tensor:
@@ -235,6 +290,126 @@ def as_tensor(data, *, dtype: dtype | None = None, device: Device = None) -> Ten
     """Like `tensor`, but without a copy if memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
     return data.to(device, dtype) if isinstance(data, Tensor) else _tensor(data, dtype, device)
+
+
+def asarray(
+    obj,
+    *,
+    dtype: dtype | None = None,
+    device: Device = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """A tensor from anything: on the memory of a tensor, a numpy array or a buffer, or a copy if the dtype or the device is
+    another one. Sequences and numbers are copied. `copy=True` always copies; `copy=False` never.
+
+    By default the result requires grad if `obj` does. With `requires_grad=False` it is detached if it has a history; otherwise,
+    and with True, the tensor itself is changed.
+
+    Raises:
+        ValueError: `copy=False`, and the memory cannot be shared.
+
+    Source: `torch/csrc/utils/tensor_new.cpp`, `asarray`.
+    """
+    found = _shared(obj, dtype)
+    if found is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    other_device = device is not None and device_type(device) != found.device.type
+    other_dtype = dtype not in (None, found.dtype)
+    if copy or copy is None and (other_device or other_dtype):
+        found = found.to(device_type(device or found.device), dtype or found.dtype, copy=bool(copy))
+    elif other_device:
+        raise ValueError(f"can't alias tensor from device '{found.device}' to '{device}'.")
+    elif other_dtype:
+        dtypes = f"'{found.dtype.type_name}' into dtype '{dtype.type_name}'"
+        raise ValueError(f"can't alias tensor with dtype {dtypes}.")
+    if requires_grad is None:
+        return found
+    return found.requires_grad_(requires_grad) if requires_grad or found.is_leaf else found.detach()
+
+
+def _shared(obj, dtype: dtype | None) -> Tensor | None:
+    """A tensor on the memory of `obj`, or None if that is not possible."""
+    if isinstance(obj, Tensor):
+        return obj
+    if isinstance(obj, (np.ndarray, np.generic)):
+        return _share(np.asarray(obj))
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=dtype or get_default_dtype())
+
+
+def frombuffer(buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A vector on the memory of a buffer, such as a `bytearray`.
+
+    Args:
+        count: the number of elements; -1 for all that the buffer has.
+        offset: of the first element, in bytes.
+
+    Source: `torch/csrc/utils/tensor_new.cpp`, `tensor_frombuffer`.
+    """
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    size, length = dtype.itemsize, view.nbytes
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        limits = f"non-negative and no greater than buffer length ({length} bytes) minus 1"
+        raise ValueError(f"offset ({offset} bytes) must be {limits}")
+    if count < 0 and (length - offset) % size:
+        after = f"buffer length ({length} bytes) after offset ({offset} bytes)"
+        raise ValueError(f"{after} must be a multiple of element size ({size})")
+    if count > 0 and offset + count * size > length:
+        requested = f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes)"
+        raise ValueError(f"{requested} must not be greater than actual buffer length ({length} bytes)")
+    if view.readonly:
+        warnings.warn("The buffer is not writable, but the tensor on its memory is; copy it first", stacklevel=2)
+    return leaf(_share(np.frombuffer(buffer, dtype.numpy, count, offset)), requires_grad)
+
+
+def base_tensor_ctor(self: Tensor, *args, device: Device = None, **options) -> None:
+    """Fill a new tensor for `Tensor(2, 3)`, with uninitialised memory, `Tensor([1, 2])`, with float32 numbers, or
+    `Tensor(other)`, on the memory of another tensor. A `Size` gives sizes too. A numpy array of float32 is not copied.
+    Source: `torch/csrc/utils/tensor_new.cpp`, `legacy_tensor_generic_ctor_new`."""
+    data = options.pop("data", args[0] if len(args) == 1 else args)
+    if options or device is not None and device_type(device) != "cpu":
+        raise TypeError(f"new() received an invalid combination of arguments: {args}, {options}")
+    refuse_torch_function(self.__class__)
+    if isinstance(data, Tensor):
+        made = functions.alias(data)
+    elif isinstance(data, strided.Size) or data is args and all(map(_is_size, args)):
+        made = _new(data or (0,), None, None)
+    elif _is_size(data):
+        made = _new((data,), None, None)
+    elif isinstance(data, str) or not isinstance(data, (Sequence, np.ndarray)):
+        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    else:
+        made = as_tensor(data, dtype=get_default_dtype())
+    self.__dict__.update(made.__dict__)
+
+
+def _is_size(value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def refuse_torch_function(cls: type) -> None:
+    """Refuse a subclass of Tensor for which PyTorch converts the results of operators to the subclass."""
+    if cls is not Tensor and getattr(cls, "__torch_function__", None) is not strided.disabled_torch_function_impl:
+        plain = "a subclass with `__torch_function__ = rushlight._C._disabled_torch_function_impl` has plain results"
+        raise NotImplementedError(
+            f"rushlight leaves out __torch_function__, also the inherited one of {cls.__name__}; {plain}"
+        )
+
+
+Tensor._base_tensor_ctor = base_tensor_ctor
 
 
 def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:

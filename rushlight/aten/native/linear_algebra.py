@@ -1,4 +1,4 @@
-"""Products of matrices and vectors.
+"""Products of matrices and vectors, and norms.
 
 `mm`, `bmm`, `addmm` and others are kernels. `matmul` and `linear` are composites: they check the number of dimensions of their
 arguments and call the matching operator, so autograd needs only the derivatives of the kernels. In PyTorch:
@@ -9,19 +9,30 @@ results with another dtype than the operands, complex products, and the choice b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import convert
+from rushlight.aten.native.reductions import accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import is_watched
-from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous
+from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, float16, float32, float64
+from rushlight.c10.dtypes import (
+    FLOATING,
+    INTEGRAL,
+    Scalar,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    promote_types,
+)
 
 # Checks --------------------------------------------------------------------------------------------------------------
 
@@ -315,6 +326,77 @@ def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
         if each.dim() != 1:
             raise RuntimeError(f"outer: Expected 1-D arguments, but got a tensor of {each.dim()} dimensions")
     return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
+
+
+# Norms ---------------------------------------------------------------------------------------------------------------
+
+
+def vector_norm_meta(
+    self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None
+) -> Output:
+    """Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(linalg_vector_norm)`."""
+    name = "linalg.vector_norm"
+    if self.dtype.category != FLOATING:
+        expected = "Expected a floating point or complex tensor as input."
+        raise RuntimeError(f"{name}: {expected} Got {self.dtype.type_name}")
+    if self.numel() == 0 and (ord < 0 or ord == math.inf) and (not dim or any(self.size(d) == 0 for d in dim)):
+        problem = "norm of no elements because the operation does not have an identity"
+        raise RuntimeError(f"{name} cannot compute the {ord} {problem}")
+    if dtype is not None and dtype.category != FLOATING:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {dtype.type_name}")
+    if dtype is not None and promote_types(self.dtype, dtype) is not dtype:
+        dtypes = f"input ({self.dtype.type_name}) should be convertible without narrowing to the specified dtype"
+        raise RuntimeError(f"{name}: the dtype of the {dtypes} ({dtype.type_name})")
+    return Output(reduced_sizes(self.shape, dim, keepdim), None, dtype or self.dtype)
+
+
+@partial(Structured, vector_norm_meta)
+def vector_norm(
+    self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor
+) -> None:
+    """(sum of |x| ** ord) ** (1 / ord). For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the number of elements
+    that are not 0. float16 is computed in float32. Source: `aten/src/ATen/native/cpu/ReduceOpsKernel.cpp`, `norm_kernel`."""
+    x, over = self._array.astype(accumulate_dtype(out.dtype), copy=False), axes(self, dim)
+    if ord == 2 and over is None:
+        flat = x.reshape(-1)
+        found = np.sqrt(np.dot(flat, flat))
+    elif ord == 2:
+        found = np.sqrt(np.add.reduce(x * x, over, keepdims=keepdim))
+    elif ord == 0:
+        found = np.add.reduce(x != 0, over, x.dtype, keepdims=keepdim)
+    elif math.isinf(ord):
+        found = (np.maximum if ord > 0 else np.minimum).reduce(np.abs(x), over, keepdims=keepdim)
+    else:
+        found = np.add.reduce(np.abs(x) ** ord, over, keepdims=keepdim) ** (1 / ord)
+    out._array[...] = found
+
+
+def matrix_norm(
+    self: Tensor,
+    ord: Scalar | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The norm of the matrices of two dimensions: "fro", or the largest (1, inf) or smallest (-1, -inf) sum of the absolute
+    values of a column or a row. Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_matrix_norm`."""
+    if self.dim() < 2 or len(dim) != 2:
+        problem = f"The input tensor must have at least 2 dimensions, and dim 2 entries, but got {self.dim()} and {dim}"
+        raise RuntimeError(f"linalg.matrix_norm: {problem}")
+    if ord == "fro":
+        return functions.linalg_vector_norm(self, 2, dim, keepdim, dtype=dtype, out=out)
+    if ord in ("nuc", 2, -2):
+        raise NotImplementedError(f"rushlight leaves out the matrix norm {ord}; it needs singular values")
+    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    rows, columns = (wrap_dim(each, self.dim()) for each in dim)
+    summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = functions.linalg_vector_norm(self, 1, [summed], keepdim, dtype=dtype)
+    other -= other > summed and not keepdim
+    if ord > 0 and sums.size(other) == 0:  # the largest of no sums is 0
+        return functions.zeros(reduced_sizes(sums.shape, (other,), keepdim), dtype=sums.dtype, out=out)
+    return (functions.amax if ord > 0 else functions.amin)(sums, [other], keepdim, out=out)
 
 
 # Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's. ----

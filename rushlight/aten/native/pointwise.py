@@ -2,7 +2,7 @@
 
 Each is a numpy function and a rule for dtypes. `iterator.py` does the rest. In PyTorch: `aten/src/ATen/native/BinaryOps.cpp`,
 `TensorCompare.cpp`, and the loops in `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`. Functions of one operand are in
-`elementary.py`. Left out: `where` with one argument, which is `nonzero`.
+`elementary.py`.
 """
 
 from __future__ import annotations
@@ -405,6 +405,29 @@ def isfinite(self: Tensor) -> Tensor:
     if self.dtype.category != FLOATING:
         return functions.ones_like(self, dtype=bool_)
     return (self == self) * (self.abs() != float("inf"))
+
+
+def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Whether each pair of elements differs by at most `atol + rtol * abs(other)`. Infinity is close to the same infinity only.
+    Source: `aten/src/ATen/native/TensorCompare.cpp`, `isclose`."""
+    if self.dtype is not other.dtype:
+        raise RuntimeError(f"{self.dtype.type_name} did not match {other.dtype.type_name}")
+    for name, tolerance in ("rtol", rtol), ("atol", atol):
+        if not tolerance >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
+    close = self == other
+    if equal_nan and self.dtype.category == FLOATING:
+        close = close | (self.isnan() & other.isnan())
+    if rtol == 0 and atol == 0:
+        return close
+    if self.dtype.category != FLOATING:
+        self, other = (self.to(get_default_dtype()) if self.dtype is bool_ else self), other.to(get_default_dtype())
+    distance = (self - other).abs()
+    return close | (distance.isfinite() & (distance <= (other * rtol).abs() + atol))
+
+
+def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    return bool(functions.isclose(self, other, rtol, atol, equal_nan).all().item())
 
 
 # Selection -----------------------------------------------------------------------------------------------------------

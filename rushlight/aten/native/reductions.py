@@ -217,6 +217,33 @@ var_unbiased, var_dim, var_dim_out = with_unbiased(functions.var_correction_op, 
 std_unbiased, std_dim, std_dim_out = with_unbiased(functions.std_correction_op, functions.std_correction_out_op)
 
 
+def with_mean(function: Callable[[np.ndarray], np.ndarray], operator: Callable) -> tuple[Callable, ...]:
+    """The kernels of `var_mean` or `std_mean`: with a correction, and with `unbiased`, over all dimensions and over some.
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `std_var_mean_out`."""
+
+    def correction_kernel(
+        self: Tensor, dim: Dims = None, correction: Scalar | None = None, keepdim: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        outs = tuple(allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
+        if not self.is_meta:
+            outs[0]._array[...] = function(variance(self, dim, correction, keepdim))
+            array = self._array.astype(np.float64, copy=False)
+            outs[1]._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
+        return outs
+
+    def over_all_dims(self: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
+        return operator(self, None, correction=int(unbiased))
+
+    def over_dims(self: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        return operator(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+    return correction_kernel, over_all_dims, over_dims
+
+
+var_mean_correction, var_mean_unbiased, var_mean_dim = with_mean(np.positive, functions.var_mean_correction_op)
+std_mean_correction, std_mean_unbiased, std_mean_dim = with_mean(np.sqrt, functions.std_mean_correction_op)
+
+
 # Extremes, which need at least one element ---------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Kernels that order elements: `sort`, `topk`, `median`, `unique`.
 
-NaN is larger than every number. Equal elements keep their order, also where PyTorch leaves it open (`topk`, `median`).
+NaN is larger than every number. Equal elements keep their order, also in a sort that is not stable. Which of several equal
+elements `topk` chooses is arbitrary, as in PyTorch.
 In PyTorch: `aten/src/ATen/native/Sorting.cpp`, `TopKImpl.h`, `Unique.cpp`.
 """
 
@@ -113,8 +114,14 @@ def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Ou
 def topk_kernels(array: np.ndarray, dim: int, k: int, largest: bool, sorted: bool) -> np.ndarray:
     """The first k elements in sorted order, also if `sorted` is false."""
     if array.dtype == np.bool_:
-        raise NotImplementedError("\"topk_cpu\" not implemented for 'Bool'")
-    return np.take(stable_order(array, dim, descending=largest), np.arange(k), dim)
+        raise RuntimeError("topk(): does not support bool tensors; convert to a number first")
+    size = array.shape[dim]
+    if not 0 < k < size:
+        return np.take(stable_order(array, dim, descending=largest), np.arange(k), dim)
+    parted = np.argpartition(array, size - k if largest else k - 1, dim)  # NaN is last
+    chosen = np.sort(np.take(parted, np.arange(size - k, size) if largest else np.arange(k), dim), dim)
+    order = stable_order(np.take_along_axis(array, chosen, dim), dim, descending=largest)
+    return np.take_along_axis(chosen, order, dim)
 
 
 topk, topk_out = topk_kernels

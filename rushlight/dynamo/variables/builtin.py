@@ -237,6 +237,7 @@ BUILTINS |= {
     iter: lambda self, tx, value: value.iterate(tx),
     reversed: lambda self, tx, value: IteratorVariable(iter(value.unpack_var_sequence(tx)[::-1]), cls=reversed),
     itertools.chain.from_iterable: lambda self, tx, value: self.call_chain(tx, *value.unpack_var_sequence(tx)),
+    rl.is_tensor: lambda self, tx, value: ConstantVariable(value.realize().is_tensor()),
     rl.is_grad_enabled: lambda self, tx: ConstantVariable(local.grad_enabled),
     rl.autograd.grad: lambda self, tx, *args, **kwargs: call_grad(tx, *args, **kwargs),
 }

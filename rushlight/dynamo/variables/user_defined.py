@@ -204,6 +204,8 @@ def call_class(tx: Translator, cls: type, args: list, kwargs: dict[str, Any]) ->
         defaults = {key: ConstantVariable(value) for key, value in cls._field_defaults.items()}
         values = defaults | dict(zip(cls._fields, args)) | kwargs
         return TupleVariable([values[name] for name in cls._fields], cls=cls)
+    if cls in (rl.finfo, rl.iinfo):
+        return ConstantVariable(cls(*(arg.as_python_constant() for arg in args)))
     if cls is rl.set_grad_enabled:
         mode = args[0].as_python_constant()
         variable = GradModeVariable(cls, mode, before=local.grad_enabled)

@@ -44,6 +44,8 @@ REDUCTIONS = (
 OTHERS = (
     "cat", "gather", "index_select", "nn.functional.layer_norm", "nn.functional.mse_loss",
     "nn.functional.nll_loss", "log_softmax", "softmax", "stack", "tril", "triu", "full_like", "ones_like", "zeros_like",
+    "sort", "topk", "median", "isclose", "norm", "var_mean", "index_copy", "index_fill", "masked_scatter",
+    "scatter_reduce",
 )  # fmt: skip
 
 

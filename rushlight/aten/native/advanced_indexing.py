@@ -1,0 +1,250 @@
+"""Kernels that select by a mask, or write to indices: `nonzero`, `masked_select`, `index_copy`, `scatter_reduce`.
+
+`gather_scatter.py` has the others. The sizes of `nonzero` and `masked_select` depend on the elements, so these have no kernel for
+the device meta. In PyTorch: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from rushlight.aten import strided
+from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
+from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, scatter_meta
+from rushlight.aten.native.pointwise import convert
+from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
+from rushlight.aten.structured import Output, Structured, allocate, resize_output
+from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64
+from rushlight.c10.memory_formats import contiguous_format
+
+# Elements that are not 0 ---------------------------------------------------------------------------------------------
+
+
+def nonzero(self: Tensor) -> Tensor:
+    """The indices of the elements that are not 0, in row-major order: (elements, dimensions), the dimensions not contiguous.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `nonzero_out_cpu`."""
+    positions = np.atleast_1d(self._array).nonzero()
+    count = len(positions[0])
+    out = allocate(Output((count, self.dim()), (1, count), int64))
+    for dim in range(self.dim()):
+        out._array[:, dim] = positions[dim]
+    return out
+
+
+def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
+    if out.dtype is not int64:
+        raise RuntimeError(
+            f"nonzero: Expected out tensor to have scalar type Long but got scalar type {out.dtype.type_name}"
+        )
+    _assert_no_overlap(out, self)
+    found = nonzero(self)
+    resize_output(out, found.shape, found.stride())
+    return out.copy_(found)
+
+
+def nonzero_numpy(self: Tensor) -> tuple[Tensor, ...]:
+    """One vector of indices for each dimension. A tensor without dimensions counts as a vector."""
+    return functions.nonzero(self if self.dim() else self.unsqueeze(0)).unbind(1)
+
+
+def where_nonzero(condition: Tensor) -> tuple[Tensor, ...]:
+    return functions.nonzero_numpy(condition)
+
+
+# Elements of a mask --------------------------------------------------------------------------------------------------
+
+
+def masked_select(self: Tensor, mask: Tensor) -> Tensor:
+    """The elements where `mask` is true, in row-major order, in one dimension. Both tensors broadcast.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_select_out_impl_cpu`."""
+    _check_mask_dtype("masked_select", mask)
+    sizes = infer_size(self.shape, mask.shape)
+    array, where = (np.atleast_1d(strided.expand(each, sizes)._array) for each in (self, mask))
+    return wrap_contiguous(array[where], self.dtype)
+
+
+def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
+    if out.dtype is not self.dtype:
+        raise RuntimeError("masked_select(): self and result must have the same scalar type")
+    for each in self, mask:
+        _assert_no_overlap(out, each)
+    found = masked_select(self, mask)
+    resize_output(out, found.shape)
+    return out.copy_(found)
+
+
+def _check_mask_dtype(name: str, mask: Tensor) -> None:
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"{name}: expected BoolTensor for mask")
+
+
+def masked_select_backward(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_select_backward`."""
+    sizes = infer_size(self.shape, mask.shape)
+    return functions.zeros_like(self.expand(sizes), memory_format=contiguous_format).masked_scatter(mask, grad)
+
+
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy, of the common sizes, with the elements of `source`, in order, where `mask` is true."""
+    sizes = infer_size(self.shape, mask.shape)
+    copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
+    return copy.masked_scatter_(mask, source)
+
+
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_scatter__cpu`."""
+    if self.dtype is not source.dtype:
+        dtypes = f"{self.dtype.type_name} and {source.dtype.type_name}"
+        raise RuntimeError(f"masked_scatter_: expected self and source to have same dtypes but got {dtypes}")
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    where = strided.expand(mask, self.shape)
+    assert_no_internal_overlap(self)
+    assert_no_partial_overlap(self, source)
+    if not self.is_meta:
+        count = np.count_nonzero(where._array)
+        if count > source.numel():
+            raise RuntimeError("Number of elements of source < number of ones in mask")
+        self._array[where._array] = source._array.reshape(-1)[:count]
+    return self
+
+
+def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The gradient of `source`: 0 for the elements that were not used.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_scatter_backward_symint`."""
+    used = grad_output.masked_select(mask)
+    unused = math.prod(sizes) - used.numel()
+    if unused > 0:
+        used = functions.cat([used, used.new_zeros(unused)], 0)
+    return used.view(sizes)
+
+
+def masked_scatter_backward_meta(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    return grad_output.new_empty(sizes)
+
+
+# Writing to the indices of one dimension -----------------------------------------------------------------------------
+
+
+def index_copy_meta(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_PRECOMPUTE_META_FUNC(index_copy)`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.dim()})")
+    count = index.numel()
+    if source.dim() == 0 and count != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
+    if source.dim() and self.dim() and source.dim() != self.dim():
+        dims = f"Source dimensionality ({source.dim()}), destination dimensionality ({self.dim()})"
+        raise IndexError(f"index_copy_(): their dimensionality must match if neither is a scalar. {dims}")
+    if index.dtype is not int64:
+        raise RuntimeError("index_copy_(): Expected a long tensor for index")
+    if source.dtype is not self.dtype:
+        dtypes = f"(self) {self.dtype.type_name} and (source) {source.dtype.type_name}"
+        raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got {dtypes}")
+    slices = [[size for d, size in enumerate(tensor.shape) if d != dim] for tensor in (self, source)]
+    if slices[0] != slices[1] and source.dim():
+        raise RuntimeError(
+            f"index_copy_(): slices of shape {slices[1]} cannot be copied to slices of shape {slices[0]}"
+        )
+    if source.dim() and source.size(dim) != count:
+        raise IndexError(f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim)")
+    return Output(self.shape, None, self.dtype)
+
+
+@partial(Structured, index_copy_meta)
+def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor, out: Tensor) -> None:
+    """Write the i-th slice of `source` to the slice that `index[i]` names."""
+    _assert_no_overlap(out, index, source)
+    if out is not self:
+        out._array[...] = self._array
+    array, dim = _at_least_1d(out), wrap_dim(dim, self.dim())
+    rows, indices = np.moveaxis(array, dim, 0), index._array.reshape(-1)
+    wrong = indices[(indices < 0) | (indices >= len(rows))]
+    if wrong.size:
+        raise IndexError(f"index_copy_(): index {wrong[0]} is out of bounds for dimension {dim} with size {len(rows)}")
+    rows[indices] = np.moveaxis(_at_least_1d(source), dim if source.dim() else 0, 0)
+
+
+def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Tensor:
+    return functions.clone(self).index_fill_(dim, index, value)
+
+
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Tensor:
+    """Fill the slices that `index` names, also with negative indices.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_fill_`."""
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got {value.dim()} dimension(s)."
+            )
+        value = 0 if value.is_meta else value.item()
+    if index.dtype not in (int32, int64):
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    _assert_no_overlap(self, index)
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    value = convert(value, self.dtype)
+    if not self.is_meta:
+        rows, indices = np.moveaxis(_at_least_1d(self), dim, 0), index._array.reshape(-1)
+        wrong = indices[(indices < -len(rows)) | (indices >= len(rows))]
+        if wrong.size:
+            raise IndexError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {len(rows)}")
+        rows[indices] = value
+    return self
+
+
+# Scatter with a reduction --------------------------------------------------------------------------------------------
+
+REDUCTIONS = {"sum": np.add, "prod": np.multiply, "mean": np.add, "amax": np.maximum, "amin": np.minimum}
+
+
+def scatter_reduce_meta(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool) -> Output:
+    output = scatter_meta(self, dim, index, src)
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    return output
+
+
+@partial(Structured, scatter_reduce_meta)
+def scatter_reduce(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool, out: Tensor
+) -> None:
+    """Reduce all elements of `src` with the same position, and, with `include_self`, the element of `self` there. Positions that
+    `index` does not name keep their element.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_IMPL_FUNC(scatter_reduce_two)`."""
+    _assert_no_overlap(out, index, src)
+    if out is not self:
+        out._array[...] = self._array
+    if not index.numel():
+        return
+    array = _at_least_1d(out)
+    positions = _positions(array, wrap_dim(dim, self.dim()), index)
+    if not include_self:
+        array[positions] = identity(reduce, array.dtype)
+    REDUCTIONS[reduce].at(array, positions, _at_least_1d(src)[tuple(map(slice, index.shape or (1,)))])
+    if reduce == "mean":
+        counts = np.full(array.shape, int(include_self))
+        np.add.at(counts, positions, 1)
+        divide = np.floor_divide if out.dtype.category <= INTEGRAL else np.true_divide
+        array[...] = divide(array, np.maximum(counts, 1).astype(array.dtype))
+
+
+def identity(reduce: str, dtype: np.dtype) -> Scalar:
+    """The element that does not change the result of a reduction."""
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    smallest = reduce == "amax"
+    if dtype == np.bool_:
+        return not smallest
+    if dtype.kind == "f":
+        return -np.inf if smallest else np.inf
+    return np.iinfo(dtype).min if smallest else np.iinfo(dtype).max

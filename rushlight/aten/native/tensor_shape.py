@@ -1,0 +1,164 @@
+"""Composite kernels that arrange whole tensors: next to each other, on top of each other, repeated, as a grid.
+
+In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`hstack`, `meshgrid`), `TensorTransformations.cpp` (`atleast_1d`),
+`Repeat.cpp`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.creation import from_numpy
+from rushlight.aten.strided import Tensor, wrap_dim
+from rushlight.c10.dtypes import int32, int64
+from rushlight.c10.memory_formats import contiguous_format
+
+# At least so many dimensions -----------------------------------------------------------------------------------------
+
+
+def atleast_1d(self: Tensor) -> Tensor:
+    return self if self.dim() else self.reshape(1)
+
+
+def atleast_2d(self: Tensor) -> Tensor:
+    """A vector becomes a row."""
+    return self.reshape(1, 1) if not self.dim() else self.unsqueeze(0) if self.dim() == 1 else self
+
+
+def atleast_3d(self: Tensor) -> Tensor:
+    """A vector becomes the row of a matrix, a matrix a stack of columns: (1, n, 1) and (n, m, 1)."""
+    if self.dim() < 2:
+        return self.unsqueeze(0).unsqueeze(-1) if self.dim() else self.reshape(1, 1, 1)
+    return self.unsqueeze(-1) if self.dim() == 2 else self
+
+
+def of_each(kernel: Callable[[Tensor], Tensor]) -> Callable:
+    return lambda tensors: tuple(map(kernel, tensors))
+
+
+atleast_1d_sequence, atleast_2d_sequence, atleast_3d_sequence = map(of_each, (atleast_1d, atleast_2d, atleast_3d))
+
+# Stacks --------------------------------------------------------------------------------------------------------------
+
+
+def hstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
+    """The tensors side by side: along dimension 1, vectors along dimension 0."""
+    _refuse_empty("hstack", tensors)
+    rows = [atleast_1d(tensor) for tensor in tensors]
+    return functions.cat(rows, 0 if rows[0].dim() == 1 else 1, out=out)
+
+
+def vstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
+    """The tensors on top of each other, vectors as rows."""
+    _refuse_empty("vstack", tensors)
+    return functions.cat([atleast_2d(tensor) for tensor in tensors], 0, out=out)
+
+
+def dstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
+    """The tensors behind each other, along dimension 2."""
+    _refuse_empty("dstack", tensors)
+    return functions.cat([atleast_3d(tensor) for tensor in tensors], 2, out=out)
+
+
+def column_stack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
+    """Like `hstack`, but vectors are columns."""
+    _refuse_empty("column_stack", tensors)
+    columns = [tensor.reshape(tensor.numel(), 1) if tensor.dim() < 2 else tensor for tensor in tensors]
+    return functions.hstack(columns, out=out)
+
+
+def _refuse_empty(name: str, tensors: Sequence[Tensor]) -> None:
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+# Grids ---------------------------------------------------------------------------------------------------------------
+
+
+def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    warnings.warn(
+        "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=4
+    )
+    return meshgrid_indexing(tensors, "ij")
+
+
+def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> tuple[Tensor, ...]:
+    """For each vector, a view of the sizes of all of them. In the i-th view, the i-th dimension has the elements of the i-th
+    vector. With `indexing="xy"`, the first two dimensions are exchanged.
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `meshgrid`."""
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if len({tensor.dtype for tensor in tensors}) > 1:
+        raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    tensors, is_xy = [*tensors], indexing == "xy" and len(tensors) > 1
+    if is_xy:
+        tensors[:2] = tensors[1::-1]
+    for tensor in tensors:
+        if tensor.dim() > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
+    sizes, grids = [tensor.numel() for tensor in tensors], []
+    for dim, tensor in enumerate(tensors):
+        grids.append(tensor.view([-1 if d == dim else 1 for d in range(len(tensors))]).expand(sizes))
+    if is_xy:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+# Repeated elements ---------------------------------------------------------------------------------------------------
+
+
+def repeat_interleave(repeats: Tensor, output_size: int | None = None) -> Tensor:
+    """The index of each element, as often as the element says: (1, 0, 2) gives (0, 2, 2).
+    Source: `aten/src/ATen/native/Repeat.cpp`, `repeat_interleave_common`."""
+    if repeats.dim() != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.dtype not in (int32, int64):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.type_name}'")
+    times = repeats._array
+    if (times < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    if output_size is not None and times.size and times.sum() != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return from_numpy(np.repeat(np.arange(times.size, dtype=times.dtype), times))
+
+
+def repeat_interleave_tensor(
+    self: Tensor, repeats: Tensor, dim: int | None = None, output_size: int | None = None
+) -> Tensor:
+    """Each slice along `dim` as often as `repeats` says. Without `dim`, the elements of the flattened tensor.
+    Source: `aten/src/ATen/native/Repeat.cpp`, `repeat_interleave_symint`."""
+    if dim is None:
+        self, dim = self.flatten(), 0
+    size = self.size(dim)
+    if repeats.dim() > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.numel() == 1 or repeats.dim() == 0:
+        repeats = repeats.reshape(1).expand(size)
+    elif repeats.size(0) != size:
+        given = f"repeats.size(0) = {repeats.size(0)} and input.size({dim}) = {size}"
+        raise RuntimeError(f"repeats must have the same size as input along dim, but got {given}")
+    return self.index_select(dim, functions.repeat_interleave_Tensor_op(repeats, output_size=output_size))
+
+
+def repeat_interleave_int(self: Tensor, repeats: int, dim: int | None = None, output_size: int | None = None) -> Tensor:
+    """Each slice along `dim` so often. Source: `aten/src/ATen/native/Repeat.cpp`, `repeat_interleave_symint`."""
+    dims = self.dim()
+    if dim is None:
+        self, dim = self.flatten(), 0
+    dim = wrap_dim(dim, dims)
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    sizes = [*self.shape]
+    if output_size not in (None, repeats * sizes[dim]):
+        raise RuntimeError(
+            f"repeat_interleave: Invalid output_size, expected {repeats * sizes[dim]} but got {output_size}"
+        )
+    sizes.insert(dim + 1, repeats)
+    copies = self.unsqueeze(dim + 1).expand(sizes)
+    return functions.clone(copies, memory_format=contiguous_format).flatten(dim, dim + 1)

@@ -1,0 +1,67 @@
+"""Linear algebra, by torch's names: norms.
+
+In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions, solvers, and the norms
+that need singular values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import Scalar, dtype
+
+__all__ = ["matrix_norm", "norm", "vector_norm"]
+
+
+def vector_norm(
+    x: Tensor,
+    ord: Scalar = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """(sum of |x| ** ord) ** (1 / ord), over all elements or some dimensions."""
+    return functions.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def matrix_norm(
+    A: Tensor,  # noqa: N803
+    ord: Scalar | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The norm of the matrices of two dimensions: "fro", or the largest (1, inf) or smallest (-1, -inf) sum of the absolute
+    values of a column or a row."""
+    options = {} if out is None else {"out": out}
+    return functions.linalg_matrix_norm(A, ord, dim, keepdim, dtype=dtype, **options)
+
+
+def norm(
+    A: Tensor,  # noqa: N803
+    ord: Scalar | str | None = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """The norm of vectors, or, if `ord` is given and there are two dimensions, of matrices.
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_norm`."""
+    dim = [dim] if isinstance(dim, int) else dim
+    if ord is None or dim is None and A.dim() == 1 and not isinstance(ord, str):
+        return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
+    if dim is None and A.dim() not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D.")
+    if dim is not None and len(dim) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+    dim = list(range(A.dim())) if dim is None else dim
+    if len(dim) == 1 and not isinstance(ord, str):
+        return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
+    return matrix_norm(A, ord, dim, keepdim, dtype=dtype, out=out)

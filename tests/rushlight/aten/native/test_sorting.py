@@ -1,0 +1,74 @@
+"""Order, medians, unique elements and `einsum`, where torch's sample inputs say nothing: NaN, ties, errors, gradients."""
+
+import pytest
+from both import agree
+
+NAN, INF = float("nan"), float("inf")
+
+
+def data(xp, dtype=None):
+    return xp.tensor([[3.0, NAN, -1.0, 2.0], [2.0, 2.0, INF, -INF]], dtype=dtype or xp.float32)
+
+
+def both(pair):
+    return list(pair)
+
+
+def gradient(xp, function, *sizes):
+    x = (xp.arange(24, dtype=xp.float64) * 7 % 11).view(2, 3, 4)[tuple(map(slice, sizes))].requires_grad_()
+    return xp.autograd.grad(function(x).sum(), x)[0]
+
+
+PROGRAMS = {
+    "sort, NaN": lambda xp: both(xp.sort(data(xp), descending=True)),
+    "sort, half": lambda xp: both(data(xp, xp.float16).sort(0)),
+    "sort, stable": lambda xp: both(xp.sort(xp.tensor([1, 0, 1, 0, 1] * 10), stable=True, descending=True)),
+    "sort of a bool": lambda xp: xp.tensor([True, False]).sort()[0],
+    "sort of a number": lambda xp: both(xp.tensor(3.0).sort()),
+    "sort, a wrong dimension": lambda xp: data(xp).sort(2),
+    "sort, a wrong out": lambda xp: xp.sort(data(xp), out=(xp.empty(0), xp.empty(0))),
+    "sort, out=": lambda xp: both(xp.sort(data(xp), 0, out=(xp.empty(0), xp.empty(0, dtype=xp.int64)))),
+    "argsort": lambda xp: data(xp).argsort(dim=0, descending=True),
+    "topk, NaN": lambda xp: both(data(xp)[0].topk(3)),
+    "topk, smallest": lambda xp: both(xp.topk(data(xp)[0], 2, largest=False)),
+    "topk of none": lambda xp: both(data(xp).topk(0)),
+    "topk, too many": lambda xp: data(xp).topk(5),
+    "topk of bools": lambda xp: xp.topk(xp.tensor([True, False]), 1),
+    "topk, gradient": lambda xp: gradient(xp, lambda x: x.topk(2, dim=1)[0].exp(), 2, 3, 4),
+    "median, NaN": lambda xp: (data(xp).median(), both(data(xp).median(1))),
+    "median, the lower": lambda xp: (xp.tensor([4, 1, 3, 2]).median(), both(xp.tensor([4, 1, 3, 2]).median(0, True))),
+    "median of nothing": lambda xp: xp.empty(0).median(),
+    "median of nothing along a dimension": lambda xp: xp.empty(0, 3).median(0),
+    "median of bools": lambda xp: xp.tensor([True]).median(),
+    "median, gradient": lambda xp: gradient(xp, lambda x: x.median() + x.median(2)[0].sum(), 2, 3, 4),
+    "unique, NaN": lambda xp: xp.unique(data(xp)),
+    "unique, all results": lambda xp: both(xp.tensor([[3, 1], [1, 3]]).unique(return_inverse=True, return_counts=True)),
+    "unique rows": lambda xp: both(xp.unique(xp.tensor([[3, 1], [0, 2], [3, 1]]), dim=0, return_inverse=True)),
+    "unique columns of nothing": lambda xp: xp.unique(xp.empty(0, 3), dim=1),
+    "unique, differentiated": lambda xp: gradient(xp, lambda x: x.unique(), 2, 3, 4),
+    "unique_consecutive": lambda xp: both(xp.unique_consecutive(xp.tensor([1, 1, 2, 2, 1]), return_counts=True)),
+    "einsum, sublists": lambda xp: xp.einsum(xp.ones(2, 3), [0, 1], xp.ones(3, 4), [1, 2], [2, 0]),
+    "einsum, sublists with dots": lambda xp: xp.einsum(xp.ones(5, 2, 3), [..., 1], xp.ones(3), [1], [...]),
+    "einsum, a list": lambda xp: xp.einsum("i,i", [xp.ones(3), xp.ones(3)]),
+    "einsum, the diagonal": lambda xp: xp.einsum("ii->i", xp.arange(9).view(3, 3)),
+    "einsum, three": lambda xp: xp.einsum("ij,jk,kl->il", xp.ones(2, 3), xp.ones(3, 4), xp.ones(4, 5)),
+    "einsum, capital letters": lambda xp: xp.einsum("bA,Ab", xp.ones(2, 3), xp.ones(3, 2)),
+    "einsum, broadcast": lambda xp: xp.einsum("b...i,b...j->...ij", xp.ones(2, 1, 3), xp.ones(2, 4, 5)),
+    "einsum, no operand": lambda xp: xp.einsum("i"),
+    "einsum, too few": lambda xp: xp.einsum("i,j", xp.ones(2)),
+    "einsum, too many": lambda xp: xp.einsum("i", xp.ones(2), xp.ones(2)),
+    "einsum, too many letters": lambda xp: xp.einsum("ij", xp.ones(2)),
+    "einsum, other sizes": lambda xp: xp.einsum("i,i", xp.ones(2), xp.ones(3)),
+    "einsum, other sizes on the diagonal": lambda xp: xp.einsum("ii", xp.ones(2, 3)),
+    "einsum, a wrong letter": lambda xp: xp.einsum("i1", xp.ones(2, 3)),
+    "einsum, wrong dots": lambda xp: xp.einsum("..i", xp.ones(2, 3)),
+    "einsum, an unknown letter": lambda xp: xp.einsum("i->j", xp.ones(2)),
+    "einsum, a letter twice": lambda xp: xp.einsum("i->ii", xp.ones(2)),
+    "einsum, a wrong number": lambda xp: xp.einsum(xp.ones(2), [52]),
+    "einsum, gradient": lambda xp: gradient(xp, lambda x: xp.einsum("bij,bkj->bik", x, x * 2).exp(), 2, 2, 3),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_order_and_einsum_are_torchs(program):
+    agree(program)
