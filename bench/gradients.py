@@ -130,6 +130,7 @@ def compare(form, input, args, kwargs, twice: bool = False) -> tuple[str, str]:
 APART = {
     "nn.functional.batch_norm": "made of others here, which let running statistics require grad and refuse to have no batch",
     "nn.functional.dropout": "another generator",
+    "nn.functional.scaled_dot_product_attention": "dropout, and PyTorch's fused kernel has no second derivative",
 }
 BY_CHANCE = ("bernoulli", "nn.functional.dropout")  # no differences to be taken
 # Operators that are made of others here, and have a kernel and a node of their own in torch: their gradients are compared, and

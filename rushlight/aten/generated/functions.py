@@ -13,19 +13,20 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
-    "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias",
-    "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_", "as_strided_scatter",
-    "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max",
-    "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter",
-    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
-    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
-    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add",
-    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp",
-    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
-    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
+    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_safe_softmax",
+    "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs",
+    "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin",
+    "as_strided", "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli",
+    "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm",
+    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
+    "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
+    "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_",
+    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add", "index_put", "index_put_",
+    "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp", "log", "log10", "log10_",
+    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
+    "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
     "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
     "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
     "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
@@ -2012,6 +2013,73 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     except AttributeError:
         return invoke(rms_norm_op, input, normalized_shape, weight, eps)
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
+
+
+def _safe_softmax(input, dim, dtype=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_safe_softmax_op, input, dim, dtype)
+    return _safe_softmax_op.table[key_set](input, dim, dtype)
+
+
+def _scaled_dot_product_attention_math(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    dropout_mask=None,
+    *,
+    scale=None,
+    enable_gqa=False,
+):
+    try:
+        key_set = (
+            query._key_set
+            | key._key_set
+            | value._key_set
+            | (0 if attn_mask is None else attn_mask._key_set)
+            | (0 if dropout_mask is None else dropout_mask._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _scaled_dot_product_attention_math_op,
+            query,
+            key,
+            value,
+            attn_mask,
+            dropout_p,
+            is_causal,
+            dropout_mask,
+            scale,
+            enable_gqa,
+        )
+    return _scaled_dot_product_attention_math_op.table[key_set](
+        query, key, value, attn_mask, dropout_p, is_causal, dropout_mask, scale, enable_gqa
+    )
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
+):
+    try:
+        key_set = (
+            query._key_set
+            | key._key_set
+            | value._key_set
+            | (0 if attn_mask is None else attn_mask._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            scaled_dot_product_attention_op, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+        )
+    return scaled_dot_product_attention_op.table[key_set](
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+    )
 
 
 def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
@@ -6320,6 +6388,13 @@ layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+_safe_softmax_op = declare("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+_scaled_dot_product_attention_math_op = declare(
+    "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
+)
+scaled_dot_product_attention_op = declare(
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
+)
 binary_cross_entropy_op = declare(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
 )

@@ -7,8 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses, normalisation,
-    pointwise, random, reductions, views,
+    attention, conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses,
+    normalisation, pointwise, random, reductions, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -478,6 +478,9 @@ implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
+implement("_safe_softmax", CompositeExplicitAutograd=attention.safe_softmax)
+implement("_scaled_dot_product_attention_math", CompositeImplicitAutograd=attention.scaled_dot_product_attention_math)
+implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)

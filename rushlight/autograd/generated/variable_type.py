@@ -9,11 +9,11 @@ import math
 
 from rushlight.aten.generated.functions import (
     _index_put_impl__op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
-    _log_softmax_out_op, _reshape_alias_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
-    _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op,
-    add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op,
-    addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
-    amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    _log_softmax_out_op, _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op,
+    _softmax_op, _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
+    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
+    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
+    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
     argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, baddbmm__op, baddbmm_op,
     baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op,
     binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
@@ -1870,6 +1870,21 @@ class LogSoftmaxBackward0(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class SafeSoftmaxBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
     def release_variables(node):
         node.saved_result = None
@@ -6006,6 +6021,22 @@ def _log_softmax(key_set, self, dim, half_to_float):
     return result
 
 
+def _safe_softmax(key_set, self, dim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _safe_softmax_op.below[key_set](self, dim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _safe_softmax_op.below[key_set](self, dim, dtype)
+    node = SafeSoftmaxBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(_safe_softmax_op.below[key_set], self, dim, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
 def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
@@ -7113,21 +7144,21 @@ AUTOGRAD = {
     masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op:
     roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op: scatter_value,
     scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_, stack_op: stack,
-    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _softmax_op:
-    _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op:
-    max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod,
-    prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList,
-    var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_,
-    bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_op: binary_cross_entropy,
-    binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
-    mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
-    smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
-    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
-    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
-    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
-    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
-    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
-    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op:
+    _safe_softmax, _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_,
+    logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min,
+    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum,
+    sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_,
+    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_op:
+    binary_cross_entropy, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op:
+    huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
+    smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
+    _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward,
+    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
+    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
+    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
+    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
+    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
     smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
     tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
 }  # fmt: skip
