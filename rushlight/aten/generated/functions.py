@@ -22,18 +22,19 @@ __all__ = [
     "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
     "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
     "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_",
-    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add", "index_put", "index_put_",
-    "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp", "log", "log10", "log10_",
-    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
-    "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
-    "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
-    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
-    "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gru", "gru_cell", "gt", "index", "index_add",
+    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp",
+    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "matmul", "max", "maximum",
+    "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones",
+    "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
+    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
+    "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice",
+    "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack",
+    "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile",
+    "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -2080,6 +2081,78 @@ def scaled_dot_product_attention(
     return scaled_dot_product_attention_op.table[key_set](
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
     )
+
+
+def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(gru_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(lstm_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(
+        rnn_relu_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    )
+
+
+def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(
+        rnn_tanh_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    )
+
+
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    try:
+        key_set = (
+            input._key_set
+            | hx._key_set
+            | w_ih._key_set
+            | w_hh._key_set
+            | (0 if b_ih is None else b_ih._key_set)
+            | (0 if b_hh is None else b_hh._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(gru_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return gru_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    return invoke(lstm_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    try:
+        key_set = (
+            input._key_set
+            | hx._key_set
+            | w_ih._key_set
+            | w_hh._key_set
+            | (0 if b_ih is None else b_ih._key_set)
+            | (0 if b_hh is None else b_hh._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(rnn_relu_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_relu_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    try:
+        key_set = (
+            input._key_set
+            | hx._key_set
+            | w_ih._key_set
+            | w_hh._key_set
+            | (0 if b_ih is None else b_ih._key_set)
+            | (0 if b_hh is None else b_hh._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(rnn_tanh_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_tanh_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
@@ -6394,6 +6467,30 @@ _scaled_dot_product_attention_math_op = declare(
 )
 scaled_dot_product_attention_op = declare(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
+)
+gru_input_op = declare(
+    "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+lstm_input_op = declare(
+    "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"
+)
+rnn_relu_input_op = declare(
+    "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+rnn_tanh_input_op = declare(
+    "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+gru_cell_op = declare(
+    "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+lstm_cell_op = declare(
+    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"
+)
+rnn_relu_cell_op = declare(
+    "rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+rnn_tanh_cell_op = declare(
+    "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
 )
 binary_cross_entropy_op = declare(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"

@@ -8,7 +8,7 @@ which register kernels when the library is loaded.
 from rushlight.aten import strided
 from rushlight.aten.native import (
     attention, conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses,
-    normalisation, pointwise, random, reductions, views,
+    normalisation, pointwise, random, reductions, rnn, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -481,6 +481,14 @@ implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
 implement("_safe_softmax", CompositeExplicitAutograd=attention.safe_softmax)
 implement("_scaled_dot_product_attention_math", CompositeImplicitAutograd=attention.scaled_dot_product_attention_math)
 implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
+implement("gru.input", CompositeImplicitAutograd=rnn.gru)
+implement("lstm.input", CompositeImplicitAutograd=rnn.lstm)
+implement("rnn_relu.input", CompositeImplicitAutograd=rnn.rnn_relu)
+implement("rnn_tanh.input", CompositeImplicitAutograd=rnn.rnn_tanh)
+implement("gru_cell", CompositeImplicitAutograd=rnn.gru_cell)
+implement("lstm_cell", CompositeImplicitAutograd=rnn.lstm_cell)
+implement("rnn_relu_cell", CompositeImplicitAutograd=rnn.rnn_relu_cell)
+implement("rnn_tanh_cell", CompositeImplicitAutograd=rnn.rnn_tanh_cell)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)

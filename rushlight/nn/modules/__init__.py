@@ -3,15 +3,17 @@
     module, hooks, state_dict    registration, calling, saving and loading
     containers                   modules in lists and dicts
     layers, lazy                 the layers and the losses
+    rnn                          recurrent layers
 
 In PyTorch: `torch/nn/modules/`.
 """
 
 # ruff: noqa: F403
-from rushlight.nn.modules import containers, layers, lazy, module
+from rushlight.nn.modules import containers, layers, lazy, module, rnn
 from rushlight.nn.modules.containers import *
 from rushlight.nn.modules.layers import *
 from rushlight.nn.modules.lazy import *
 from rushlight.nn.modules.module import *
+from rushlight.nn.modules.rnn import *
 
-__all__ = [name for each in (containers, layers, lazy, module) for name in each.__all__]
+__all__ = [name for each in (containers, layers, lazy, module, rnn) for name in each.__all__]

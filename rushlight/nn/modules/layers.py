@@ -2,7 +2,7 @@
 
 The computation of a layer is in `nn/functional.py` and its operators. Here are its parameters, their initial values, and its
 `repr`. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`, `dropout.py`,
-`flatten.py`, `activation.py`, `loss.py`). Left out: convolutions, recurrent and attention layers.
+`flatten.py`, `activation.py`, `loss.py`). Left out: convolutions.
 """
 
 from __future__ import annotations
