@@ -130,6 +130,7 @@ def compare(form, input, args, kwargs, twice: bool = False) -> tuple[str, str]:
 APART = {
     "nn.functional.batch_norm": "made of others here, which let running statistics require grad and refuse to have no batch",
     "nn.functional.dropout": "another generator",
+    "nn.functional.multi_head_attention_forward": "dropout, and PyTorch's fused kernel has no second derivative",
     "nn.functional.scaled_dot_product_attention": "dropout, and PyTorch's fused kernel has no second derivative",
 }
 BY_CHANCE = ("bernoulli", "nn.functional.dropout")  # no differences to be taken

@@ -4,16 +4,18 @@
     containers                   modules in lists and dicts
     layers, lazy                 the layers and the losses
     rnn                          recurrent layers
+    transformer                  attention, and the encoder of a transformer
 
 In PyTorch: `torch/nn/modules/`.
 """
 
 # ruff: noqa: F403
-from rushlight.nn.modules import containers, layers, lazy, module, rnn
+from rushlight.nn.modules import containers, layers, lazy, module, rnn, transformer
 from rushlight.nn.modules.containers import *
 from rushlight.nn.modules.layers import *
 from rushlight.nn.modules.lazy import *
 from rushlight.nn.modules.module import *
 from rushlight.nn.modules.rnn import *
+from rushlight.nn.modules.transformer import *
 
-__all__ = [name for each in (containers, layers, lazy, module, rnn) for name in each.__all__]
+__all__ = [name for each in (containers, layers, lazy, module, rnn, transformer) for name in each.__all__]
