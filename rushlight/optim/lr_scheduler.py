@@ -3,7 +3,7 @@
 Most rules are *chainable*: they compute the next learning rate from the current one, not from the number of steps. So several
 schedulers can act on one optimizer, and each multiplies the current learning rate. The closed form computes it from the first
 learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `MultiplicativeLR`, `PolynomialLR`,
-`CyclicLR`, warm restarts, `ChainedScheduler`, learning rates that are tensors.
+`CyclicLR`, `ChainedScheduler`, learning rates that are tensors.
 """
 
 from __future__ import annotations
@@ -67,8 +67,11 @@ class LRScheduler:
     def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
+        self._set_lrs(self._get_closed_form_lr if closed else self.get_lr)
+
+    def _set_lrs(self, get_lr: Callable[[], list[float]]) -> None:
         self._get_lr_called_within_step = True
-        values = self._get_closed_form_lr() if closed else self.get_lr()
+        values = get_lr()
         self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
             group["lr"] = lr
@@ -277,6 +280,56 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[float]:
         height = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
         return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """From the first learning rate to `eta_min` along half a cosine, in `T_0` steps, and then from the start again. Each time
+    the number of steps is multiplied by `T_mult`. A `step` to an epoch may be a fraction.
+    Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingWarmRestarts`."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+        self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_get_lr_called_outside_step(self)
+        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base_lr - self.eta_min) * height for base_lr in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+        elif epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        else:
+            self._restart_before(epoch)
+        self.last_epoch = math.floor(epoch)
+        self._set_lrs(self.get_lr)
+
+    def _restart_before(self, epoch: float) -> None:
+        """Set the length of the cosine at this epoch, and the steps since its start."""
+        if epoch < self.T_0:
+            self.T_i, self.T_cur = self.T_0, epoch
+        elif self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+        else:  # n restarts: the lengths so far are a geometric series
+            n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+            self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**n
 
 
 class SequentialLR(LRScheduler):

@@ -55,6 +55,11 @@ SCHEDULES = {
     "ConstantLR": {"factor": factors, "total_iters": counts},
     "LinearLR": {"start_factor": factors, "end_factor": factors | st.just(0.0), "total_iters": counts},
     "CosineAnnealingLR": {"T_max": counts, "eta_min": st.sampled_from([0.0, 0.01, 0.2])},
+    "CosineAnnealingWarmRestarts": {
+        "T_0": counts,
+        "T_mult": st.integers(1, 3),
+        "eta_min": st.sampled_from([0.0, 0.01]),
+    },
     "LambdaLR": {"lr_lambda": st.sampled_from([lambda n: 0.9**n, lambda n: 1 / (1 + n), [math.cos, math.exp]])},
 }
 any_schedule = st.sampled_from(list(SCHEDULES)).flatmap(
@@ -65,7 +70,7 @@ any_schedule = st.sampled_from(list(SCHEDULES)).flatmap(
 def complete(drawn):
     name, settings = drawn
     needed = {"StepLR": "step_size", "MultiStepLR": "milestones", "ExponentialLR": "gamma", "LambdaLR": "lr_lambda",
-              "CosineAnnealingLR": "T_max"}  # fmt: skip
+              "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}  # fmt: skip
     return name not in needed or needed[name] in settings
 
 
@@ -88,6 +93,12 @@ def test_two_schedules_on_one_optimizer_follow_those_of_torch(first, second):
 def test_a_step_to_a_given_epoch_takes_the_closed_form(drawn, epochs):
     name, settings = drawn
     follows(lambda schedules, optimizer: getattr(schedules, name)(optimizer, **settings), steps=9, epochs=epochs)
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_warm_restarts_take_fractions_of_epochs(factor):
+    epochs = [0.5, 1.5, 7.5, 3.25, 14]
+    follows(lambda schedules, optimizer: schedules.CosineAnnealingWarmRestarts(optimizer, 2, factor), epochs=epochs)
 
 
 @given(st.lists(any_schedule, min_size=1, max_size=3), st.lists(st.integers(1, 8), min_size=2, max_size=2))
@@ -187,6 +198,10 @@ def test_a_plateau_is_seen_where_torch_sees_it(metrics, settings):
         lambda s, o: s.ReduceLROnPlateau(o).step(),
         lambda s, o: s.ReduceLROnPlateau(o).step("low"),
         lambda s, o: s.OneCycleLR(o, 1.0),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 0),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, 0.5),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, eta_min="0"),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2).step(-1),
         lambda s, o: s.OneCycleLR(o, 1.0, epochs=3),
         lambda s, o: s.OneCycleLR(o, 1.0, total_steps=0),
         lambda s, o: s.OneCycleLR(o, 1.0, epochs=2, steps_per_epoch=-1),
