@@ -137,6 +137,7 @@ BY_CHANCE = ("bernoulli", "nn.functional.dropout")  # no differences to be taken
 # Operators that are made of others here, and have a kernel and a node of their own in torch: their gradients are compared, and
 # not the graphs.
 MADE_OF_OTHERS = {
+    "nn.functional.cosine_similarity": "no linalg_vector_norm",
     "layer_norm": "no native_layer_norm",
     "rms_norm": "no _fused_rms_norm",
     "nn.functional.layer_norm": "no native_layer_norm",

@@ -17,15 +17,16 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import bool_, dtype
 
 __all__ = [
-    "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "elu_",
-    "embedding", "gelu", "hardtanh", "hardtanh_", "huber_loss", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
-    "leaky_relu_", "linear", "log_softmax", "mse_loss", "multi_head_attention_forward", "nll_loss", "one_hot", "relu",
-    "relu6", "relu_", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin",
-    "softplus", "tanh",
+    "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_similarity", "cross_entropy", "dropout",
+    "elu", "elu_", "embedding", "gelu", "hardtanh", "hardtanh_", "huber_loss", "kl_div", "l1_loss", "layer_norm",
+    "leaky_relu", "leaky_relu_", "linear", "log_softmax", "mse_loss", "multi_head_attention_forward", "nll_loss", "one_hot",
+    "relu", "relu6", "relu_", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu", "smooth_l1_loss", "softmax",
+    "softmin", "softplus", "tanh",
 ]  # fmt: skip
 
 # Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
+cosine_similarity = functions.cosine_similarity
 scaled_dot_product_attention = functions.scaled_dot_product_attention
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
 

@@ -19,16 +19,16 @@ __all__ = [
     "as_strided", "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli",
     "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm",
     "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
-    "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
-    "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip", "floor", "floor_",
-    "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gru", "gru_cell", "gt", "index", "index_add",
-    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp",
-    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "matmul", "max", "maximum",
-    "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones",
-    "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
+    "clamp_min_", "clone", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter",
+    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
+    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
+    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gru", "gru_cell", "gt", "index",
+    "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le",
+    "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "matmul", "max",
+    "maximum", "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_",
+    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
     "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
     "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice",
     "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack",
@@ -2153,6 +2153,14 @@ def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     except AttributeError:
         return invoke(rnn_tanh_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
     return rnn_tanh_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-08):
+    try:
+        key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosine_similarity_op, x1, x2, dim, eps)
+    return cosine_similarity_op.table[key_set](x1, x2, dim, eps)
 
 
 def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
@@ -6492,6 +6500,7 @@ rnn_relu_cell_op = declare(
 rnn_tanh_cell_op = declare(
     "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
 )
+cosine_similarity_op = declare("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
 binary_cross_entropy_op = declare(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
 )

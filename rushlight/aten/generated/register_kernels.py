@@ -7,7 +7,7 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    attention, conversions, creation, elementary, functional_forms, gather_scatter, linear_algebra, losses,
+    attention, conversions, creation, distance, elementary, functional_forms, gather_scatter, linear_algebra, losses,
     normalisation, pointwise, random, reductions, rnn, views,
 )  # fmt: skip
 from rushlight.library import implement
@@ -489,6 +489,7 @@ implement("gru_cell", CompositeImplicitAutograd=rnn.gru_cell)
 implement("lstm_cell", CompositeImplicitAutograd=rnn.lstm_cell)
 implement("rnn_relu_cell", CompositeImplicitAutograd=rnn.rnn_relu_cell)
 implement("rnn_tanh_cell", CompositeImplicitAutograd=rnn.rnn_tanh_cell)
+implement("cosine_similarity", CompositeImplicitAutograd=distance.cosine_similarity)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)

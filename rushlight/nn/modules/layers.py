@@ -22,10 +22,10 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding", "Flatten", "GELU",
-    "Hardtanh", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
-    "NLLLoss", "RMSNorm", "ReLU", "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh",
-    "Unflatten",
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "ELU", "Embedding",
+    "Flatten", "GELU", "Hardtanh", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "Linear",
+    "LogSoftmax", "MSELoss", "NLLLoss", "RMSNorm", "ReLU", "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin",
+    "Softplus", "Tanh", "Unflatten",
 ]  # fmt: skip
 
 
@@ -511,6 +511,15 @@ class CrossEntropyLoss(NLLLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         options = {"ignore_index": self.ignore_index, "reduction": self.reduction}
         return F.cross_entropy(input, target, self.weight, **options, label_smoothing=self.label_smoothing)
+
+
+class CosineSimilarity(Module):
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class BCELoss(_Loss):
