@@ -71,7 +71,9 @@ def test_an_encoder_layer_is_compiled(backend):
     for compiled in (False, True):
         module = encoder(rl, dropout=0.0).layers[0]
         x = numbers(rl, 2, 4, 4).requires_grad_()
-        result = (rl.compile(module, backend=backend) if compiled else module)(x, src_key_padding_mask=padding(rl))
+        result = (rl.compile(module, backend=backend, fullgraph=True) if compiled else module)(
+            x, src_key_padding_mask=padding(rl)
+        )
         result.square().sum().backward()
         results.append(
             [torch.from_numpy(each.detach().numpy()) for each in (result, x.grad, module.linear1.weight.grad)]
