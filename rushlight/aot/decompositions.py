@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native import attention
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import Operator
 from rushlight.c10.dtypes import dtype, float16, float32
@@ -170,6 +171,7 @@ def scatter(write: Callable) -> Callable:
 _TABLE: dict[str, Callable] = {
     "_softmax": softmax,
     "_log_softmax": log_softmax,
+    "_safe_softmax": attention.safe_softmax,
     "_softmax_backward_data": softmax_backward_data,
     "_log_softmax_backward_data": log_softmax_backward_data,
     "threshold_backward": lambda grad, self, threshold: functions.where(self <= threshold, 0.0, grad),

@@ -104,8 +104,11 @@ class OutputGraph:
                 variable.source, variable.real, variable.cls = first.source, first.real, first.cls
             self.held.append(fake)
             return variable
-        if isinstance(fake, (tuple, list)) and fake and all(isinstance(item, Tensor) for item in fake):
-            items = [self.emit("call_function", getitem, (node, i), {}, item) for i, item in enumerate(fake)]
+        if isinstance(fake, (tuple, list)) and fake and all(isinstance(item, Tensor | None) for item in fake):
+            items = [
+                ConstantVariable(None) if item is None else self.emit("call_function", getitem, (node, i), {}, item)
+                for i, item in enumerate(fake)
+            ]
             return ListVariable(items) if isinstance(fake, list) else TupleVariable(items, cls=type(fake))
         if fake is None:
             return ConstantVariable(None)

@@ -7,25 +7,29 @@ warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import dtype
+from rushlight.c10.dtypes import bool_, dtype
 
 __all__ = [
     "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d",
-    "conv2d", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu", "group_norm", "hardtanh", "hardtanh_",
-    "huber_loss", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "max_pool2d",
-    "max_pool2d_with_indices", "mse_loss", "nll_loss", "one_hot", "pad", "relu", "relu6", "relu_", "rms_norm", "sigmoid",
-    "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh",
+    "conv2d", "cosine_similarity", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu", "group_norm", "hardtanh",
+    "hardtanh_", "huber_loss", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax",
+    "max_pool2d", "max_pool2d_with_indices", "mse_loss", "multi_head_attention_forward", "nll_loss", "one_hot", "pad",
+    "relu", "relu6", "relu_", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu", "smooth_l1_loss", "softmax",
+    "softmin", "softplus", "tanh",
 ]  # fmt: skip
 
 # Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
 conv1d, conv2d, avg_pool2d = functions.conv1d, functions.conv2d, functions.avg_pool2d
+cosine_similarity = functions.cosine_similarity
+scaled_dot_product_attention = functions.scaled_dot_product_attention
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
 
 # Activations ---------------------------------------------------------------------------------------------------------
@@ -365,3 +369,224 @@ def _weighted(loss: Tensor, weight: Tensor, reduction: int) -> Tensor:
         return loss
     total = functions.sum(loss)
     return total / functions.sum(weight) if reduction == REDUCTIONS["mean"] else total
+
+
+# Attention -----------------------------------------------------------------------------------------------------------
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Weight,
+    in_proj_bias: Weight,
+    bias_k: Weight,
+    bias_v: Weight,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Weight,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Weight = None,
+    k_proj_weight: Weight = None,
+    v_proj_weight: Weight = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention in several heads, each on its part of the projected features, and a projection of the result.
+
+    The queries are (L, batch, E), the keys and values (S, batch, features), or all without a batch. A mask that is bool is True
+    where a key takes no part; one of floating-point numbers is added. `attn_mask` is (L, S) or (batch * heads, L, S), and
+    `key_padding_mask` (batch, S). The result is (L, batch, E). With `need_weights`, the weights are the second result, (batch, L,
+    S) as a mean over the heads, or (batch, heads, L, S).
+
+    Source: `torch/nn/functional.py`, `multi_head_attention_forward`.
+    """
+    is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not is_batched:
+        query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    (length, batch, features), dropout_p = query.shape, dropout_p if training else 0.0
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    key_padding_mask = _canonical_mask(
+        key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype
+    )
+    if is_causal and key_padding_mask is None and not need_weights:
+        attn_mask = None  # attention makes the causal mask itself
+    else:
+        attn_mask, is_causal = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, check_other=False), False
+    if features != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {features}")
+    head_dim = features // num_heads
+    if head_dim * num_heads != features:
+        raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
+    if (key.shape[:2] != value.shape[:2]) if use_separate_proj_weight else key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    if use_separate_proj_weight:
+        biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
+        q, k, v = _in_projection(query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, *biases)
+    else:
+        q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
+    attn_mask = _check_attn_mask(attn_mask, (length, key.size(0)), batch * num_heads)
+    masks = [attn_mask, key_padding_mask]
+    if (bias_k is None) != (bias_v is None):
+        raise AssertionError("bias_k and bias_v must be given together")
+    if bias_k is not None:  # one more key and value, which are learnt
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static key or value.")
+        k, v = (functions.cat([x, bias.repeat((1, batch, 1))]) for x, bias in ((k, bias_k), (v, bias_v)))
+        masks = [_one_more_key(mask) for mask in masks]
+    q = q.view((length, batch * num_heads, head_dim)).transpose(0, 1)
+    k, v = (
+        x.view((x.size(0), batch * num_heads, head_dim)).transpose(0, 1)
+        if static is None
+        else _check_static(static, batch * num_heads, head_dim)
+        for x, static in ((k, static_k), (v, static_v))
+    )
+    if add_zero_attn:  # one more key and value, which are zeros
+        zeros = functions.zeros((batch * num_heads, 1, head_dim), dtype=k.dtype, device=k.device)
+        k, v = functions.cat([k, zeros], 1), functions.cat([v, zeros], 1)
+        masks = [_one_more_key(mask) for mask in masks]
+    mask = _merged_mask(*masks, batch, num_heads, k.size(1))
+    if need_weights:
+        result, weights = _attention_with_weights(q, k, v, mask, dropout_p)
+        result = result.transpose(0, 1).reshape((length * batch, features))
+        weights = weights.view((batch, num_heads, length, k.size(1)))
+        weights = functions.mean(weights, 1) if average_attn_weights else weights
+    else:
+        heads, weights = (batch, num_heads, -1, head_dim), None
+        if mask is not None:
+            mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view((batch, num_heads, -1, k.size(1)))
+        q, k, v = q.view(heads), k.view(heads), v.view(heads)
+        result = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
+        result = result.permute((2, 0, 1, 3)).reshape((batch * length, features))
+    result = linear(result, out_proj_weight, out_proj_bias)
+    result = result.view((length, batch, result.size(1)))
+    if is_batched:
+        return result, weights
+    return result.squeeze(1), None if weights is None else weights.squeeze(0)
+
+
+def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads: int) -> bool:
+    """Whether there is a batch."""
+    if query.dim() not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
+        )
+    is_batched = query.dim() == 3
+    given = f"For {query.dim()}-D `query`"
+    if not key.dim() == value.dim() == query.dim():
+        raise AssertionError(f"{given}, expected `key` and `value` of as many but found {key.dim()} and {value.dim()}")
+    if key_padding_mask is not None and key_padding_mask.dim() != query.dim() - 1:
+        raise AssertionError(f"{given}, `key_padding_mask` cannot have {key_padding_mask.dim()} dimensions")
+    if attn_mask is not None and attn_mask.dim() not in (2, 3):
+        raise AssertionError(f"{given}, `attn_mask` cannot have {attn_mask.dim()} dimensions")
+    sizes = (num_heads, query.shape[0], key.shape[0])
+    if not is_batched and attn_mask is not None and attn_mask.dim() == 3 and attn_mask.shape != sizes:
+        raise AssertionError(f"Expected `attn_mask` shape to be {sizes} but got {attn_mask.shape}")
+    return is_batched
+
+
+def _none_or_dtype(input: Tensor | None) -> dtype | None:
+    return None if input is None else input.dtype
+
+
+def _canonical_mask(
+    mask: Tensor | None,
+    mask_name: str,
+    other_type: dtype | None,
+    other_name: str,
+    target_type: dtype,
+    check_other: bool = True,
+) -> Tensor | None:
+    """A mask that is added: minus infinity where a bool mask is True. Source: `torch/nn/functional.py`, `_canonical_mask`."""
+    if mask is None:
+        return None
+    if mask.dtype is not bool_ and not mask.dtype.is_floating_point:
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and mask.dtype is not other_type:
+        warnings.warn(
+            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type.", stacklevel=3
+        )
+    if mask.dtype.is_floating_point:
+        return mask
+    return functions.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
+
+
+def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Weight = None) -> tuple[Tensor, ...]:
+    """The projections by weights in one matrix, (3 * features, features). The same tensors are projected together.
+    Source: `torch/nn/functional.py`, `_in_projection_packed`."""
+    features = q.size(-1)
+    if k is not v:
+        biases = (None, None, None) if b is None else b.chunk(3)
+        return tuple(map(linear, (q, k, v), w.chunk(3), biases))
+    if q is k:
+        return _several_projections(q, w, b, 3)
+    sizes = [features, features * 2]
+    (w_q, w_kv), (b_q, b_kv) = w.split(sizes), (None, None) if b is None else b.split(sizes)
+    return linear(q, w_q, b_q), *_several_projections(k, w_kv, b_kv, 2)
+
+
+def _several_projections(x: Tensor, w: Tensor, b: Weight, count: int) -> tuple[Tensor, ...]:
+    projected = linear(x, w, b).unflatten(-1, (count, -1)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+    return tuple(projected[i] for i in range(count))
+
+
+def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None) -> tuple[Tensor, ...]:
+    """The projections by three weights. Source: `torch/nn/functional.py`, `_in_projection`."""
+    for x, weight in ((q, w_q), (k, w_k), (v, w_v)):
+        if tuple(weight.shape) != (q.size(-1), x.size(-1)):
+            raise AssertionError(f"expecting weights shape of {(q.size(-1), x.size(-1))}, but got {weight.shape}")
+    return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
+
+
+def _check_attn_mask(mask: Tensor | None, sizes: tuple[int, int], count: int) -> Tensor | None:
+    """The mask with 3 dimensions."""
+    if mask is None:
+        return None
+    wanted = sizes if mask.dim() == 2 else (count, *sizes)
+    if tuple(mask.shape) != wanted:
+        raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {wanted}.")
+    return mask.unsqueeze(0) if mask.dim() == 2 else mask
+
+
+def _check_static(static: Tensor, count: int, head_dim: int) -> Tensor:
+    if static.size(0) != count or static.size(2) != head_dim:
+        raise AssertionError(f"expecting static keys and values ({count}, *, {head_dim}), but got {static.shape}")
+    return static
+
+
+def _one_more_key(mask: Tensor | None) -> Tensor | None:
+    """The mask for one more key, which takes part."""
+    if mask is None:
+        return None
+    zeros = functions.zeros((*mask.shape[:-1], 1), dtype=mask.dtype, device=mask.device)
+    return functions.cat([mask, zeros], -1)
+
+
+def _merged_mask(attn_mask: Tensor | None, key_padding_mask: Tensor | None, batch: int, num_heads: int, keys: int):
+    """The sum of both masks, (batch * heads, L, S), or (1, L, S) without padding."""
+    if key_padding_mask is None:
+        return attn_mask
+    if tuple(key_padding_mask.shape) != (batch, keys):
+        raise AssertionError(f"expecting key_padding_mask shape of {(batch, keys)}, but got {key_padding_mask.shape}")
+    padding = key_padding_mask.view((batch, 1, 1, keys)).expand((-1, num_heads, -1, -1))
+    padding = padding.reshape((batch * num_heads, 1, keys))
+    return padding if attn_mask is None else attn_mask + padding
+
+
+def _attention_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float) -> tuple:
+    scaled, keys = q * math.sqrt(1.0 / q.size(-1)), k.transpose(-2, -1)
+    weights = functions.bmm(scaled, keys) if mask is None else functions.baddbmm(mask, scaled, keys)
+    weights = functions.softmax(weights, -1)
+    weights = dropout(weights, dropout_p) if dropout_p > 0 else weights
+    return functions.bmm(weights, v), weights

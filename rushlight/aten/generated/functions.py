@@ -13,28 +13,28 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
-    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
-    "addmm", "alias", "all", "allclose", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
-    "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk",
-    "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "column_stack", "cos", "cos_",
-    "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
-    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
-    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
-    "full", "full_like", "gather", "ge", "gt", "hstack", "index", "index_add", "index_copy", "index_fill", "index_put",
-    "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "linspace",
-    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
-    "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg",
-    "neg_", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
-    "repeat_interleave", "reshape", "rms_norm", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter",
-    "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_",
-    "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_",
-    "squeeze", "stack", "std", "std_mean", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
-    "unsqueeze", "var", "var_mean", "vstack", "where", "zero_", "zeros", "zeros_like",
+    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_safe_softmax",
+    "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs",
+    "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin",
+    "as_strided", "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli",
+    "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm",
+    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clone", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter",
+    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
+    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
+    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gru", "gru_cell", "gt", "index",
+    "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le",
+    "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "matmul", "max",
+    "maximum", "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_",
+    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
+    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
+    "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice",
+    "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack",
+    "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile",
+    "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -327,25 +327,6 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
     return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
 
 
-def eye(*args, **kwargs):
-    requires_grad = kwargs.pop("requires_grad", False)
-    if (out := kwargs.pop("out", None)) is not None:
-        kwargs = check_out_options(out, kwargs)
-    return leaf(
-        resolve(
-            (
-                eye_op,
-                eye_m_op,
-                eye_out_op,
-                eye_m_out_op,
-            ),
-            args,
-            kwargs,
-        ),
-        requires_grad,
-    )
-
-
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
@@ -362,29 +343,6 @@ def full_like(
         return invoke(full_like_op, input, fill_value, dtype, layout, device, pin_memory, memory_format)
     return leaf(
         full_like_op.table[key_set](input, fill_value, dtype, layout, device, pin_memory, memory_format), requires_grad
-    )
-
-
-def linspace(*args, **kwargs):
-    requires_grad = kwargs.pop("requires_grad", False)
-    if (out := kwargs.pop("out", None)) is not None:
-        kwargs = check_out_options(out, kwargs)
-    return leaf(
-        resolve(
-            (
-                linspace_op,
-                linspace_Tensor_Tensor_op,
-                linspace_Tensor_Scalar_op,
-                linspace_Scalar_Tensor_op,
-                linspace_out_op,
-                linspace_Tensor_Tensor_out_op,
-                linspace_Tensor_Scalar_out_op,
-                linspace_Scalar_Tensor_out_op,
-            ),
-            args,
-            kwargs,
-        ),
-        requires_grad,
     )
 
 
@@ -546,14 +504,6 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     except AttributeError:
         return invoke(addcmul_op, input, tensor1, tensor2, value)
     return addcmul_op.table[key_set](input, tensor1, tensor2, value)
-
-
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(allclose_op, input, other, rtol, atol, equal_nan)
-    return allclose_op.table[key_set](input, other, rtol, atol, equal_nan)
 
 
 def bitwise_and(input, other, *, out=None):
@@ -920,14 +870,6 @@ def hardtanh_(input, min_val=-1, max_val=1):
     except AttributeError:
         return invoke(hardtanh__op, input, min_val, max_val)
     return hardtanh__op.table[key_set](input, min_val, max_val)
-
-
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(isclose_op, input, other, rtol, atol, equal_nan)
-    return isclose_op.table[key_set](input, other, rtol, atol, equal_nan)
 
 
 def isfinite(input):
@@ -1500,12 +1442,34 @@ def trunc_(input):
     return trunc__op.table[key_set](input)
 
 
-def where(*args, **kwargs):
+def where(condition, input, other, *, out=None):
+    if out is not None:
+        return invoke(where_self_out_op, condition, input, other, out)
+    try:
+        key_set = (condition._key_set | input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(where_self_op, condition, input, other)
+    return where_self_op.table[key_set](condition, input, other)
+
+
+def xlogy(*args, **kwargs):
     return resolve(
         (
-            where_self_op,
-            where_op,
-            where_self_out_op,
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+            xlogy_Scalar_Self_op,
+            xlogy_OutTensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def xlogy_(*args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
         ),
         args,
         kwargs,
@@ -1893,30 +1857,6 @@ def std(*args, **kwargs):
     )
 
 
-def std_mean(*args, **kwargs):
-    return resolve(
-        (
-            std_mean_op,
-            std_mean_dim_op,
-            std_mean_correction_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def var_mean(*args, **kwargs):
-    return resolve(
-        (
-            var_mean_op,
-            var_mean_dim_op,
-            var_mean_correction_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
 def sum(*args, **kwargs):
     return resolve(
         (
@@ -1942,272 +1882,6 @@ def var(*args, **kwargs):
         args,
         kwargs,
     )
-
-
-def atleast_1d(*args, **kwargs):
-    return resolve(
-        (
-            atleast_1d_op,
-            atleast_1d_Sequence_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def atleast_2d(*args, **kwargs):
-    return resolve(
-        (
-            atleast_2d_op,
-            atleast_2d_Sequence_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def atleast_3d(*args, **kwargs):
-    return resolve(
-        (
-            atleast_3d_op,
-            atleast_3d_Sequence_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def column_stack(tensors, *, out=None):
-    if out is not None:
-        return invoke(column_stack_out_op, tensors, out)
-    return invoke(column_stack_op, tensors)
-
-
-def dstack(tensors, *, out=None):
-    if out is not None:
-        return invoke(dstack_out_op, tensors, out)
-    return invoke(dstack_op, tensors)
-
-
-def hstack(tensors, *, out=None):
-    if out is not None:
-        return invoke(hstack_out_op, tensors, out)
-    return invoke(hstack_op, tensors)
-
-
-def meshgrid(*args, **kwargs):
-    return resolve(
-        (
-            meshgrid_op,
-            meshgrid_indexing_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def repeat_interleave(*args, **kwargs):
-    return resolve(
-        (
-            repeat_interleave_Tensor_op,
-            repeat_interleave_self_Tensor_op,
-            repeat_interleave_self_int_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def vstack(tensors, *, out=None):
-    if out is not None:
-        return invoke(vstack_out_op, tensors, out)
-    return invoke(vstack_op, tensors)
-
-
-def index_copy(input, dim, index, source, *, out=None):
-    if out is not None:
-        return invoke(index_copy_out_op, input, dim, index, source, out)
-    try:
-        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(index_copy_op, input, dim, index, source)
-    return index_copy_op.table[key_set](input, dim, index, source)
-
-
-def index_fill(*args, **kwargs):
-    return resolve(
-        (
-            index_fill_int_Tensor_op,
-            index_fill_int_Scalar_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def masked_scatter(input, mask, source):
-    try:
-        key_set = (input._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_scatter_op, input, mask, source)
-    return masked_scatter_op.table[key_set](input, mask, source)
-
-
-def masked_scatter_backward(grad_output, mask, sizes):
-    try:
-        key_set = (grad_output._key_set | mask._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_scatter_backward_op, grad_output, mask, sizes)
-    return masked_scatter_backward_op.table[key_set](grad_output, mask, sizes)
-
-
-def masked_select(input, mask, *, out=None):
-    if out is not None:
-        return invoke(masked_select_out_op, input, mask, out)
-    try:
-        key_set = (input._key_set | mask._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_select_op, input, mask)
-    return masked_select_op.table[key_set](input, mask)
-
-
-def masked_select_backward(grad, input, mask):
-    try:
-        key_set = (grad._key_set | input._key_set | mask._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_select_backward_op, grad, input, mask)
-    return masked_select_backward_op.table[key_set](grad, input, mask)
-
-
-def nonzero(input, *, out=None):
-    if out is not None:
-        return invoke(nonzero_out_op, input, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(nonzero_op, input)
-    return nonzero_op.table[key_set](input)
-
-
-def nonzero_numpy(input):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(nonzero_numpy_op, input)
-    return nonzero_numpy_op.table[key_set](input)
-
-
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
-    if out is not None:
-        return invoke(scatter_reduce_two_out_op, input, dim, index, src, reduce, include_self, out)
-    try:
-        key_set = (input._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(scatter_reduce_two_op, input, dim, index, src, reduce, include_self)
-    return scatter_reduce_two_op.table[key_set](input, dim, index, src, reduce, include_self)
-
-
-def linalg_matrix_norm(*args, **kwargs):
-    return resolve(
-        (
-            linalg_matrix_norm_op,
-            linalg_matrix_norm_str_ord_op,
-            linalg_matrix_norm_out_op,
-            linalg_matrix_norm_str_ord_out_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
-    dim = (dim,) if dim.__class__ is int else dim
-    if out is not None:
-        return invoke(linalg_vector_norm_out_op, input, ord, dim, keepdim, dtype, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(linalg_vector_norm_op, input, ord, dim, keepdim, dtype)
-    return linalg_vector_norm_op.table[key_set](input, ord, dim, keepdim, dtype)
-
-
-def argsort(*args, **kwargs):
-    return resolve(
-        (
-            argsort_op,
-            argsort_stable_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def median(*args, **kwargs):
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    return resolve(
-        (
-            median_op,
-            median_dim_op,
-            median_dim_values_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def sort(*args, **kwargs):
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    return resolve(
-        (
-            sort_op,
-            sort_stable_op,
-            sort_values_op,
-            sort_values_stable_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def topk(*args, **kwargs):
-    kwargs = unpack_out(kwargs, ("values", "indices"))
-    return resolve(
-        (
-            topk_op,
-            topk_values_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(unique_consecutive_op, input, return_inverse, return_counts, dim)
-    return unique_consecutive_op.table[key_set](input, return_inverse, return_counts, dim)
-
-
-def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=False):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(unique_dim_op, input, dim, sorted, return_inverse, return_counts)
-    return unique_dim_op.table[key_set](input, dim, sorted, return_inverse, return_counts)
-
-
-def _unique2(input, sorted=True, return_inverse=False, return_counts=False):
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_unique2_op, input, sorted, return_inverse, return_counts)
-    return _unique2_op.table[key_set](input, sorted, return_inverse, return_counts)
-
-
-def einsum(equation, tensors, *, path=None):
-    return invoke(einsum_op, equation, tensors, path)
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
@@ -2342,6 +2016,165 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
 
 
+def _safe_softmax(input, dim, dtype=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_safe_softmax_op, input, dim, dtype)
+    return _safe_softmax_op.table[key_set](input, dim, dtype)
+
+
+def _scaled_dot_product_attention_math(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    dropout_mask=None,
+    *,
+    scale=None,
+    enable_gqa=False,
+):
+    try:
+        key_set = (
+            query._key_set
+            | key._key_set
+            | value._key_set
+            | (0 if attn_mask is None else attn_mask._key_set)
+            | (0 if dropout_mask is None else dropout_mask._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _scaled_dot_product_attention_math_op,
+            query,
+            key,
+            value,
+            attn_mask,
+            dropout_p,
+            is_causal,
+            dropout_mask,
+            scale,
+            enable_gqa,
+        )
+    return _scaled_dot_product_attention_math_op.table[key_set](
+        query, key, value, attn_mask, dropout_p, is_causal, dropout_mask, scale, enable_gqa
+    )
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
+):
+    try:
+        key_set = (
+            query._key_set
+            | key._key_set
+            | value._key_set
+            | (0 if attn_mask is None else attn_mask._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            scaled_dot_product_attention_op, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+        )
+    return scaled_dot_product_attention_op.table[key_set](
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+    )
+
+
+def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(gru_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(lstm_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(
+        rnn_relu_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    )
+
+
+def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return invoke(
+        rnn_tanh_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    )
+
+
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    try:
+        key_set = (
+            input._key_set
+            | hx._key_set
+            | w_ih._key_set
+            | w_hh._key_set
+            | (0 if b_ih is None else b_ih._key_set)
+            | (0 if b_hh is None else b_hh._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(gru_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return gru_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    return invoke(lstm_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    try:
+        key_set = (
+            input._key_set
+            | hx._key_set
+            | w_ih._key_set
+            | w_hh._key_set
+            | (0 if b_ih is None else b_ih._key_set)
+            | (0 if b_hh is None else b_hh._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(rnn_relu_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_relu_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    try:
+        key_set = (
+            input._key_set
+            | hx._key_set
+            | w_ih._key_set
+            | w_hh._key_set
+            | (0 if b_ih is None else b_ih._key_set)
+            | (0 if b_hh is None else b_hh._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(rnn_tanh_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_tanh_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-08):
+    try:
+        key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosine_similarity_op, x1, x2, dim, eps)
+    return cosine_similarity_op.table[key_set](x1, x2, dim, eps)
+
+
+def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(binary_cross_entropy_out_op, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_op, input, target, weight, reduction)
+    return binary_cross_entropy_op.table[key_set](input, target, weight, reduction)
+
+
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
     try:
         key_set = (
@@ -2374,6 +2207,14 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     except AttributeError:
         return invoke(huber_loss_op, input, target, reduction, delta)
     return huber_loss_op.table[key_set](input, target, reduction, delta)
+
+
+def kl_div(input, target, reduction=1, *, log_target=False):
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(kl_div_op, input, target, reduction, log_target)
+    return kl_div_op.table[key_set](input, target, reduction, log_target)
 
 
 def l1_loss(input, target, reduction=1):
@@ -2623,6 +2464,22 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     except AttributeError:
         return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
     return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(binary_cross_entropy_backward_grad_input_op, grad_output, input, target, weight, reduction, out)
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_backward_op, grad_output, input, target, weight, reduction)
+    return binary_cross_entropy_backward_op.table[key_set](grad_output, input, target, weight, reduction)
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -3537,17 +3394,6 @@ def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
 Tensor.addcmul_ = tensor_addcmul_
 
 
-def tensor_allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(allclose_op, self, other, rtol, atol, equal_nan)
-    return allclose_op.table[key_set](self, other, rtol, atol, equal_nan)
-
-
-Tensor.allclose = tensor_allclose
-
-
 def tensor_bitwise_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -4031,17 +3877,6 @@ def tensor_gt_(self, other):
 
 
 Tensor.gt_ = tensor_gt_
-
-
-def tensor_isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(isclose_op, self, other, rtol, atol, equal_nan)
-    return isclose_op.table[key_set](self, other, rtol, atol, equal_nan)
-
-
-Tensor.isclose = tensor_isclose
 
 
 def tensor_isfinite(self):
@@ -4809,6 +4644,34 @@ def tensor_where(self, condition, other):
 Tensor.where = tensor_where
 
 
+def tensor_xlogy(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy_Tensor_op,
+            xlogy_Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy = tensor_xlogy
+
+
+def tensor_xlogy_(self, *args, **kwargs):
+    return resolve(
+        (
+            xlogy__Tensor_op,
+            xlogy__Scalar_Other_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.xlogy_ = tensor_xlogy_
+
+
 def tensor_flip(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -5303,184 +5166,6 @@ def tensor_var(self, *args, **kwargs):
 
 
 Tensor.var = tensor_var
-
-
-def tensor_repeat_interleave(self, *args, **kwargs):
-    return resolve(
-        (
-            repeat_interleave_self_Tensor_op,
-            repeat_interleave_self_int_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.repeat_interleave = tensor_repeat_interleave
-
-
-def tensor_index_copy(self, dim, index, source):
-    try:
-        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(index_copy_op, self, dim, index, source)
-    return index_copy_op.table[key_set](self, dim, index, source)
-
-
-Tensor.index_copy = tensor_index_copy
-
-
-def tensor_index_copy_(self, dim, index, source):
-    try:
-        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(index_copy__op, self, dim, index, source)
-    return index_copy__op.table[key_set](self, dim, index, source)
-
-
-Tensor.index_copy_ = tensor_index_copy_
-
-
-def tensor_index_fill(self, *args, **kwargs):
-    return resolve(
-        (
-            index_fill_int_Tensor_op,
-            index_fill_int_Scalar_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.index_fill = tensor_index_fill
-
-
-def tensor_index_fill_(self, *args, **kwargs):
-    return resolve(
-        (
-            index_fill__int_Tensor_op,
-            index_fill__int_Scalar_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.index_fill_ = tensor_index_fill_
-
-
-def tensor_masked_scatter(self, mask, source):
-    try:
-        key_set = (self._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_scatter_op, self, mask, source)
-    return masked_scatter_op.table[key_set](self, mask, source)
-
-
-Tensor.masked_scatter = tensor_masked_scatter
-
-
-def tensor_masked_scatter_(self, mask, source):
-    try:
-        key_set = (self._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_scatter__op, self, mask, source)
-    return masked_scatter__op.table[key_set](self, mask, source)
-
-
-Tensor.masked_scatter_ = tensor_masked_scatter_
-
-
-def tensor_masked_select(self, mask):
-    try:
-        key_set = (self._key_set | mask._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(masked_select_op, self, mask)
-    return masked_select_op.table[key_set](self, mask)
-
-
-Tensor.masked_select = tensor_masked_select
-
-
-def tensor_scatter_reduce(self, dim, index, src, reduce, *, include_self=True):
-    try:
-        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(scatter_reduce_two_op, self, dim, index, src, reduce, include_self)
-    return scatter_reduce_two_op.table[key_set](self, dim, index, src, reduce, include_self)
-
-
-Tensor.scatter_reduce = tensor_scatter_reduce
-
-
-def tensor_scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
-    try:
-        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(scatter_reduce__two_op, self, dim, index, src, reduce, include_self)
-    return scatter_reduce__two_op.table[key_set](self, dim, index, src, reduce, include_self)
-
-
-Tensor.scatter_reduce_ = tensor_scatter_reduce_
-
-
-def tensor_argsort(self, *args, **kwargs):
-    if not (args or kwargs):
-        return argsort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
-    return resolve(
-        (
-            argsort_op,
-            argsort_stable_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.argsort = tensor_argsort
-
-
-def tensor_median(self, *args, **kwargs):
-    if not (args or kwargs):
-        return median_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            median_op,
-            median_dim_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.median = tensor_median
-
-
-def tensor_sort(self, *args, **kwargs):
-    if not (args or kwargs):
-        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
-    return resolve(
-        (
-            sort_op,
-            sort_stable_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.sort = tensor_sort
-
-
-def tensor_topk(self, k, dim=-1, largest=True, sorted=True):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(topk_op, self, k, dim, largest, sorted)
-    return topk_op.table[key_set](self, k, dim, largest, sorted)
-
-
-Tensor.topk = tensor_topk
 
 
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
@@ -6253,42 +5938,12 @@ empty_like_op = declare(
 empty_strided_op = declare(
     "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
-eye_op = declare(
-    "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-eye_m_op = declare(
-    "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-eye_out_op = declare("eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)")
-eye_m_out_op = declare("eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)")
 full_op = declare(
     "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 full_out_op = declare("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)")
 full_like_op = declare(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
-)
-linspace_op = declare(
-    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-linspace_out_op = declare("linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)")
-linspace_Tensor_Tensor_op = declare(
-    "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-linspace_Tensor_Tensor_out_op = declare(
-    "linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
-)
-linspace_Tensor_Scalar_op = declare(
-    "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-linspace_Tensor_Scalar_out_op = declare(
-    "linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
-)
-linspace_Scalar_Tensor_op = declare(
-    "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-linspace_Scalar_Tensor_out_op = declare(
-    "linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
 )
 new_empty_op = declare(
     "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -6353,9 +6008,6 @@ addcmul_op = declare("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Sc
 addcmul__op = declare("addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)")
 addcmul_out_op = declare(
     "addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"
-)
-allclose_op = declare(
-    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"
 )
 bitwise_and_Tensor_op = declare("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_and__Tensor_op = declare("bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
@@ -6455,9 +6107,6 @@ hardtanh_op = declare("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1
 hardtanh__op = declare("hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")
 hardtanh_out_op = declare(
     "hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"
-)
-isclose_op = declare(
-    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
 )
 isfinite_op = declare("isfinite(Tensor self) -> Tensor")
 isinf_op = declare("isinf(Tensor self) -> Tensor")
@@ -6594,10 +6243,15 @@ trunc_op = declare("trunc(Tensor self) -> Tensor")
 trunc__op = declare("trunc_(Tensor(a!) self) -> Tensor(a!)")
 trunc_out_op = declare("trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
 where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
-where_op = declare("where(Tensor condition) -> Tensor[]")
 where_self_out_op = declare(
     "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
+xlogy_Tensor_op = declare("xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
+xlogy__Tensor_op = declare("xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+xlogy_Scalar_Other_op = declare("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")
+xlogy__Scalar_Other_op = declare("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+xlogy_Scalar_Self_op = declare("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")
+xlogy_OutTensor_op = declare("xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
 cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 embedding_op = declare(
@@ -6763,20 +6417,6 @@ std_correction_op = declare(
 std_correction_out_op = declare(
     "std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
-std_mean_op = declare("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
-std_mean_dim_op = declare(
-    "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"
-)
-std_mean_correction_op = declare(
-    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
-)
-var_mean_op = declare("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
-var_mean_dim_op = declare(
-    "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"
-)
-var_mean_correction_op = declare(
-    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
-)
 sum_op = declare("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 sum_dim_IntList_op = declare(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
@@ -6796,111 +6436,6 @@ var_correction_op = declare(
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
-atleast_1d_op = declare("atleast_1d(Tensor self) -> Tensor")
-atleast_1d_Sequence_op = declare("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
-atleast_2d_op = declare("atleast_2d(Tensor self) -> Tensor")
-atleast_2d_Sequence_op = declare("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
-atleast_3d_op = declare("atleast_3d(Tensor self) -> Tensor")
-atleast_3d_Sequence_op = declare("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
-column_stack_op = declare("column_stack(Tensor[] tensors) -> Tensor")
-column_stack_out_op = declare("column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
-dstack_op = declare("dstack(Tensor[] tensors) -> Tensor")
-dstack_out_op = declare("dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
-hstack_op = declare("hstack(Tensor[] tensors) -> Tensor")
-hstack_out_op = declare("hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
-meshgrid_op = declare("meshgrid(Tensor[] tensors) -> Tensor[]")
-meshgrid_indexing_op = declare("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
-repeat_interleave_Tensor_op = declare("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor")
-repeat_interleave_self_Tensor_op = declare(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor"
-)
-repeat_interleave_self_int_op = declare(
-    "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor"
-)
-vstack_op = declare("vstack(Tensor[] tensors) -> Tensor")
-vstack_out_op = declare("vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
-index_copy_op = declare("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
-index_copy__op = declare("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
-index_copy_out_op = declare(
-    "index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"
-)
-index_fill_int_Tensor_op = declare("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
-index_fill__int_Tensor_op = declare(
-    "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)"
-)
-index_fill_int_Scalar_op = declare("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
-index_fill__int_Scalar_op = declare(
-    "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"
-)
-masked_scatter_op = declare("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
-masked_scatter__op = declare("masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)")
-masked_scatter_backward_op = declare("masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor")
-masked_select_op = declare("masked_select(Tensor self, Tensor mask) -> Tensor")
-masked_select_out_op = declare("masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)")
-masked_select_backward_op = declare("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")
-nonzero_op = declare("nonzero(Tensor self) -> Tensor")
-nonzero_out_op = declare("nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
-nonzero_numpy_op = declare("nonzero_numpy(Tensor self) -> Tensor[]")
-scatter_reduce_two_op = declare(
-    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"
-)
-scatter_reduce__two_op = declare(
-    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"
-)
-scatter_reduce_two_out_op = declare(
-    "scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"
-)
-linalg_matrix_norm_op = declare(
-    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
-)
-linalg_matrix_norm_out_op = declare(
-    "linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
-)
-linalg_matrix_norm_str_ord_op = declare(
-    "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
-)
-linalg_matrix_norm_str_ord_out_op = declare(
-    "linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
-)
-linalg_vector_norm_op = declare(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
-)
-linalg_vector_norm_out_op = declare(
-    "linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
-)
-argsort_op = declare("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
-argsort_stable_op = declare("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
-median_op = declare("median(Tensor self) -> Tensor")
-median_dim_op = declare("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
-median_dim_values_op = declare(
-    "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-sort_op = declare("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
-sort_values_op = declare(
-    "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-sort_stable_op = declare(
-    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
-)
-sort_values_stable_op = declare(
-    "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-topk_op = declare(
-    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
-)
-topk_values_op = declare(
-    "topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
-)
-unique_consecutive_op = declare(
-    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)"
-)
-unique_dim_op = declare(
-    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
-)
-_unique2_op = declare(
-    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
-)
-einsum_op = declare("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
 addmm_op = declare("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 addmm__op = declare("addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
 addmm_out_op = declare(
@@ -6934,6 +6469,44 @@ layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+_safe_softmax_op = declare("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+_scaled_dot_product_attention_math_op = declare(
+    "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
+)
+scaled_dot_product_attention_op = declare(
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
+)
+gru_input_op = declare(
+    "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+lstm_input_op = declare(
+    "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"
+)
+rnn_relu_input_op = declare(
+    "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+rnn_tanh_input_op = declare(
+    "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+gru_cell_op = declare(
+    "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+lstm_cell_op = declare(
+    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"
+)
+rnn_relu_cell_op = declare(
+    "rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+rnn_tanh_cell_op = declare(
+    "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+cosine_similarity_op = declare("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+binary_cross_entropy_op = declare(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_out_op = declare(
+    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
 )
@@ -6944,6 +6517,7 @@ huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1,
 huber_loss_out_op = declare(
     "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
+kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
@@ -7065,6 +6639,12 @@ _softmax_backward_data_op = declare(
 )
 _softmax_backward_data_out_op = declare(
     "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+binary_cross_entropy_backward_op = declare(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+binary_cross_entropy_backward_grad_input_op = declare(
+    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 diagonal_backward_op = declare(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"

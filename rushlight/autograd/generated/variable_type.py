@@ -9,15 +9,16 @@ import math
 
 from rushlight.aten.generated.functions import (
     _index_put_impl__op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
-    _log_softmax_out_op, _reshape_alias_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
-    _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
+    _log_softmax_out_op, _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op,
+    _softmax_op, _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
     add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
     addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
     amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
     argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, baddbmm__op, baddbmm_op,
     baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op,
-    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_not__op,
-    bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_xor_Tensor_out_op,
+    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
+    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_xor_Tensor_out_op,
     bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
     clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
     clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
@@ -27,58 +28,51 @@ from rushlight.aten.generated.functions import (
     div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op,
     elu_out_op, embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op,
     eq__Tensor_op, erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op,
-    expm1__op, expm1_op, expm1_out_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op,
-    fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op,
-    floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
-    fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
-    gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
-    hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
-    huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
-    index_add_out_op, index_copy__op, index_copy_op, index_copy_out_op, index_fill__int_Scalar_op,
-    index_fill__int_Tensor_op, index_fill_int_Scalar_op, index_fill_int_Tensor_op, index_put__op, index_put_op,
-    index_select_op, index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
-    leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
-    lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linalg_vector_norm_op,
-    linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_op, linspace_Scalar_Tensor_out_op,
-    linspace_Tensor_Scalar_op, linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_op, linspace_Tensor_Tensor_out_op,
-    linspace_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op, log2_op,
-    log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op, logical_and_out_op,
-    logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op,
-    logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op,
-    masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op,
-    masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op, max_op, max_unary_out_op, maximum_op,
-    maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op,
-    median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op,
+    expm1__op, expm1_op, expm1_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op,
+    floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op,
+    fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op,
+    gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
+    gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op,
+    hardtanh_op, hardtanh_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op,
+    index_Tensor_op, index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op,
+    index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
+    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
+    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op,
+    log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
+    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op,
+    max_dim_op, max_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op,
     mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
     mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
     neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, nonzero_out_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op,
-    pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op,
-    pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
+    nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
+    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
+    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
     randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
     randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op, relu__op, relu_op,
     remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
-    remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op, resize__op, roll_op, round__decimals_op, round__op,
-    round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op,
-    rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op,
-    scatter_add_op, scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op,
-    scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op,
+    remainder__Tensor_op, repeat_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
+    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
+    scatter_add_out_op, scatter_reduce_op, scatter_reduce_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op,
     scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op,
     select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op,
     sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op,
     silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
     smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
-    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op,
-    sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op,
-    sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op,
-    stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op,
-    sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op,
-    tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
-    transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
-    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unique_consecutive_op,
-    unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op, var_mean_correction_op,
-    view_op, where_self_op, where_self_out_op, zero__op, zero_op, zeros_out_op,
+    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op,
+    split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op,
+    squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op,
+    std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
+    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
+    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
+    transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
+    unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unsqueeze__op, unsqueeze_op, var_correction_op,
+    var_correction_out_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op,
+    xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -1533,6 +1527,65 @@ class WhereBackward0(Node):
         node.released = True
 
 
+class XlogyBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad * self / other if edges[1].node else None
+        grad_self = functions.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class XlogyBackward1(Node):
+    saved_other = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other])
+            return (None,)
+        other = unpack(node, node.saved_other)
+        return (grad * node.self / other,)
+
+    def release_variables(node):
+        node.saved_other = None
+        node.released = True
+
+
+class XlogyBackward2(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            functions.xlogy(grad, node.other)
+            if node.other > 0
+            else functions.xlogy(grad, node.other).masked_fill(self == 0, 0),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
 class CatBackward0(Node):
     def apply(node, grad):
         if grad is None:
@@ -1706,7 +1759,7 @@ class MaskedFillBackward1(Node):
         mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
-            masked_fill_backward(grad, mask) if edges[1].node else None,
+            where(mask, grad, 0.0).sum() if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1817,6 +1870,21 @@ class LogSoftmaxBackward0(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class SafeSoftmaxBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
     def release_variables(node):
         node.saved_result = None
@@ -2027,22 +2095,6 @@ class StdBackward0(Node):
         node.released = True
 
 
-class StdMeanBackward0(Node):
-    saved_result = saved_self = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_result, node.saved_self])
-            return (None,)
-        result = unpack(node, node.saved_result)
-        self = unpack(node, node.saved_self)
-        return (std_mean_backward(grads, self, result, node.dim, node.correction, node.keepdim),)
-
-    def release_variables(node):
-        node.saved_result = node.saved_self = None
-        node.released = True
-
-
 class SumBackward0(Node):
     def apply(node, grad):
         if grad is None:
@@ -2070,290 +2122,6 @@ class VarBackward0(Node):
     def release_variables(node):
         node.saved_self = None
         node.released = True
-
-
-class VarMeanBackward0(Node):
-    saved_self = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_self])
-            return (None,)
-        self = unpack(node, node.saved_self)
-        return (var_mean_backward(grads, self, node.dim, node.correction, node.keepdim),)
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
-
-
-class IndexCopyBackward0(Node):
-    saved_index = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_index])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
-        return (
-            grad.index_fill(node.dim, index, 0) if edges[0].node else None,
-            index_copy_backward_source(grad, node.dim, index, node.source_shape) if edges[1].node else None,
-        )
-
-    def release_variables(node):
-        node.saved_index = None
-        node.released = True
-
-
-class IndexFillBackward0(Node):
-    saved_index = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_index])
-            return (None,)
-        index = unpack(node, node.saved_index)
-        return (grad.index_fill(node.dim, index, 0),)
-
-    def release_variables(node):
-        node.saved_index = None
-        node.released = True
-
-
-class IndexFillBackward1(Node):
-    saved_index = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_index])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
-        return (
-            grad.index_fill(node.dim, index, 0) if edges[0].node else None,
-            index_fill_backward_value(grad, node.dim, index) if edges[1].node else None,
-        )
-
-    def release_variables(node):
-        node.saved_index = None
-        node.released = True
-
-
-class MaskedScatterBackward0(Node):
-    saved_mask = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_mask])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
-        return (
-            grad.masked_fill(mask, 0) if edges[0].node else None,
-            functions.masked_scatter_backward(grad, mask, node.source_shape) if edges[1].node else None,
-        )
-
-    def release_variables(node):
-        node.saved_mask = None
-        node.released = True
-
-
-class MaskedScatterBackwardBackward0(Node):
-    saved_grad_output = saved_mask = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_grad_output, node.saved_mask])
-            return (None,)
-        grad_output = unpack(node, node.saved_grad_output)
-        mask = unpack(node, node.saved_mask)
-        return (zeros_like(grad_output).masked_scatter(mask, grad),)
-
-    def release_variables(node):
-        node.saved_grad_output = node.saved_mask = None
-        node.released = True
-
-
-class MaskedSelectBackward0(Node):
-    saved_mask = saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_mask, node.saved_self])
-            return (None,)
-        mask = unpack(node, node.saved_mask)
-        self = unpack(node, node.saved_self)
-        return (functions.masked_select_backward(grad, self, mask),)
-
-    def release_variables(node):
-        node.saved_mask = node.saved_self = None
-        node.released = True
-
-
-class ScatterReduceBackward0(Node):
-    saved_index = saved_result = saved_self = saved_src = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_index, node.saved_result, node.saved_self, node.saved_src])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
-        result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
-        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
-        src = unpack(node, node.saved_src) if edges[0].node or edges[1].node else None
-        return (
-            scatter_reduce_backward_self(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
-            if edges[0].node
-            else None,
-            scatter_reduce_backward_src(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
-            if edges[1].node
-            else None,
-        )
-
-    def release_variables(node):
-        node.saved_index = node.saved_result = node.saved_self = node.saved_src = None
-        node.released = True
-
-
-class LinalgVectorNormBackward0(Node):
-    saved_result = saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_result, node.saved_self])
-            return (None,)
-        result = unpack(node, node.saved_result)
-        self = unpack(node, node.saved_self)
-        return (norm_backward(grad, self, node.ord, result, node.dim, node.keepdim),)
-
-    def release_variables(node):
-        node.saved_result = node.saved_self = None
-        node.released = True
-
-
-class MedianBackward0(Node):
-    saved_result = saved_self = None
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_result, node.saved_self])
-            return (None,)
-        result = unpack(node, node.saved_result)
-        self = unpack(node, node.saved_self)
-        return (evenly_distribute_backward(grad, self, result),)
-
-    def release_variables(node):
-        node.saved_result = node.saved_self = None
-        node.released = True
-
-
-class MedianBackward1(Node):
-    saved_indices = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_indices])
-            return (None,)
-        grad = grads[0]
-        indices = unpack(node, node.saved_indices)
-        return (
-            functions.value_selecting_reduction_backward(
-                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
-            ),
-        )
-
-    def release_variables(node):
-        node.saved_indices = None
-        node.released = True
-
-
-class SortBackward0(Node):
-    saved_indices = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_indices])
-            return (None,)
-        grad = grads[0]
-        indices = unpack(node, node.saved_indices)
-        return (
-            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
-        )
-
-    def release_variables(node):
-        node.saved_indices = None
-        node.released = True
-
-
-class SortBackward1(Node):
-    saved_indices = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_indices])
-            return (None,)
-        grad = grads[0]
-        indices = unpack(node, node.saved_indices)
-        return (
-            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
-        )
-
-    def release_variables(node):
-        node.saved_indices = None
-        node.released = True
-
-
-class TopkBackward0(Node):
-    saved_indices = None
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_indices])
-            return (None,)
-        grad = grads[0]
-        indices = unpack(node, node.saved_indices)
-        return (
-            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
-        )
-
-    def release_variables(node):
-        node.saved_indices = None
-        node.released = True
-
-
-class UniqueConsecutiveBackward0(Node):
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            return (None,)
-        return (not_implemented("unique_consecutive"),)
-
-
-class UniqueDimBackward0(Node):
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            return (None,)
-        return (not_implemented("unique_dim"),)
-
-
-class Unique2Backward0(Node):
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            return (None,)
-        return (not_implemented("_unique2"),)
 
 
 class AddmmBackward0(Node):
@@ -2509,6 +2277,32 @@ class MvBackward0(Node):
 
     def release_variables(node):
         node.saved_vec = node.saved_self = None
+        node.released = True
+
+
+class BinaryCrossEntropyBackward0(Node):
+    saved_self = saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        return (
+            functions.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
+            if edges[0].node
+            else None,
+            binary_cross_entropy_target_backward(grad, self, weight, node.reduction) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_weight = None
         node.released = True
 
 
@@ -2707,6 +2501,39 @@ class SoftmaxBackwardDataBackward0(Node):
 
     def release_variables(node):
         node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class BinaryCrossEntropyBackwardBackward0(Node):
+    saved_self = saved_target = saved_weight = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight, node.saved_grad_output])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        return (
+            binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, node.reduction)
+            if edges[0].node
+            else None,
+            binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, node.reduction)
+            if edges[1].node
+            else None,
+            binary_cross_entropy_double_backward_target(grad, grad_output, self, weight, node.reduction)
+            if edges[2].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_weight = node.saved_grad_output = None
         node.released = True
 
 
@@ -5651,6 +5478,83 @@ def where_self(key_set, condition, self, other):
     return result
 
 
+def xlogy_Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return xlogy_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return xlogy_Tensor_op.below[key_set](self, other)
+    node = XlogyBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(xlogy_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy__Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return xlogy__Tensor_op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return xlogy__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = XlogyBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self.clone())
+    result = call_below(xlogy__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def xlogy_Scalar_Self(key_set, self, other):
+    if not local.grad_enabled or other._autograd is None is other._base:
+        return xlogy_Scalar_Self_op.below[key_set](self, other)
+    edges = [gradient_edge(other)]
+    if edges[0].node is None:
+        return xlogy_Scalar_Self_op.below[key_set](self, other)
+    node = XlogyBackward1()
+    node.next_edges = edges
+    node.self = self
+    node.saved_other = save(other)
+    result = call_below(xlogy_Scalar_Self_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy_Scalar_Other(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return xlogy_Scalar_Other_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return xlogy_Scalar_Other_op.below[key_set](self, other)
+    node = XlogyBackward2()
+    node.next_edges = edges
+    node.other = other
+    node.saved_self = save(self)
+    result = call_below(xlogy_Scalar_Other_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def xlogy__Scalar_Other(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return xlogy__Scalar_Other_op.below[key_set](self, other)
+    if not any_requires_grad([self]):
+        return xlogy__Scalar_Other_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = XlogyBackward2()
+    node.next_edges = edges
+    node.other = other
+    node.saved_self = save(self.clone())
+    result = call_below(xlogy__Scalar_Other_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
 def cat(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
     if not any(edge.node for edge in edges):
@@ -6117,6 +6021,22 @@ def _log_softmax(key_set, self, dim, half_to_float):
     return result
 
 
+def _safe_softmax(key_set, self, dim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _safe_softmax_op.below[key_set](self, dim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _safe_softmax_op.below[key_set](self, dim, dtype)
+    node = SafeSoftmaxBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(_safe_softmax_op.below[key_set], self, dim, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
 def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
@@ -6358,24 +6278,6 @@ def std_correction(key_set, self, dim, correction, keepdim):
     return result
 
 
-def std_mean_correction(key_set, self, dim, correction, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return std_mean_correction_op.below[key_set](self, dim, correction, keepdim)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return std_mean_correction_op.below[key_set](self, dim, correction, keepdim)
-    node = StdMeanBackward0()
-    node.next_edges = edges
-    node.correction = correction
-    node.dim = dim
-    node.keepdim = keepdim
-    node.saved_self = save(self)
-    result = call_below(std_mean_correction_op.below[key_set], self, dim, correction, keepdim)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
 def sum(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_op.below[key_set](self, dtype)
@@ -6420,369 +6322,6 @@ def var_correction(key_set, self, dim, correction, keepdim):
     node.saved_self = save(self)
     result = call_below(var_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
-    return result
-
-
-def var_mean_correction(key_set, self, dim, correction, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return var_mean_correction_op.below[key_set](self, dim, correction, keepdim)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return var_mean_correction_op.below[key_set](self, dim, correction, keepdim)
-    node = VarMeanBackward0()
-    node.next_edges = edges
-    node.correction = correction
-    node.dim = dim
-    node.keepdim = keepdim
-    node.saved_self = save(self)
-    result = call_below(var_mean_correction_op.below[key_set], self, dim, correction, keepdim)
-    set_history(result, node)
-    return result
-
-
-def index_copy(key_set, self, dim, index, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
-        return index_copy_op.below[key_set](self, dim, index, source)
-    edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
-        return index_copy_op.below[key_set](self, dim, index, source)
-    check_no_requires_grad("index_copy", "index", index)
-    node = IndexCopyBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.source_shape = source.shape
-    node.saved_index = save(index)
-    result = call_below(index_copy_op.below[key_set], self, dim, index, source)
-    set_history(result, node)
-    return result
-
-
-def index_copy_(key_set, self, dim, index, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
-        return index_copy__op.below[key_set](self, dim, index, source)
-    if not any_requires_grad([self, source]):
-        return index_copy__op.below[key_set](self, dim, index, source)
-    check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("index_copy_", "index", index)
-    node = IndexCopyBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.source_shape = source.shape
-    node.saved_index = save(index)
-    result = call_below(index_copy__op.below[key_set], self, dim, index, source)
-    rebase_history(self, node)
-    return result
-
-
-def index_fill_int_Scalar(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("index_fill", "index", index)
-    node = IndexFillBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.saved_index = save(index)
-    result = call_below(index_fill_int_Scalar_op.below[key_set], self, dim, index, value)
-    set_history(result, node)
-    return result
-
-
-def index_fill__int_Scalar(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
-    if not any_requires_grad([self]):
-        return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
-    check_inplace(self)
-    edges = [gradient_edge(self)]
-    check_no_requires_grad("index_fill_", "index", index)
-    node = IndexFillBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.saved_index = save(index)
-    result = call_below(index_fill__int_Scalar_op.below[key_set], self, dim, index, value)
-    rebase_history(self, node)
-    return result
-
-
-def index_fill_int_Tensor(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
-        return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
-    edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
-        return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("index_fill", "index", index)
-    node = IndexFillBackward1()
-    node.next_edges = edges
-    node.dim = dim
-    node.saved_index = save(index)
-    result = call_below(index_fill_int_Tensor_op.below[key_set], self, dim, index, value)
-    set_history(result, node)
-    return result
-
-
-def index_fill__int_Tensor(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
-        return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
-    if not any_requires_grad([self, value]):
-        return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
-    check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(value)]
-    check_no_requires_grad("index_fill_", "index", index)
-    node = IndexFillBackward1()
-    node.next_edges = edges
-    node.dim = dim
-    node.saved_index = save(index)
-    result = call_below(index_fill__int_Tensor_op.below[key_set], self, dim, index, value)
-    rebase_history(self, node)
-    return result
-
-
-def masked_scatter(key_set, self, mask, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
-        return masked_scatter_op.below[key_set](self, mask, source)
-    edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
-        return masked_scatter_op.below[key_set](self, mask, source)
-    check_no_requires_grad("masked_scatter", "mask", mask)
-    node = MaskedScatterBackward0()
-    node.next_edges = edges
-    node.source_shape = source.shape
-    node.saved_mask = save(mask)
-    result = call_below(masked_scatter_op.below[key_set], self, mask, source)
-    set_history(result, node)
-    return result
-
-
-def masked_scatter_(key_set, self, mask, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
-        return masked_scatter__op.below[key_set](self, mask, source)
-    if not any_requires_grad([self, source]):
-        return masked_scatter__op.below[key_set](self, mask, source)
-    check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("masked_scatter_", "mask", mask)
-    node = MaskedScatterBackward0()
-    node.next_edges = edges
-    node.source_shape = source.shape
-    node.saved_mask = save(mask)
-    result = call_below(masked_scatter__op.below[key_set], self, mask, source)
-    rebase_history(self, node)
-    return result
-
-
-def masked_scatter_backward(key_set, grad_output, mask, sizes):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
-        return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
-    edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
-        return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
-    check_no_requires_grad("masked_scatter_backward", "mask", mask)
-    node = MaskedScatterBackwardBackward0()
-    node.next_edges = edges
-    node.saved_grad_output = save(grad_output)
-    node.saved_mask = save(mask)
-    result = call_below(masked_scatter_backward_op.below[key_set], grad_output, mask, sizes)
-    set_history(result, node)
-    return result
-
-
-def masked_select(key_set, self, mask):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return masked_select_op.below[key_set](self, mask)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return masked_select_op.below[key_set](self, mask)
-    check_no_requires_grad("masked_select", "mask", mask)
-    node = MaskedSelectBackward0()
-    node.next_edges = edges
-    node.saved_mask = save(mask)
-    node.saved_self = save(self)
-    result = call_below(masked_select_op.below[key_set], self, mask)
-    set_history(result, node)
-    return result
-
-
-def scatter_reduce_two(key_set, self, dim, index, src, reduce, include_self):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
-        return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
-    edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
-        return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
-    check_no_requires_grad("scatter_reduce", "index", index)
-    node = ScatterReduceBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.include_self = include_self
-    node.reduce = reduce
-    node.saved_index = save(index)
-    node.saved_self = save(self)
-    node.saved_src = save(src)
-    result = call_below(scatter_reduce_two_op.below[key_set], self, dim, index, src, reduce, include_self)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
-        return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
-    if not any_requires_grad([self, src]):
-        return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
-    check_inplace(self)
-    edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_reduce_", "index", index)
-    node = ScatterReduceBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.include_self = include_self
-    node.reduce = reduce
-    node.saved_index = save(index)
-    node.saved_self = save(self.clone())
-    node.saved_src = save(src)
-    result = call_below(scatter_reduce__two_op.below[key_set], self, dim, index, src, reduce, include_self)
-    rebase_history(self, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def linalg_vector_norm(key_set, self, ord, dim, keepdim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return linalg_vector_norm_op.below[key_set](self, ord, dim, keepdim, dtype)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return linalg_vector_norm_op.below[key_set](self, ord, dim, keepdim, dtype)
-    node = LinalgVectorNormBackward0()
-    node.next_edges = edges
-    node.dim = dim
-    node.keepdim = keepdim
-    node.ord = ord
-    node.saved_self = save(self)
-    result = call_below(linalg_vector_norm_op.below[key_set], self, ord, dim, keepdim, dtype)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def median(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return median_op.below[key_set](self)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return median_op.below[key_set](self)
-    node = MedianBackward0()
-    node.next_edges = edges
-    node.saved_self = save(self)
-    result = call_below(median_op.below[key_set], self)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def median_dim(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return median_dim_op.below[key_set](self, dim, keepdim)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return median_dim_op.below[key_set](self, dim, keepdim)
-    node = MedianBackward1()
-    node.next_edges = edges
-    node.self_shape = self.shape
-    node.dim = dim
-    node.keepdim = keepdim
-    result = call_below(median_dim_op.below[key_set], self, dim, keepdim)
-    set_history(result, node)
-    node.saved_indices = save(result[1], True)
-    return result
-
-
-def sort(key_set, self, dim, descending):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return sort_op.below[key_set](self, dim, descending)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return sort_op.below[key_set](self, dim, descending)
-    node = SortBackward0()
-    node.next_edges = edges
-    node.self_shape = self.shape
-    node.dim = dim
-    result = call_below(sort_op.below[key_set], self, dim, descending)
-    set_history(result, node)
-    node.saved_indices = save(result[1], True)
-    return result
-
-
-def sort_stable(key_set, self, stable, dim, descending):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return sort_stable_op.below[key_set](self, stable, dim, descending)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return sort_stable_op.below[key_set](self, stable, dim, descending)
-    node = SortBackward1()
-    node.next_edges = edges
-    node.self_shape = self.shape
-    node.dim = dim
-    result = call_below(sort_stable_op.below[key_set], self, stable, dim, descending)
-    set_history(result, node)
-    node.saved_indices = save(result[1], True)
-    return result
-
-
-def topk(key_set, self, k, dim, largest, sorted):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return topk_op.below[key_set](self, k, dim, largest, sorted)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return topk_op.below[key_set](self, k, dim, largest, sorted)
-    node = TopkBackward0()
-    node.next_edges = edges
-    node.self_shape = self.shape
-    node.dim = dim
-    result = call_below(topk_op.below[key_set], self, k, dim, largest, sorted)
-    set_history(result, node)
-    node.saved_indices = save(result[1], True)
-    return result
-
-
-def unique_consecutive(key_set, self, return_inverse, return_counts, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
-    node = UniqueConsecutiveBackward0()
-    node.next_edges = edges
-    result = call_below(unique_consecutive_op.below[key_set], self, return_inverse, return_counts, dim)
-    set_history(result, node, [True, False, False])
-    return result
-
-
-def unique_dim(key_set, self, dim, sorted, return_inverse, return_counts):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
-    node = UniqueDimBackward0()
-    node.next_edges = edges
-    result = call_below(unique_dim_op.below[key_set], self, dim, sorted, return_inverse, return_counts)
-    set_history(result, node, [True, False, False])
-    return result
-
-
-def _unique2(key_set, self, sorted, return_inverse, return_counts):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None:
-        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
-    node = Unique2Backward0()
-    node.next_edges = edges
-    result = call_below(_unique2_op.below[key_set], self, sorted, return_inverse, return_counts)
-    set_history(result, node, [True, False, False])
     return result
 
 
@@ -6964,6 +6503,25 @@ def mv(key_set, self, vec):
     return result
 
 
+def binary_cross_entropy(key_set, self, target, weight, reduction):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None:
+        return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy", "weight", weight)
+    node = BinaryCrossEntropyBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    if edges[0].node:
+        node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(binary_cross_entropy_op.below[key_set], self, target, weight, reduction)
+    set_history(result, node)
+    return result
+
+
 def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
@@ -7117,6 +6675,32 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
     result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    set_history(result, node)
+    return result
+
+
+def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, reduction):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
+    node = BinaryCrossEntropyBackwardBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    if edges[0].node or edges[1].node:
+        node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(binary_cross_entropy_backward_op.below[key_set], grad_output, self, target, weight, reduction)
     set_history(result, node)
     return result
 
@@ -7551,66 +7135,59 @@ AUTOGRAD = {
     sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op: silu, silu__op: silu_, sin_op: sin, sin__op: sin_,
     softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_, sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor,
     sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_, tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold,
-    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, cat_op: cat, embedding_op:
-    embedding, flip_op: flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op:
-    index_add_, index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_,
-    index_select_op: index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op:
-    masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor,
-    repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op:
-    scatter_value, scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_,
-    stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax,
-    _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op:
-    logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim,
-    prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, std_mean_correction_op:
-    std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction,
-    var_mean_correction_op: var_mean_correction, index_copy_op: index_copy, index_copy__op: index_copy_,
-    index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
-    index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
-    masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
-    masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
-    scatter_reduce__two_op: scatter_reduce__two, linalg_vector_norm_op: linalg_vector_norm, median_op: median,
-    median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
-    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
-    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv,
-    binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
-    mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
-    smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
-    _softmax_backward_data, diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward,
-    embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op:
-    hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward,
-    mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op:
-    nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op:
-    slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward,
-    tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, xlogy_Tensor_op:
+    xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor, xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op:
+    xlogy_Scalar_Other, xlogy__Scalar_Other_op: xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op:
+    flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op: index_add_,
+    index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_, index_select_op:
+    index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar,
+    masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op:
+    roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op: scatter_value,
+    scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_, stack_op: stack,
+    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op:
+    _safe_softmax, _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_,
+    logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min,
+    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum,
+    sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_,
+    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_op:
+    binary_cross_entropy, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op:
+    huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
+    smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
+    _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward,
+    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
+    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
+    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
+    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
+    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
+    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
 }  # fmt: skip
 
 OUT = (
-    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
-    linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
-    zeros_out_op, abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op, bitwise_not_out_op,
-    bitwise_or_Tensor_out_op, bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op,
-    clamp_max_Tensor_out_op, clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op,
-    div_out_mode_op, elu_out_op, eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op,
-    floor_divide_out_op, fmod_Tensor_out_op, fmod_Scalar_out_op, ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op,
-    hardtanh_out_op, le_Tensor_out_op, leaky_relu_out_op, lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op,
-    log10_out_op, log1p_out_op, log2_out_op, logical_and_out_op, logical_not_out_op, logical_or_out_op,
-    logical_xor_out_op, lt_Tensor_out_op, maximum_out_op, minimum_out_op, mul_out_op, ne_Tensor_out_op, neg_out_op,
-    pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op,
-    remainder_Scalar_out_op, round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op,
-    silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op,
-    trunc_out_op, where_self_out_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
+    arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, abs_out_op, add_out_op,
+    addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op,
+    bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op,
+    clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op,
+    eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
+    fmod_Tensor_out_op, fmod_Scalar_out_op, ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op, hardtanh_out_op,
+    le_Tensor_out_op, leaky_relu_out_op, lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op,
+    log2_out_op, logical_and_out_op, logical_not_out_op, logical_or_out_op, logical_xor_out_op, lt_Tensor_out_op,
+    maximum_out_op, minimum_out_op, mul_out_op, ne_Tensor_out_op, neg_out_op, pow_Tensor_Tensor_out_op,
+    pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op,
+    round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op,
+    softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op,
+    where_self_out_op, xlogy_OutTensor_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
     scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op,
     stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op,
     all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op,
     cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
     mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
-    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy_out_op,
-    masked_select_out_op, nonzero_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
-    sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
-    linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
-    multinomial_out_op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
-    randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op, _log_softmax_backward_data_out_op,
-    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op,
+    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
+    randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
     hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
     mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
     silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
@@ -7618,12 +7195,10 @@ OUT = (
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
-    linspace_Tensor_Tensor_op, linspace_Tensor_Scalar_op, linspace_Scalar_Tensor_op, copy_op, zero_op,
-    bitwise_and__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op,
-    floor_divide_op, floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op,
-    logical_not__op, logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, scatter_reduce_op,
-    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op,
-    silu_backward_op,
+    copy_op, zero_op, bitwise_and__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op, bitwise_xor__Tensor_op,
+    eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op,
+    logical_and__op, logical_not__op, logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, scatter_reduce_op,
+    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, silu_backward_op,
 )  # fmt: skip
 
 VIEWS = (
@@ -7634,48 +7209,45 @@ VIEWS = (
 
 WRITTEN = (
     as_strided__op, squeeze__op, squeeze__dim_op, squeeze__dims_op, t__op, transpose__op, unsqueeze__op, copy__op,
-    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
-    linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
-    zeros_out_op, fill__Tensor_op, fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op,
-    add_out_op, addcdiv__op, addcdiv_out_op, addcmul__op, addcmul_out_op, bitwise_and__Tensor_op,
-    bitwise_and_Tensor_out_op, bitwise_not__op, bitwise_not_out_op, bitwise_or__Tensor_op, bitwise_or_Tensor_out_op,
-    bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op, ceil_out_op, clamp__Tensor_op, clamp_Tensor_out_op,
-    clamp__op, clamp_out_op, clamp_max__Tensor_op, clamp_max_Tensor_out_op, clamp_max__op, clamp_max_out_op,
-    clamp_min__Tensor_op, clamp_min_Tensor_out_op, clamp_min__op, clamp_min_out_op, cos__op, cos_out_op, div__Tensor_op,
-    div_out_op, div__Tensor_mode_op, div_out_mode_op, elu__op, elu_out_op, eq__Tensor_op, eq_Tensor_out_op, erf__op,
-    erf_out_op, exp__op, exp_out_op, exp2__op, exp2_out_op, expm1__op, expm1_out_op, floor__op, floor_out_op,
-    floor_divide_out_op, floor_divide__Tensor_op, fmod__Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
-    fmod_Scalar_out_op, ge__Tensor_op, ge_Tensor_out_op, gelu__op, gelu_out_op, gt__Tensor_op, gt_Tensor_out_op,
-    hardtanh__op, hardtanh_out_op, le__Tensor_op, le_Tensor_out_op, leaky_relu__op, leaky_relu_out_op, lerp__Tensor_op,
-    lerp_Tensor_out_op, lerp__Scalar_op, lerp_Scalar_out_op, log__op, log_out_op, log10__op, log10_out_op, log1p__op,
-    log1p_out_op, log2__op, log2_out_op, logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op,
-    logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op, lt__Tensor_op, lt_Tensor_out_op,
-    maximum_out_op, minimum_out_op, mul__Tensor_op, mul_out_op, ne__Tensor_op, ne_Tensor_out_op, neg__op, neg_out_op,
-    pow__Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op,
-    reciprocal__op, reciprocal_out_op, relu__op, remainder__Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
+    arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, fill__Tensor_op,
+    fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_out_op,
+    addcmul__op, addcmul_out_op, bitwise_and__Tensor_op, bitwise_and_Tensor_out_op, bitwise_not__op, bitwise_not_out_op,
+    bitwise_or__Tensor_op, bitwise_or_Tensor_out_op, bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op,
+    ceil_out_op, clamp__Tensor_op, clamp_Tensor_out_op, clamp__op, clamp_out_op, clamp_max__Tensor_op,
+    clamp_max_Tensor_out_op, clamp_max__op, clamp_max_out_op, clamp_min__Tensor_op, clamp_min_Tensor_out_op,
+    clamp_min__op, clamp_min_out_op, cos__op, cos_out_op, div__Tensor_op, div_out_op, div__Tensor_mode_op,
+    div_out_mode_op, elu__op, elu_out_op, eq__Tensor_op, eq_Tensor_out_op, erf__op, erf_out_op, exp__op, exp_out_op,
+    exp2__op, exp2_out_op, expm1__op, expm1_out_op, floor__op, floor_out_op, floor_divide_out_op,
+    floor_divide__Tensor_op, fmod__Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod_Scalar_out_op, ge__Tensor_op,
+    ge_Tensor_out_op, gelu__op, gelu_out_op, gt__Tensor_op, gt_Tensor_out_op, hardtanh__op, hardtanh_out_op,
+    le__Tensor_op, le_Tensor_out_op, leaky_relu__op, leaky_relu_out_op, lerp__Tensor_op, lerp_Tensor_out_op,
+    lerp__Scalar_op, lerp_Scalar_out_op, log__op, log_out_op, log10__op, log10_out_op, log1p__op, log1p_out_op,
+    log2__op, log2_out_op, logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op,
+    logical_or_out_op, logical_xor__op, logical_xor_out_op, lt__Tensor_op, lt_Tensor_out_op, maximum_out_op,
+    minimum_out_op, mul__Tensor_op, mul_out_op, ne__Tensor_op, ne_Tensor_out_op, neg__op, neg_out_op, pow__Tensor_op,
+    pow_Tensor_Tensor_out_op, pow__Scalar_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal__op,
+    reciprocal_out_op, relu__op, remainder__Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
     remainder_Scalar_out_op, round__op, round_out_op, round__decimals_op, round_decimals_out_op, rsqrt__op,
     rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op, sign_out_op, silu__op, silu_out_op,
     sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op, sub_out_op, tan__op, tan_out_op,
-    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op, cat_out_op,
-    embedding_renorm__op, gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op,
-    index_select_out_op, masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op,
-    scatter__value_op, scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
-    scatter_value_reduce_out_op, scatter_add__op, scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op,
-    triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op,
-    amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
-    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
-    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op,
-    index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op,
-    scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
-    topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
-    mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
+    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op,
+    xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, cat_out_op, embedding_renorm__op, gather_out_op,
+    index_add__op, index_add_out_op, index_put__op, _index_put_impl__op, index_select_out_op, masked_fill__Tensor_op,
+    masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op, scatter__value_op, scatter_value_out_op,
+    scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op, scatter_value_reduce_out_op, scatter_add__op,
+    scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op, triu_out_op, _log_softmax_out_op,
+    _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op,
+    any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op,
+    max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
+    prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
+    addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op,
+    binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
     bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op, randint_out_op,
     randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
     random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
-    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
-    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
-    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
-    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
-    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op,
+    gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
+    leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
+    sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
+    softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
 )  # fmt: skip

@@ -3,17 +3,25 @@
     module, hooks, state_dict    registration, calling, saving and loading
     containers                   modules in lists and dicts
     layers, conv, pooling, lazy  the layers and the losses
+    rnn                          recurrent layers
+    transformer                  attention, and the encoder of a transformer
 
 In PyTorch: `torch/nn/modules/`.
 """
 
 # ruff: noqa: F403
-from rushlight.nn.modules import containers, conv, layers, lazy, module, pooling
+from rushlight.nn.modules import containers, conv, layers, lazy, module, pooling, rnn, transformer
 from rushlight.nn.modules.containers import *
 from rushlight.nn.modules.conv import *
 from rushlight.nn.modules.layers import *
 from rushlight.nn.modules.lazy import *
 from rushlight.nn.modules.module import *
 from rushlight.nn.modules.pooling import *
+from rushlight.nn.modules.rnn import *
+from rushlight.nn.modules.transformer import *
 
-__all__ = [name for each in (containers, conv, layers, lazy, module, pooling) for name in each.__all__]
+__all__ = [
+    name
+    for each in (containers, conv, layers, lazy, module, pooling, rnn, transformer)
+    for name in each.__all__
+]

@@ -2,8 +2,8 @@
 
 The computation of a layer is in `nn/functional.py` and its operators. Here are its parameters, their initial values, and its
 `repr`. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`, `dropout.py`,
-`flatten.py`, `activation.py`, `loss.py`). Convolutions are in `conv.py`, and pooling is in `pooling.py`. Left out: recurrent and
-attention layers, `EmbeddingBag`, and `Upsample`.
+`flatten.py`, `activation.py`, `loss.py`). Convolutions are in `conv.py`, pooling is in `pooling.py`, recurrent layers are in
+`rnn.py`, and attention is in `transformer.py`. Left out: `EmbeddingBag` and `Upsample`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding",
-    "Flatten", "GELU", "GroupNorm", "Hardtanh", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU",
-    "Linear", "LogSoftmax", "MSELoss",
-    "NLLLoss", "RMSNorm", "ReLU", "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh",
-    "Unflatten",
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "ELU",
+    "Embedding", "Flatten", "GELU", "GroupNorm", "Hardtanh", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm",
+    "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "NLLLoss", "RMSNorm", "ReLU", "ReLU6", "SiLU", "Sigmoid",
+    "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh", "Unflatten",
 ]  # fmt: skip
 
 
@@ -560,6 +559,15 @@ class CrossEntropyLoss(NLLLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         options = {"ignore_index": self.ignore_index, "reduction": self.reduction}
         return F.cross_entropy(input, target, self.weight, **options, label_smoothing=self.label_smoothing)
+
+
+class CosineSimilarity(Module):
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class BCELoss(_Loss):

@@ -125,7 +125,7 @@ def test_a_class_takes_what_torchs_takes(name):
     parameters = []
     for xp in FRAMEWORKS:
         found = inspect.signature(getattr(xp.nn, name)).parameters.values()
-        parameters.append([(each.name, each.default, each.kind) for each in found])
+        parameters.append([(each.name, getattr(each.default, "__name__", each.default), each.kind) for each in found])
     if name == "Hardtanh":
         parameters[1] = parameters[1][:3]  # then two older names
     if name not in ("Module", "Tanh", "Sigmoid", "UninitializedBuffer", "UninitializedParameter"):
@@ -142,6 +142,8 @@ LOSSES = {
     "HuberLoss(delta=0.5)": "numbers",
     "BCEWithLogitsLoss()": "numbers",
     "BCEWithLogitsLoss(pos_weight=weight, reduction='none')": "numbers",
+    "CosineSimilarity()": "numbers",
+    "CosineSimilarity(dim=0, eps=3.0)": "numbers",
     "BCELoss()": "probabilities",
     "BCELoss(weight, reduction='none')": "probabilities",
     "BCELoss(reduction='sum')": "probabilities",

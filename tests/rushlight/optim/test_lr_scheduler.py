@@ -97,6 +97,12 @@ def test_a_step_to_a_given_epoch_takes_the_closed_form(drawn, epochs):
     follows(lambda schedules, optimizer: getattr(schedules, name)(optimizer, **settings), steps=9, epochs=epochs)
 
 
+@pytest.mark.parametrize("factor", [1, 2])
+def test_warm_restarts_take_fractions_of_epochs(factor):
+    epochs = [0.5, 1.5, 7.5, 3.25, 14]
+    follows(lambda schedules, optimizer: schedules.CosineAnnealingWarmRestarts(optimizer, 2, factor), epochs=epochs)
+
+
 @given(st.lists(any_schedule, min_size=1, max_size=3), st.lists(st.integers(1, 8), min_size=2, max_size=2))
 def test_schedules_one_after_the_other_follow_those_of_torch(drawn, lengths):
     milestones = [sum(lengths[: i + 1]) for i in range(len(drawn) - 1)]
@@ -208,6 +214,10 @@ def test_a_plateau_is_seen_where_torch_sees_it(metrics, settings):
         lambda s, o: s.ReduceLROnPlateau(o).step(),
         lambda s, o: s.ReduceLROnPlateau(o).step("low"),
         lambda s, o: s.OneCycleLR(o, 1.0),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 0),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, 0.5),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, eta_min="0"),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2).step(-1),
         lambda s, o: s.OneCycleLR(o, 1.0, epochs=3),
         lambda s, o: s.OneCycleLR(o, 1.0, total_steps=0),
         lambda s, o: s.OneCycleLR(o, 1.0, epochs=2, steps_per_epoch=-1),

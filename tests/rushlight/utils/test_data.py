@@ -167,6 +167,26 @@ def test_batches_take_no_more_than_they_need():
     assert next(batches) == [0, 1] and asked == [0, 1]
 
 
+@given(st.integers(0, 12), st.integers(1, 5), st.integers(-1, 5), st.booleans())
+def test_each_rank_takes_the_share_that_torch_gives_it(length, ranks, rank, drop_last):
+    def program(xp):
+        data = xp.utils.data.TensorDataset(xp.arange(length))
+        sampler = xp.utils.data.distributed.DistributedSampler(data, ranks, rank, shuffle=False, drop_last=drop_last)
+        return [list(sampler), len(sampler), sampler.total_size, sampler.set_epoch(2), sampler.epoch]
+
+    same(program)
+
+
+def test_the_ranks_shuffle_alike_and_differently_in_each_epoch():
+    samplers = [data.DistributedSampler(range(10), 3, rank, seed=1) for rank in range(3)]
+    first = [list(sampler) for sampler in samplers]
+    assert {*first[0], *first[1], *first[2]} == {*range(10)} and first == [list(sampler) for sampler in samplers]
+    samplers[0].set_epoch(1)
+    assert list(samplers[0]) != first[0]
+    with pytest.raises(ValueError, match="process group"):
+        data.DistributedSampler(range(10))
+
+
 def test_samplers_refuse_what_torch_refuses():
     for arguments in ((range(3), 0, False), (range(3), 2.0, False), (range(3), True, False), (range(3), 2, 0)):
         same(lambda xp, arguments=arguments: list(xp.utils.data.BatchSampler(*arguments)))

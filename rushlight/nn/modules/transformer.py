@@ -1,0 +1,281 @@
+"""Multi-head attention, and the encoder of a transformer.
+
+The computation is in `multi_head_attention_forward` of `nn/functional.py`. In PyTorch: `torch/nn/modules/activation.py` and
+`transformer.py`. Left out: the decoder and the whole `Transformer`, and the fused kernels for inference.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Callable
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import is_grad_enabled
+from rushlight.nn import functional as F
+from rushlight.nn import init
+from rushlight.nn.modules.containers import ModuleList
+from rushlight.nn.modules.layers import GELU, Dropout, LayerNorm, Linear, ReLU
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Device, Dtype, Parameter
+
+__all__ = ["MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer"]
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """The output projection; PyTorch's name, which `repr` shows."""
+
+
+class MultiheadAttention(Module):
+    """Attention of (L, batch, embed_dim) queries on (S, batch, kdim) keys and (S, batch, vdim) values, or with the batch first.
+
+    It returns the result and the weights, which are None if they are not needed. The weights of the three projections are one
+    parameter, `in_proj_weight`, unless the numbers of features differ.
+
+    Source: `torch/nn/modules/activation.py`, `MultiheadAttention`.
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: Dtype = None,
+    ) -> None:
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(f"embed_dim and num_heads must be greater than 0, got {embed_dim} and {num_heads} instead")
+        super().__init__()
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
+        self.head_dim, self.add_zero_attn = embed_dim // num_heads, add_zero_attn
+        if self.head_dim * num_heads != embed_dim:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        options = {"device": device, "dtype": dtype}
+        sizes = dict.fromkeys(("q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_weight", "in_proj_bias"))
+        if self._qkv_same_embed_dim:
+            sizes["in_proj_weight"] = (3 * embed_dim, embed_dim)
+        else:
+            features = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
+            sizes |= {name: (embed_dim, size) for name, size in features.items()}
+        sizes["in_proj_bias"] = (3 * embed_dim,) if bias else None
+        for name, each in sizes.items():
+            self.register_parameter(name, None if each is None else Parameter(functions.empty(each, **options)))
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **options)
+        for name in ("bias_k", "bias_v"):
+            extra = Parameter(functions.empty((1, 1, embed_dim), **options)) if add_bias_kv else None
+            setattr(self, name, extra)
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+            if weight is not None:
+                init.xavier_uniform_(weight)
+        if self.in_proj_bias is not None:
+            init.constant_(self.in_proj_bias, 0.0)
+            init.constant_(self.out_proj.bias, 0.0)
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal_(extra)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        swap = self.batch_first and query.dim() == 3
+        if swap:  # the same tensors stay the same
+            keys = query.transpose(1, 0) if key is query else key.transpose(1, 0)
+            values = keys if value is key else value.transpose(1, 0)
+            query, key, value = keys if key is query else query.transpose(1, 0), keys, values
+        weights = {f"{name}_proj_weight": getattr(self, f"{name}_proj_weight") for name in "qkv"}
+        result, attn_weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            training=self.training,
+            key_padding_mask=key_padding_mask,
+            need_weights=need_weights,
+            attn_mask=attn_mask,
+            use_separate_proj_weight=not self._qkv_same_embed_dim,
+            **weights,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return result.transpose(1, 0) if swap else result, attn_weights
+
+
+class TransformerEncoderLayer(Module):
+    """Self-attention, then two linear layers with an activation between them. Each of the two is added to its input, and
+    normalised: after the addition, or, with `norm_first`, before attention and before the linear layers.
+    Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer`."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Device = None,
+        dtype: Dtype = None,
+    ) -> None:
+        super().__init__()
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
+        self.linear1 = Linear(d_model, dim_feedforward, **options)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, **options)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        if isinstance(activation, str):
+            if activation not in ("relu", "gelu"):
+                raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+            activation = getattr(F, activation)
+        self.activation = activation
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        masks = src_mask, src_key_padding_mask, is_causal
+        if self.norm_first:
+            x = src + self._sa_block(self.norm1(src), *masks)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(src + self._sa_block(src, *masks))
+        return self.norm2(x + self._ff_block(x))
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool
+    ) -> Tensor:
+        masks = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
+        return self.dropout1(self.self_attn(x, x, x, need_weights=False, **masks)[0])
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+
+class TransformerEncoder(Module):
+    """Copies of a layer, one on the other, and a last normalisation. The copies begin with the same parameters.
+
+    For inference PyTorch leaves padding out, if `enable_nested_tensor`: its result there is 0. Here padding is computed, and
+    then set to 0 where PyTorch would leave it out.
+
+    Source: `torch/nn/modules/transformer.py`, `TransformerEncoder`.
+    """
+
+    def __init__(
+        self,
+        encoder_layer: TransformerEncoderLayer,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.num_layers, self.norm, self.mask_check = num_layers, norm, mask_check
+        self.enable_nested_tensor = enable_nested_tensor
+        reason = _why_not_nested(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not reason
+        if enable_nested_tensor and reason:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}", stacklevel=2
+            )
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        padding, dtypes = src_key_padding_mask, (src.dtype,)
+        padding = F._canonical_mask(padding, "src_key_padding_mask", F._none_or_dtype(mask), "mask", *dtypes)
+        mask = F._canonical_mask(mask, "mask", None, "", *dtypes, check_other=False)
+        if is_causal is None:
+            is_causal = _is_causal_mask(
+                mask, src.size(1 if self.layers[0].self_attn.batch_first and src.dim() == 3 else 0)
+            )
+        output = src
+        for layer in self.layers:
+            output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=padding)
+        if self._leaves_padding_out(src, mask, padding):
+            output = output.masked_fill((padding != 0).unsqueeze(-1), 0.0)
+        return output if self.norm is None else self.norm(output)
+
+    def _leaves_padding_out(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> bool:
+        if (
+            not self.use_nested_tensor
+            or self.layers[0].training
+            or src.dim() != 3
+            or padding is None
+            or mask is not None
+        ):
+            return False
+        if is_grad_enabled() and any(x.requires_grad for x in (src, *self.layers[0].parameters())):
+            return False
+        kept = (padding == 0).to(src.dtype)  # a row of padding must be at the end
+        return not self.mask_check or bool((kept[:, 1:] <= kept[:, :-1]).all())
+
+
+def _why_not_nested(layer: Module) -> str:
+    """Why PyTorch would not leave padding out; "" if it would."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        "norm_first was True": layer.norm_first,
+        "self_attn.batch_first was not True": not attention.batch_first,
+        "self_attn was passed bias=False": attention.in_proj_bias is None,
+        "activation is neither relu nor gelu": not _is_relu_or_gelu(layer.activation),
+        "norm1.eps was not equal to norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        "self_attn.num_heads is odd": attention.num_heads % 2,
+    }
+    return next((f"encoder_layer: {reason}" for reason, holds in reasons.items() if holds), "")
+
+
+def _is_relu_or_gelu(activation: Callable) -> bool:
+    return activation in (F.relu, F.gelu) or isinstance(activation, (ReLU, GELU))
+
+
+def _is_causal_mask(mask: Tensor | None, length: int) -> bool:
+    """Whether the mask is that of causal attention: minus infinity above the diagonal. Source: `_detect_is_causal_mask`."""
+    if mask is None or tuple(mask.shape) != (length, length):
+        return False
+    return bool((mask == functions.full_like(mask, -math.inf).triu(1)).all())

@@ -1,0 +1,126 @@
+"""Recurrent layers and cells give torch's numbers and gradients with torch's weights, and refuse what torch refuses."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from both import FRAMEWORKS, agree
+from torch.testing import assert_close
+
+import rushlight as rl
+
+LAYERS = {  # a layer of 3 inputs and 4 hidden features, the sizes of its input, and those of its hidden state if one is given
+    "RNN(3, 4)": ((5, 2, 3), None),
+    "RNN(3, 4, 2, 'relu', bias=False)": ((5, 2, 3), (2, 2, 4)),
+    "RNN(3, 4, nonlinearity='tanh', batch_first=True, bidirectional=True)": ((2, 5, 3), (2, 2, 4)),
+    "LSTM(3, 4)": ((5, 2, 3), None),
+    "LSTM(3, 4, 2, batch_first=True, dropout=1.0)": ((2, 5, 3), (2, 2, 4)),
+    "LSTM(3, 4, num_layers=2, bidirectional=True, bias=False)": ((5, 2, 3), (4, 2, 4)),
+    "LSTM(3, 4, bidirectional=True)": ((5, 3), (2, 4)),
+    "LSTM(3, 4, 2, proj_size=2, bidirectional=True)": ((5, 2, 3), None),
+    "GRU(3, 4)": ((5, 2, 3), None),
+    "GRU(3, 4, 2, True, True, 0.0, True)": ((2, 5, 3), (4, 2, 4)),
+    "GRU(3, 4, batch_first=True)": ((5, 3), (1, 4)),
+    "RNNCell(3, 4)": ((2, 3), None),
+    "RNNCell(3, 4, bias=False, nonlinearity='relu')": ((2, 3), (2, 4)),
+    "LSTMCell(3, 4)": ((2, 3), (2, 4)),
+    "LSTMCell(3, 4, bias=False)": ((3,), None),
+    "GRUCell(3, 4)": ((2, 3), (2, 4)),
+    "GRUCell(3, 4, True)": ((3,), (4,)),
+}
+
+
+def numbers(xp, *sizes, seed=0):
+    return xp.from_numpy(np.random.default_rng(seed).standard_normal(sizes))
+
+
+def make(xp, layer):
+    """With the same parameters in both frameworks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = eval(f"nn.{layer}", {"nn": xp.nn}).double()
+    module.load_state_dict(
+        {name: numbers(xp, *x.shape, seed=i) for i, (name, x) in enumerate(module.state_dict().items())}
+    )
+    return module
+
+
+def tensors(value):
+    return [value] if hasattr(value, "shape") else [each for item in value for each in tensors(item)]
+
+
+def run(xp, layer, through=lambda module: module):
+    """The results, the gradients, and what can be seen of the layer."""
+    module, (sizes, hidden) = make(xp, layer), LAYERS[layer]
+    input = numbers(xp, *sizes, seed=50).requires_grad_()
+    states = [numbers(xp, *hidden, seed=51 + i).requires_grad_() for i in range(2)] if hidden else []
+    state = tuple(states) if layer.startswith("LSTM") else states[:1] and states[0]
+    results = tensors(through(module)(input, *([state] if hidden else [])))
+    sum((each.square() * (i + 1)).sum() for i, each in enumerate(results)).backward()
+    leaves = [input, *(state if isinstance(state, tuple) else [state] if hidden else []), *module.parameters()]
+    return [repr(module), list(module.state_dict()), [each.stride() for each in results]], [
+        torch.from_numpy(each.detach().numpy())
+        for each in (*results, *(leaf.grad for leaf in leaves if leaf is not None))
+    ]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_recurrent_layer_gives_torchs_numbers_and_gradients(layer):
+    ours, theirs = (run(xp, layer) for xp in FRAMEWORKS)
+    assert ours[0] == theirs[0]
+    assert_close(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize("layer, backend", [("LSTM(3, 4)", "aot_eager"), ("GRUCell(3, 4, True)", "inductor")])
+def test_a_recurrent_layer_is_compiled(layer, backend):
+    assert_close(run(rl, layer, lambda module: rl.compile(module, backend=backend))[1], run(rl, layer)[1])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda xp, nn: nn.LSTM(0, 2),
+        lambda xp, nn: nn.LSTM(2, -1),
+        lambda xp, nn: nn.LSTM(2.0, 2),
+        lambda xp, nn: nn.LSTM(2, 2, 0),
+        lambda xp, nn: nn.LSTM(2, 2, bias=1),
+        lambda xp, nn: nn.LSTM(2, 2, dropout=1.5),
+        lambda xp, nn: nn.LSTM(2, 2, dropout=True),
+        lambda xp, nn: nn.LSTM(2, 2, proj_size=2),
+        lambda xp, nn: nn.LSTM(2, 2, proj_size=-1),
+        lambda xp, nn: nn.GRU(2, 2, proj_size=1),
+        lambda xp, nn: nn.RNN(2, 2, nonlinearity="elu"),
+        lambda xp, nn: nn.RNNBase("CNN", 2, 2),
+        lambda xp, nn: nn.LSTM(2, 2)(xp.ones(2)),
+        lambda xp, nn: nn.LSTM(2, 2)(xp.ones(2, 3)),
+        lambda xp, nn: nn.LSTM(2, 2)(xp.ones(0, 3, 2)),
+        lambda xp, nn: nn.LSTM(2, 2)(xp.ones(2, 3, 2).double()),
+        lambda xp, nn: nn.LSTM(2, 2)(xp.ones(3, 1, 2), (xp.ones(1, 2), xp.ones(1, 2))),
+        lambda xp, nn: nn.LSTM(2, 2)(xp.ones(3, 1, 2), (xp.ones(1, 2, 2), xp.ones(1, 1, 2))),
+        lambda xp, nn: nn.GRU(2, 2)(xp.ones(3, 2), xp.ones(1, 1, 2)),
+        lambda xp, nn: nn.GRU(2, 2)(xp.ones(3, 1, 2), xp.ones(2, 1, 2)),
+        lambda xp, nn: nn.GRUCell(2, 2)(xp.ones(1, 1, 2)),
+        lambda xp, nn: nn.GRUCell(2, 2)(xp.ones(1, 3)),
+        lambda xp, nn: nn.GRUCell(2, 2)(xp.ones(1, 2), xp.ones(2, 2)),
+        lambda xp, nn: nn.GRUCell(2, 2)(xp.ones(1, 2), xp.ones(1, 3)),
+        lambda xp, nn: nn.LSTMCell(2, 2)(xp.ones(1, 2), (xp.ones(1, 2), xp.ones(1, 1, 2))),
+        lambda xp, nn: nn.RNNCell(2, 2, nonlinearity="elu")(xp.ones(1, 2)),
+        lambda xp, nn: nn.RNNCell(2, 2, nonlinearity="elu"),
+        lambda xp, nn: [[p.shape for p in layer] for layer in nn.GRU(2, 3, 2, bidirectional=True).all_weights],
+        lambda xp, nn: nn.LSTM(2, 2).flatten_parameters(),
+        lambda xp, nn: [
+            nn.LSTM(2, 2, device="meta").weight_hh_l0.is_meta,
+            nn.GRU(2, 2, dtype=xp.float64).bias_ih_l0.dtype,
+        ],
+        lambda xp, nn: [p.abs().max().item() <= 0.5 for p in nn.LSTM(2, 4).parameters()],
+    ],
+)
+def test_what_recurrent_layers_do_otherwise_is_torchs(program):
+    agree(lambda xp: program(xp, xp.nn))
+
+
+def test_packed_sequences_are_refused():
+    with pytest.raises(NotImplementedError, match="leaves out packed sequences"):
+        rl.nn.GRU(2, 2)((rl.ones(3, 2), rl.tensor([1, 1, 1])))
