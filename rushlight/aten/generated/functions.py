@@ -6,39 +6,48 @@ The operators are at the end of the file. `register_kernels.py` fills their tabl
 """
 
 # ruff: noqa: A001, A002, E501
+from numpy import ndarray
+
+from rushlight import return_types
 from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
+from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
+from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_safe_softmax",
-    "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs",
-    "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "amax", "amin", "any", "arange", "argmax", "argmin",
-    "as_strided", "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli",
-    "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bmm",
-    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clone", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter",
-    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
-    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
-    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gru", "gru_cell", "gt", "index",
-    "index_add", "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le",
-    "lerp", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "matmul", "max",
-    "maximum", "mean", "min", "minimum", "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_",
-    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm",
+    "_adaptive_avg_pool2d", "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias",
+    "_safe_softmax", "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data", "_to_copy", "_unique2",
+    "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "allclose", "amax", "amin",
+    "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_", "as_strided_scatter", "baddbmm",
+    "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "column_stack", "constant_pad_nd",
+    "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal",
+    "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty",
+    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
+    "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather",
+    "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add", "index_copy", "index_fill",
+    "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le",
+    "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill",
+    "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum",
+    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer",
+    "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm",
     "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
-    "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice",
-    "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack",
-    "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile",
-    "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "where", "xlogy",
-    "xlogy_", "zero_", "zeros", "zeros_like",
+    "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin",
+    "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh",
+    "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
+    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def alias(input):
+def alias(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([alias_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -46,7 +55,9 @@ def alias(input):
     return alias_op.table[key_set](input)
 
 
-def as_strided(input, size, stride, storage_offset=None):
+def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -54,7 +65,9 @@ def as_strided(input, size, stride, storage_offset=None):
     return as_strided_op.table[key_set](input, size, stride, storage_offset)
 
 
-def as_strided_(input, size, stride, storage_offset=None):
+def as_strided_(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -66,7 +79,9 @@ def broadcast_tensors(tensors):
     return invoke(broadcast_tensors_op, tensors)
 
 
-def broadcast_to(input, size):
+def broadcast_to(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name([broadcast_to_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -74,7 +89,9 @@ def broadcast_to(input, size):
     return broadcast_to_op.table[key_set](input, size)
 
 
-def chunk(input, chunks, dim=0):
+def chunk(input=None, chunks=None, dim=0, **numpy_names):
+    if numpy_names or chunks is None:
+        return call_by_name([chunk_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -82,7 +99,9 @@ def chunk(input, chunks, dim=0):
     return chunk_op.table[key_set](input, chunks, dim)
 
 
-def detach(input):
+def detach(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([detach_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -90,7 +109,9 @@ def detach(input):
     return detach_op.table[key_set](input)
 
 
-def diagonal(input, offset=0, dim1=0, dim2=1):
+def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -98,7 +119,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return diagonal_op.table[key_set](input, offset, dim1, dim2)
 
 
-def flatten(input, start_dim=0, end_dim=-1):
+def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name([flatten_using_ints_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -128,7 +151,9 @@ def narrow(*args, **kwargs):
     )
 
 
-def permute(input, dims):
+def permute(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([permute_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -136,7 +161,9 @@ def permute(input, dims):
     return permute_op.table[key_set](input, dims)
 
 
-def _reshape_alias(input, size, stride):
+def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([_reshape_alias_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -144,7 +171,9 @@ def _reshape_alias(input, size, stride):
     return _reshape_alias_op.table[key_set](input, size, stride)
 
 
-def reshape(input, shape):
+def reshape(input=None, shape=None, **numpy_names):
+    if numpy_names or shape is None:
+        return call_by_name([reshape_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -152,7 +181,9 @@ def reshape(input, shape):
     return reshape_op.table[key_set](input, shape)
 
 
-def select(input, dim, index):
+def select(input=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -160,7 +191,9 @@ def select(input, dim, index):
     return select_int_op.table[key_set](input, dim, index)
 
 
-def slice(input, dim=0, start=None, end=None, step=1):
+def slice(input=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([slice_Tensor_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -179,7 +212,9 @@ def split(*args, **kwargs):
     )
 
 
-def split_with_sizes(input, split_sizes, dim=0):
+def split_with_sizes(input=None, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name([split_with_sizes_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -199,7 +234,9 @@ def squeeze(*args, **kwargs):
     )
 
 
-def t(input):
+def t(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([t_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -207,7 +244,9 @@ def t(input):
     return t_op.table[key_set](input)
 
 
-def transpose(input, dim0, dim1):
+def transpose(input=None, dim0=None, dim1=None, **numpy_names):
+    if numpy_names or dim0 is None or dim1 is None:
+        return call_by_name([transpose_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -215,7 +254,9 @@ def transpose(input, dim0, dim1):
     return transpose_int_op.table[key_set](input, dim0, dim1)
 
 
-def unbind(input, dim=0):
+def unbind(input=None, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([unbind_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -223,7 +264,9 @@ def unbind(input, dim=0):
     return unbind_int_op.table[key_set](input, dim)
 
 
-def unflatten(input, dim, sizes):
+def unflatten(input=None, dim=None, sizes=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None:
+        return call_by_name([unflatten_int_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -231,7 +274,9 @@ def unflatten(input, dim, sizes):
     return unflatten_int_op.table[key_set](input, dim, sizes)
 
 
-def unsqueeze(input, dim):
+def unsqueeze(input=None, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -239,7 +284,9 @@ def unsqueeze(input, dim):
     return unsqueeze_op.table[key_set](input, dim)
 
 
-def _unsafe_view(input, size):
+def _unsafe_view(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name([_unsafe_view_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -247,7 +294,9 @@ def _unsafe_view(input, size):
     return _unsafe_view_op.table[key_set](input, size)
 
 
-def clone(input, *, memory_format=None):
+def clone(input=None, *, memory_format=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([clone_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -256,7 +305,7 @@ def clone(input, *, memory_format=None):
 
 
 def _to_copy(
-    input,
+    input=None,
     *,
     dtype=None,
     layout=None,
@@ -265,7 +314,12 @@ def _to_copy(
     non_blocking=False,
     memory_format=None,
     requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([_to_copy_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -307,6 +361,8 @@ def empty(
     **named,
 ):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
@@ -314,8 +370,20 @@ def empty(
 
 
 def empty_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([empty_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -324,10 +392,33 @@ def empty_like(
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
 
 
+def eye(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                eye_op,
+                eye_m_op,
+                eye_out_op,
+                eye_m_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
@@ -335,8 +426,21 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=N
 
 
 def full_like(
-    input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    fill_value=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names or fill_value is None:
+        return call_by_name([full_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -346,15 +450,54 @@ def full_like(
     )
 
 
+def linspace(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                linspace_op,
+                linspace_Tensor_Tensor_op,
+                linspace_Tensor_Scalar_op,
+                linspace_Scalar_Tensor_op,
+                linspace_out_op,
+                linspace_Tensor_Tensor_out_op,
+                linspace_Tensor_Scalar_out_op,
+                linspace_Scalar_Tensor_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
 def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(ones_out_op, size, out), requires_grad)
     return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
 
 
-def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+def ones_like(
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([ones_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -364,6 +507,8 @@ def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, m
 
 def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(zeros_out_op, size, out), requires_grad)
@@ -371,8 +516,20 @@ def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None
 
 
 def zeros_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([zeros_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -380,7 +537,9 @@ def zeros_like(
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
-def as_strided_scatter(input, src, size, stride, storage_offset=None):
+def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -388,7 +547,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     return as_strided_scatter_op.table[key_set](input, src, size, stride, storage_offset)
 
 
-def copy(input, src, non_blocking=False):
+def copy(input=None, src=None, non_blocking=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([copy_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -396,7 +557,9 @@ def copy(input, src, non_blocking=False):
     return copy_op.table[key_set](input, src, non_blocking)
 
 
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input=None, src=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -404,7 +567,9 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     return diagonal_scatter_op.table[key_set](input, src, offset, dim1, dim2)
 
 
-def select_scatter(input, src, dim, index):
+def select_scatter(input=None, src=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -412,7 +577,9 @@ def select_scatter(input, src, dim, index):
     return select_scatter_op.table[key_set](input, src, dim, index)
 
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input=None, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([slice_scatter_op], locals())
     try:
         key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -420,7 +587,9 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     return slice_scatter_op.table[key_set](input, src, dim, start, end, step)
 
 
-def zero(input):
+def zero(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([zero_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -450,7 +619,9 @@ def fill_(*args, **kwargs):
     )
 
 
-def zero_(input):
+def zero_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([zero__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -458,7 +629,9 @@ def zero_(input):
     return zero__op.table[key_set](input)
 
 
-def abs(input, *, out=None):
+def abs(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([abs_op, abs_out_op], locals())
     if out is not None:
         return invoke(abs_out_op, input, out)
     try:
@@ -468,7 +641,9 @@ def abs(input, *, out=None):
     return abs_op.table[key_set](input)
 
 
-def abs_(input):
+def abs_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([abs__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -476,7 +651,9 @@ def abs_(input):
     return abs__op.table[key_set](input)
 
 
-def add(input, other, *, alpha=1, out=None):
+def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([add_Tensor_op, add_out_op], locals())
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
     try:
@@ -486,7 +663,9 @@ def add(input, other, *, alpha=1, out=None):
     return add_Tensor_op.table[key_set](input, other, alpha)
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addcdiv_op, addcdiv_out_op], locals())
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -496,7 +675,9 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     return addcdiv_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addcmul_op, addcmul_out_op], locals())
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -506,7 +687,19 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     return addcmul_op.table[key_set](input, tensor1, tensor2, value)
 
 
-def bitwise_and(input, other, *, out=None):
+def allclose(input=None, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([allclose_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(allclose_op, input, other, rtol, atol, equal_nan)
+    return allclose_op.table[key_set](input, other, rtol, atol, equal_nan)
+
+
+def bitwise_and(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_and_Tensor_op, bitwise_and_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_and_Tensor_out_op, input, other, out)
     try:
@@ -516,7 +709,21 @@ def bitwise_and(input, other, *, out=None):
     return bitwise_and_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_not(input, *, out=None):
+def bitwise_left_shift(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_left_shift_Tensor_op, bitwise_left_shift_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(bitwise_left_shift_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift_Tensor_op, input, other)
+    return bitwise_left_shift_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_not(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_not_op, bitwise_not_out_op], locals())
     if out is not None:
         return invoke(bitwise_not_out_op, input, out)
     try:
@@ -526,7 +733,9 @@ def bitwise_not(input, *, out=None):
     return bitwise_not_op.table[key_set](input)
 
 
-def bitwise_or(input, other, *, out=None):
+def bitwise_or(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_or_Tensor_op, bitwise_or_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_or_Tensor_out_op, input, other, out)
     try:
@@ -536,7 +745,21 @@ def bitwise_or(input, other, *, out=None):
     return bitwise_or_Tensor_op.table[key_set](input, other)
 
 
-def bitwise_xor(input, other, *, out=None):
+def bitwise_right_shift(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_right_shift_Tensor_op, bitwise_right_shift_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(bitwise_right_shift_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift_Tensor_op, input, other)
+    return bitwise_right_shift_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_xor(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bitwise_xor_Tensor_op, bitwise_xor_Tensor_out_op], locals())
     if out is not None:
         return invoke(bitwise_xor_Tensor_out_op, input, other, out)
     try:
@@ -546,7 +769,9 @@ def bitwise_xor(input, other, *, out=None):
     return bitwise_xor_Tensor_op.table[key_set](input, other)
 
 
-def ceil(input, *, out=None):
+def ceil(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ceil_op, ceil_out_op], locals())
     if out is not None:
         return invoke(ceil_out_op, input, out)
     try:
@@ -556,7 +781,9 @@ def ceil(input, *, out=None):
     return ceil_op.table[key_set](input)
 
 
-def ceil_(input):
+def ceil_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ceil__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -636,7 +863,9 @@ def clamp_min_(*args, **kwargs):
     )
 
 
-def cos(input, *, out=None):
+def cos(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cos_op, cos_out_op], locals())
     if out is not None:
         return invoke(cos_out_op, input, out)
     try:
@@ -646,7 +875,9 @@ def cos(input, *, out=None):
     return cos_op.table[key_set](input)
 
 
-def cos_(input):
+def cos_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cos__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -667,7 +898,9 @@ def div(*args, **kwargs):
     )
 
 
-def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
+def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([elu_op, elu_out_op], locals())
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
     try:
@@ -677,7 +910,9 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     return elu_op.table[key_set](input, alpha, scale, input_scale)
 
 
-def elu_(input, alpha=1, scale=1, input_scale=1):
+def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([elu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -685,7 +920,9 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     return elu__op.table[key_set](input, alpha, scale, input_scale)
 
 
-def eq(input, other, *, out=None):
+def eq(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([eq_Tensor_op, eq_Tensor_out_op], locals())
     if out is not None:
         return invoke(eq_Tensor_out_op, input, other, out)
     try:
@@ -695,7 +932,9 @@ def eq(input, other, *, out=None):
     return eq_Tensor_op.table[key_set](input, other)
 
 
-def equal(input, other):
+def equal(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([equal_op], locals())
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -703,7 +942,9 @@ def equal(input, other):
     return equal_op.table[key_set](input, other)
 
 
-def erf(input, *, out=None):
+def erf(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erf_op, erf_out_op], locals())
     if out is not None:
         return invoke(erf_out_op, input, out)
     try:
@@ -713,7 +954,9 @@ def erf(input, *, out=None):
     return erf_op.table[key_set](input)
 
 
-def erf_(input):
+def erf_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erf__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -721,7 +964,9 @@ def erf_(input):
     return erf__op.table[key_set](input)
 
 
-def exp(input, *, out=None):
+def exp(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp_op, exp_out_op], locals())
     if out is not None:
         return invoke(exp_out_op, input, out)
     try:
@@ -731,7 +976,9 @@ def exp(input, *, out=None):
     return exp_op.table[key_set](input)
 
 
-def exp_(input):
+def exp_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -739,7 +986,9 @@ def exp_(input):
     return exp__op.table[key_set](input)
 
 
-def exp2(input, *, out=None):
+def exp2(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp2_op, exp2_out_op], locals())
     if out is not None:
         return invoke(exp2_out_op, input, out)
     try:
@@ -749,7 +998,9 @@ def exp2(input, *, out=None):
     return exp2_op.table[key_set](input)
 
 
-def exp2_(input):
+def exp2_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([exp2__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -757,7 +1008,9 @@ def exp2_(input):
     return exp2__op.table[key_set](input)
 
 
-def expm1(input, *, out=None):
+def expm1(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([expm1_op, expm1_out_op], locals())
     if out is not None:
         return invoke(expm1_out_op, input, out)
     try:
@@ -767,7 +1020,9 @@ def expm1(input, *, out=None):
     return expm1_op.table[key_set](input)
 
 
-def expm1_(input):
+def expm1_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([expm1__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -775,7 +1030,9 @@ def expm1_(input):
     return expm1__op.table[key_set](input)
 
 
-def floor(input, *, out=None):
+def floor(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([floor_op, floor_out_op], locals())
     if out is not None:
         return invoke(floor_out_op, input, out)
     try:
@@ -785,7 +1042,9 @@ def floor(input, *, out=None):
     return floor_op.table[key_set](input)
 
 
-def floor_(input):
+def floor_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([floor__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -793,7 +1052,9 @@ def floor_(input):
     return floor__op.table[key_set](input)
 
 
-def floor_divide(input, other, *, out=None):
+def floor_divide(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([floor_divide_op, floor_divide_out_op], locals())
     if out is not None:
         return invoke(floor_divide_out_op, input, other, out)
     try:
@@ -816,7 +1077,9 @@ def fmod(*args, **kwargs):
     )
 
 
-def ge(input, other, *, out=None):
+def ge(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ge_Tensor_op, ge_Tensor_out_op], locals())
     if out is not None:
         return invoke(ge_Tensor_out_op, input, other, out)
     try:
@@ -826,7 +1089,9 @@ def ge(input, other, *, out=None):
     return ge_Tensor_op.table[key_set](input, other)
 
 
-def gelu(input, *, approximate="none", out=None):
+def gelu(input=None, *, approximate="none", out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gelu_op, gelu_out_op], locals())
     if out is not None:
         return invoke(gelu_out_op, input, approximate, out)
     try:
@@ -836,7 +1101,9 @@ def gelu(input, *, approximate="none", out=None):
     return gelu_op.table[key_set](input, approximate)
 
 
-def gelu_(input, *, approximate="none"):
+def gelu_(input=None, *, approximate="none", **numpy_names):
+    if numpy_names:
+        return call_by_name([gelu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -844,7 +1111,9 @@ def gelu_(input, *, approximate="none"):
     return gelu__op.table[key_set](input, approximate)
 
 
-def gt(input, other, *, out=None):
+def gt(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gt_Tensor_op, gt_Tensor_out_op], locals())
     if out is not None:
         return invoke(gt_Tensor_out_op, input, other, out)
     try:
@@ -854,7 +1123,9 @@ def gt(input, other, *, out=None):
     return gt_Tensor_op.table[key_set](input, other)
 
 
-def hardtanh(input, min_val=-1, max_val=1, *, out=None):
+def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardtanh_op, hardtanh_out_op], locals())
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
     try:
@@ -864,7 +1135,9 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     return hardtanh_op.table[key_set](input, min_val, max_val)
 
 
-def hardtanh_(input, min_val=-1, max_val=1):
+def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardtanh__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -872,7 +1145,19 @@ def hardtanh_(input, min_val=-1, max_val=1):
     return hardtanh__op.table[key_set](input, min_val, max_val)
 
 
-def isfinite(input):
+def isclose(input=None, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([isclose_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isclose_op, input, other, rtol, atol, equal_nan)
+    return isclose_op.table[key_set](input, other, rtol, atol, equal_nan)
+
+
+def isfinite(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isfinite_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -880,7 +1165,9 @@ def isfinite(input):
     return isfinite_op.table[key_set](input)
 
 
-def isinf(input):
+def isinf(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isinf_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -888,7 +1175,9 @@ def isinf(input):
     return isinf_op.table[key_set](input)
 
 
-def isnan(input):
+def isnan(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isnan_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -896,7 +1185,9 @@ def isnan(input):
     return isnan_op.table[key_set](input)
 
 
-def le(input, other, *, out=None):
+def le(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([le_Tensor_op, le_Tensor_out_op], locals())
     if out is not None:
         return invoke(le_Tensor_out_op, input, other, out)
     try:
@@ -906,7 +1197,9 @@ def le(input, other, *, out=None):
     return le_Tensor_op.table[key_set](input, other)
 
 
-def leaky_relu(input, negative_slope=0.01, *, out=None):
+def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([leaky_relu_op, leaky_relu_out_op], locals())
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
     try:
@@ -916,7 +1209,9 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     return leaky_relu_op.table[key_set](input, negative_slope)
 
 
-def leaky_relu_(input, negative_slope=0.01):
+def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
+    if numpy_names:
+        return call_by_name([leaky_relu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -937,7 +1232,9 @@ def lerp(*args, **kwargs):
     )
 
 
-def log(input, *, out=None):
+def log(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log_op, log_out_op], locals())
     if out is not None:
         return invoke(log_out_op, input, out)
     try:
@@ -947,7 +1244,9 @@ def log(input, *, out=None):
     return log_op.table[key_set](input)
 
 
-def log_(input):
+def log_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -955,7 +1254,9 @@ def log_(input):
     return log__op.table[key_set](input)
 
 
-def log10(input, *, out=None):
+def log10(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log10_op, log10_out_op], locals())
     if out is not None:
         return invoke(log10_out_op, input, out)
     try:
@@ -965,7 +1266,9 @@ def log10(input, *, out=None):
     return log10_op.table[key_set](input)
 
 
-def log10_(input):
+def log10_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log10__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -973,7 +1276,9 @@ def log10_(input):
     return log10__op.table[key_set](input)
 
 
-def log1p(input, *, out=None):
+def log1p(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log1p_op, log1p_out_op], locals())
     if out is not None:
         return invoke(log1p_out_op, input, out)
     try:
@@ -983,7 +1288,9 @@ def log1p(input, *, out=None):
     return log1p_op.table[key_set](input)
 
 
-def log1p_(input):
+def log1p_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log1p__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -991,7 +1298,9 @@ def log1p_(input):
     return log1p__op.table[key_set](input)
 
 
-def log2(input, *, out=None):
+def log2(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log2_op, log2_out_op], locals())
     if out is not None:
         return invoke(log2_out_op, input, out)
     try:
@@ -1001,7 +1310,9 @@ def log2(input, *, out=None):
     return log2_op.table[key_set](input)
 
 
-def log2_(input):
+def log2_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log2__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1009,7 +1320,9 @@ def log2_(input):
     return log2__op.table[key_set](input)
 
 
-def logical_and(input, other, *, out=None):
+def logical_and(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_and_op, logical_and_out_op], locals())
     if out is not None:
         return invoke(logical_and_out_op, input, other, out)
     try:
@@ -1019,7 +1332,9 @@ def logical_and(input, other, *, out=None):
     return logical_and_op.table[key_set](input, other)
 
 
-def logical_not(input, *, out=None):
+def logical_not(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_not_op, logical_not_out_op], locals())
     if out is not None:
         return invoke(logical_not_out_op, input, out)
     try:
@@ -1029,7 +1344,9 @@ def logical_not(input, *, out=None):
     return logical_not_op.table[key_set](input)
 
 
-def logical_or(input, other, *, out=None):
+def logical_or(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_or_op, logical_or_out_op], locals())
     if out is not None:
         return invoke(logical_or_out_op, input, other, out)
     try:
@@ -1039,7 +1356,9 @@ def logical_or(input, other, *, out=None):
     return logical_or_op.table[key_set](input, other)
 
 
-def logical_xor(input, other, *, out=None):
+def logical_xor(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logical_xor_op, logical_xor_out_op], locals())
     if out is not None:
         return invoke(logical_xor_out_op, input, other, out)
     try:
@@ -1049,7 +1368,9 @@ def logical_xor(input, other, *, out=None):
     return logical_xor_op.table[key_set](input, other)
 
 
-def lt(input, other, *, out=None):
+def lt(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lt_Tensor_op, lt_Tensor_out_op], locals())
     if out is not None:
         return invoke(lt_Tensor_out_op, input, other, out)
     try:
@@ -1059,7 +1380,9 @@ def lt(input, other, *, out=None):
     return lt_Tensor_op.table[key_set](input, other)
 
 
-def maximum(input, other, *, out=None):
+def maximum(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([maximum_op, maximum_out_op], locals())
     if out is not None:
         return invoke(maximum_out_op, input, other, out)
     try:
@@ -1069,7 +1392,9 @@ def maximum(input, other, *, out=None):
     return maximum_op.table[key_set](input, other)
 
 
-def minimum(input, other, *, out=None):
+def minimum(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([minimum_op, minimum_out_op], locals())
     if out is not None:
         return invoke(minimum_out_op, input, other, out)
     try:
@@ -1079,7 +1404,9 @@ def minimum(input, other, *, out=None):
     return minimum_op.table[key_set](input, other)
 
 
-def mul(input, other, *, out=None):
+def mul(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mul_Tensor_op, mul_out_op], locals())
     if out is not None:
         return invoke(mul_out_op, input, other, out)
     try:
@@ -1089,7 +1416,9 @@ def mul(input, other, *, out=None):
     return mul_Tensor_op.table[key_set](input, other)
 
 
-def ne(input, other, *, out=None):
+def ne(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ne_Tensor_op, ne_Tensor_out_op], locals())
     if out is not None:
         return invoke(ne_Tensor_out_op, input, other, out)
     try:
@@ -1099,7 +1428,9 @@ def ne(input, other, *, out=None):
     return ne_Tensor_op.table[key_set](input, other)
 
 
-def neg(input, *, out=None):
+def neg(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([neg_op, neg_out_op], locals())
     if out is not None:
         return invoke(neg_out_op, input, out)
     try:
@@ -1109,7 +1440,9 @@ def neg(input, *, out=None):
     return neg_op.table[key_set](input)
 
 
-def neg_(input):
+def neg_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([neg__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1117,7 +1450,9 @@ def neg_(input):
     return neg__op.table[key_set](input)
 
 
-def positive(input):
+def positive(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([positive_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1140,7 +1475,9 @@ def pow(*args, **kwargs):
     )
 
 
-def reciprocal(input, *, out=None):
+def reciprocal(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([reciprocal_op, reciprocal_out_op], locals())
     if out is not None:
         return invoke(reciprocal_out_op, input, out)
     try:
@@ -1150,7 +1487,9 @@ def reciprocal(input, *, out=None):
     return reciprocal_op.table[key_set](input)
 
 
-def reciprocal_(input):
+def reciprocal_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([reciprocal__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1158,7 +1497,9 @@ def reciprocal_(input):
     return reciprocal__op.table[key_set](input)
 
 
-def relu(input):
+def relu(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([relu_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1166,7 +1507,9 @@ def relu(input):
     return relu_op.table[key_set](input)
 
 
-def relu_(input):
+def relu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([relu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1211,7 +1554,9 @@ def round_(*args, **kwargs):
     )
 
 
-def rsqrt(input, *, out=None):
+def rsqrt(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rsqrt_op, rsqrt_out_op], locals())
     if out is not None:
         return invoke(rsqrt_out_op, input, out)
     try:
@@ -1221,7 +1566,9 @@ def rsqrt(input, *, out=None):
     return rsqrt_op.table[key_set](input)
 
 
-def rsqrt_(input):
+def rsqrt_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rsqrt__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1240,7 +1587,9 @@ def rsub(*args, **kwargs):
     )
 
 
-def sgn(input, *, out=None):
+def sgn(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sgn_op, sgn_out_op], locals())
     if out is not None:
         return invoke(sgn_out_op, input, out)
     try:
@@ -1250,7 +1599,9 @@ def sgn(input, *, out=None):
     return sgn_op.table[key_set](input)
 
 
-def sigmoid(input, *, out=None):
+def sigmoid(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sigmoid_op, sigmoid_out_op], locals())
     if out is not None:
         return invoke(sigmoid_out_op, input, out)
     try:
@@ -1260,7 +1611,9 @@ def sigmoid(input, *, out=None):
     return sigmoid_op.table[key_set](input)
 
 
-def sigmoid_(input):
+def sigmoid_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sigmoid__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1268,7 +1621,9 @@ def sigmoid_(input):
     return sigmoid__op.table[key_set](input)
 
 
-def sign(input, *, out=None):
+def sign(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sign_op, sign_out_op], locals())
     if out is not None:
         return invoke(sign_out_op, input, out)
     try:
@@ -1278,7 +1633,9 @@ def sign(input, *, out=None):
     return sign_op.table[key_set](input)
 
 
-def silu(input, *, out=None):
+def silu(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([silu_op, silu_out_op], locals())
     if out is not None:
         return invoke(silu_out_op, input, out)
     try:
@@ -1288,7 +1645,9 @@ def silu(input, *, out=None):
     return silu_op.table[key_set](input)
 
 
-def silu_(input):
+def silu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([silu__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1296,7 +1655,9 @@ def silu_(input):
     return silu__op.table[key_set](input)
 
 
-def sin(input, *, out=None):
+def sin(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sin_op, sin_out_op], locals())
     if out is not None:
         return invoke(sin_out_op, input, out)
     try:
@@ -1306,7 +1667,9 @@ def sin(input, *, out=None):
     return sin_op.table[key_set](input)
 
 
-def sin_(input):
+def sin_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sin__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1314,7 +1677,9 @@ def sin_(input):
     return sin__op.table[key_set](input)
 
 
-def softplus(input, beta=1, threshold=20, *, out=None):
+def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([softplus_op, softplus_out_op], locals())
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
     try:
@@ -1324,7 +1689,9 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     return softplus_op.table[key_set](input, beta, threshold)
 
 
-def sqrt(input, *, out=None):
+def sqrt(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sqrt_op, sqrt_out_op], locals())
     if out is not None:
         return invoke(sqrt_out_op, input, out)
     try:
@@ -1334,7 +1701,9 @@ def sqrt(input, *, out=None):
     return sqrt_op.table[key_set](input)
 
 
-def sqrt_(input):
+def sqrt_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sqrt__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1342,7 +1711,9 @@ def sqrt_(input):
     return sqrt__op.table[key_set](input)
 
 
-def square(input, *, out=None):
+def square(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([square_op, square_out_op], locals())
     if out is not None:
         return invoke(square_out_op, input, out)
     try:
@@ -1352,7 +1723,9 @@ def square(input, *, out=None):
     return square_op.table[key_set](input)
 
 
-def square_(input):
+def square_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([square__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1360,7 +1733,9 @@ def square_(input):
     return square__op.table[key_set](input)
 
 
-def sub(input, other, *, alpha=1, out=None):
+def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sub_Tensor_op, sub_out_op], locals())
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
     try:
@@ -1370,7 +1745,9 @@ def sub(input, other, *, alpha=1, out=None):
     return sub_Tensor_op.table[key_set](input, other, alpha)
 
 
-def tan(input, *, out=None):
+def tan(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tan_op, tan_out_op], locals())
     if out is not None:
         return invoke(tan_out_op, input, out)
     try:
@@ -1380,7 +1757,9 @@ def tan(input, *, out=None):
     return tan_op.table[key_set](input)
 
 
-def tan_(input):
+def tan_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tan__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1388,7 +1767,9 @@ def tan_(input):
     return tan__op.table[key_set](input)
 
 
-def tanh(input, *, out=None):
+def tanh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tanh_op, tanh_out_op], locals())
     if out is not None:
         return invoke(tanh_out_op, input, out)
     try:
@@ -1398,7 +1779,9 @@ def tanh(input, *, out=None):
     return tanh_op.table[key_set](input)
 
 
-def tanh_(input):
+def tanh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tanh__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1406,7 +1789,9 @@ def tanh_(input):
     return tanh__op.table[key_set](input)
 
 
-def threshold(input, threshold, value, *, out=None):
+def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names):
+    if numpy_names or threshold is None or value is None:
+        return call_by_name([threshold_op, threshold_out_op], locals())
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
     try:
@@ -1416,7 +1801,9 @@ def threshold(input, threshold, value, *, out=None):
     return threshold_op.table[key_set](input, threshold, value)
 
 
-def threshold_(input, threshold, value):
+def threshold_(input=None, threshold=None, value=None, **numpy_names):
+    if numpy_names or threshold is None or value is None:
+        return call_by_name([threshold__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1424,7 +1811,9 @@ def threshold_(input, threshold, value):
     return threshold__op.table[key_set](input, threshold, value)
 
 
-def trunc(input, *, out=None):
+def trunc(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([trunc_op, trunc_out_op], locals())
     if out is not None:
         return invoke(trunc_out_op, input, out)
     try:
@@ -1434,7 +1823,9 @@ def trunc(input, *, out=None):
     return trunc_op.table[key_set](input)
 
 
-def trunc_(input):
+def trunc_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([trunc__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1442,14 +1833,16 @@ def trunc_(input):
     return trunc__op.table[key_set](input)
 
 
-def where(condition, input, other, *, out=None):
-    if out is not None:
-        return invoke(where_self_out_op, condition, input, other, out)
-    try:
-        key_set = (condition._key_set | input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(where_self_op, condition, input, other)
-    return where_self_op.table[key_set](condition, input, other)
+def where(*args, **kwargs):
+    return resolve(
+        (
+            where_self_op,
+            where_op,
+            where_self_out_op,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def xlogy(*args, **kwargs):
@@ -1476,7 +1869,9 @@ def xlogy_(*args, **kwargs):
     )
 
 
-def cat(tensors, dim=0, *, out=None):
+def cat(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cat_op, cat_out_op], locals())
     if out is not None:
         return invoke(cat_out_op, tensors, dim, out)
     return invoke(cat_op, tensors, dim)
@@ -1490,7 +1885,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     return embedding_op.table[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
-def embedding_renorm_(input, indices, max_norm, norm_type):
+def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, **numpy_names):
+    if numpy_names or max_norm is None or norm_type is None:
+        return call_by_name([embedding_renorm__op], locals())
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1498,7 +1895,9 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     return embedding_renorm__op.table[key_set](input, indices, max_norm, norm_type)
 
 
-def flip(input, dims):
+def flip(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([flip_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1506,7 +1905,9 @@ def flip(input, dims):
     return flip_op.table[key_set](input, dims)
 
 
-def gather(input, dim, index, *, sparse_grad=False, out=None):
+def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([gather_op, gather_out_op], locals())
     if out is not None:
         return invoke(gather_out_op, input, dim, index, sparse_grad, out)
     try:
@@ -1516,11 +1917,15 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return gather_op.table[key_set](input, dim, index, sparse_grad)
 
 
-def index(input, indices):
+def index(input=None, indices=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([index_Tensor_op], locals())
     return invoke(index_Tensor_op, input, indices)
 
 
-def index_add(input, dim, index, source, *, alpha=1, out=None):
+def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_add_op, index_add_out_op], locals())
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
     try:
@@ -1530,19 +1935,27 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     return index_add_op.table[key_set](input, dim, index, source, alpha)
 
 
-def index_put(input, indices, values, accumulate=False):
+def index_put(input=None, indices=None, values=None, accumulate=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([index_put_op], locals())
     return invoke(index_put_op, input, indices, values, accumulate)
 
 
-def index_put_(input, indices, values, accumulate=False):
+def index_put_(input=None, indices=None, values=None, accumulate=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([index_put__op], locals())
     return invoke(index_put__op, input, indices, values, accumulate)
 
 
-def _index_put_impl_(input, indices, values, accumulate=False, unsafe=False):
+def _index_put_impl_(input=None, indices=None, values=None, accumulate=False, unsafe=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([_index_put_impl__op], locals())
     return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
 
 
-def index_select(input, dim, index, *, out=None):
+def index_select(input=None, dim=None, index=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_select_op, index_select_out_op], locals())
     if out is not None:
         return invoke(index_select_out_op, input, dim, index, out)
     try:
@@ -1563,7 +1976,9 @@ def masked_fill(*args, **kwargs):
     )
 
 
-def one_hot(input, num_classes=-1):
+def one_hot(input=None, num_classes=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name([one_hot_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1571,9 +1986,12 @@ def one_hot(input, num_classes=-1):
     return one_hot_op.table[key_set](input, num_classes)
 
 
-def roll(input, shifts, dims=()):
+def roll(input=None, shifts=None, dims=(), **numpy_names):
+    if numpy_names or shifts is None:
+        return call_by_name([roll_op], locals())
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
+    dims = () if dims is None else dims
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1598,7 +2016,9 @@ def scatter(*args, **kwargs):
     )
 
 
-def scatter_add(input, dim, index, src, *, out=None):
+def scatter_add(input=None, dim=None, index=None, src=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([scatter_add_op, scatter_add_out_op], locals())
     if out is not None:
         return invoke(scatter_add_out_op, input, dim, index, src, out)
     try:
@@ -1608,13 +2028,17 @@ def scatter_add(input, dim, index, src, *, out=None):
     return scatter_add_op.table[key_set](input, dim, index, src)
 
 
-def stack(tensors, dim=0, *, out=None):
+def stack(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([stack_op, stack_out_op], locals())
     if out is not None:
         return invoke(stack_out_op, tensors, dim, out)
     return invoke(stack_op, tensors, dim)
 
 
-def take_along_dim(input, indices, dim=None, *, out=None):
+def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
     if out is not None:
         return invoke(take_along_dim_out_op, input, indices, dim, out)
     try:
@@ -1624,7 +2048,9 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     return take_along_dim_op.table[key_set](input, indices, dim)
 
 
-def tile(input, dims):
+def tile(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([tile_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1632,7 +2058,9 @@ def tile(input, dims):
     return tile_op.table[key_set](input, dims)
 
 
-def tril(input, diagonal=0, *, out=None):
+def tril(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([tril_op, tril_out_op], locals())
     if out is not None:
         return invoke(tril_out_op, input, diagonal, out)
     try:
@@ -1642,7 +2070,9 @@ def tril(input, diagonal=0, *, out=None):
     return tril_op.table[key_set](input, diagonal)
 
 
-def triu(input, diagonal=0, *, out=None):
+def triu(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([triu_op, triu_out_op], locals())
     if out is not None:
         return invoke(triu_out_op, input, diagonal, out)
     try:
@@ -1652,7 +2082,9 @@ def triu(input, diagonal=0, *, out=None):
     return triu_op.table[key_set](input, diagonal)
 
 
-def _log_softmax(input, dim, half_to_float, *, out=None):
+def _log_softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or half_to_float is None:
+        return call_by_name([_log_softmax_op, _log_softmax_out_op], locals())
     if out is not None:
         return invoke(_log_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -1662,7 +2094,9 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     return _log_softmax_op.table[key_set](input, dim, half_to_float)
 
 
-def _softmax(input, dim, half_to_float, *, out=None):
+def _softmax(input=None, dim=None, half_to_float=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or half_to_float is None:
+        return call_by_name([_softmax_op, _softmax_out_op], locals())
     if out is not None:
         return invoke(_softmax_out_op, input, dim, half_to_float, out)
     try:
@@ -1687,8 +2121,11 @@ def all(*args, **kwargs):
     )
 
 
-def amax(input, dim=(), keepdim=False, *, out=None):
+def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([amax_op, amax_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     if out is not None:
         return invoke(amax_out_op, input, dim, keepdim, out)
     try:
@@ -1698,8 +2135,11 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     return amax_op.table[key_set](input, dim, keepdim)
 
 
-def amin(input, dim=(), keepdim=False, *, out=None):
+def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([amin_op, amin_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     if out is not None:
         return invoke(amin_out_op, input, dim, keepdim, out)
     try:
@@ -1724,7 +2164,9 @@ def any(*args, **kwargs):
     )
 
 
-def argmax(input, dim=None, keepdim=False, *, out=None):
+def argmax(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmax_op, argmax_out_op], locals())
     if out is not None:
         return invoke(argmax_out_op, input, dim, keepdim, out)
     try:
@@ -1734,7 +2176,9 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
     return argmax_op.table[key_set](input, dim, keepdim)
 
 
-def argmin(input, dim=None, keepdim=False, *, out=None):
+def argmin(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmin_op, argmin_out_op], locals())
     if out is not None:
         return invoke(argmin_out_op, input, dim, keepdim, out)
     try:
@@ -1744,7 +2188,11 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
     return argmin_op.table[key_set](input, dim, keepdim)
 
 
-def cumsum(input, dim, *, dtype=None, out=None):
+def cumsum(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumsum_op, cumsum_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(cumsum_out_op, input, dim, dtype, out)
     try:
@@ -1754,7 +2202,11 @@ def cumsum(input, dim, *, dtype=None, out=None):
     return cumsum_op.table[key_set](input, dim, dtype)
 
 
-def log_softmax(input, dim, dtype=None, *, out=None):
+def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([log_softmax_int_op, log_softmax_int_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(log_softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -1764,7 +2216,9 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return log_softmax_int_op.table[key_set](input, dim, dtype)
 
 
-def logsumexp(input, dim, keepdim=False, *, out=None):
+def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([logsumexp_op, logsumexp_out_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
@@ -1777,17 +2231,20 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
 def max(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("max", "max_values"))
-    return resolve(
-        (
-            max_op,
-            max_other_op,
-            max_dim_op,
-            max_unary_out_op,
-            max_out_op,
-            max_dim_max_op,
+    return return_types.named(
+        return_types.max_out if "max" in kwargs else return_types.max,
+        resolve(
+            (
+                max_op,
+                max_other_op,
+                max_dim_op,
+                max_unary_out_op,
+                max_out_op,
+                max_dim_max_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
     )
 
 
@@ -1806,17 +2263,20 @@ def mean(*args, **kwargs):
 
 def min(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("min", "min_indices"))
-    return resolve(
-        (
-            min_op,
-            min_other_op,
-            min_dim_op,
-            min_unary_out_op,
-            min_out_op,
-            min_dim_min_op,
+    return return_types.named(
+        return_types.min_out if "min" in kwargs else return_types.min,
+        resolve(
+            (
+                min_op,
+                min_other_op,
+                min_dim_op,
+                min_unary_out_op,
+                min_out_op,
+                min_dim_min_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
     )
 
 
@@ -1833,7 +2293,11 @@ def prod(*args, **kwargs):
     )
 
 
-def softmax(input, dim, dtype=None, *, out=None):
+def softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([softmax_int_op, softmax_int_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     if out is not None:
         return invoke(softmax_int_out_op, input, dim, dtype, out)
     try:
@@ -1851,6 +2315,30 @@ def std(*args, **kwargs):
             std_correction_op,
             std_out_op,
             std_correction_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def std_mean(*args, **kwargs):
+    return resolve(
+        (
+            std_mean_op,
+            std_mean_dim_op,
+            std_mean_correction_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def var_mean(*args, **kwargs):
+    return resolve(
+        (
+            var_mean_op,
+            var_mean_dim_op,
+            var_mean_correction_op,
         ),
         args,
         kwargs,
@@ -1884,7 +2372,314 @@ def var(*args, **kwargs):
     )
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def atleast_1d(*args, **kwargs):
+    return resolve(
+        (
+            atleast_1d_op,
+            atleast_1d_Sequence_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def atleast_2d(*args, **kwargs):
+    return resolve(
+        (
+            atleast_2d_op,
+            atleast_2d_Sequence_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def atleast_3d(*args, **kwargs):
+    return resolve(
+        (
+            atleast_3d_op,
+            atleast_3d_Sequence_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def column_stack(tensors, *, out=None):
+    if out is not None:
+        return invoke(column_stack_out_op, tensors, out)
+    return invoke(column_stack_op, tensors)
+
+
+def dstack(tensors, *, out=None):
+    if out is not None:
+        return invoke(dstack_out_op, tensors, out)
+    return invoke(dstack_op, tensors)
+
+
+def hstack(tensors, *, out=None):
+    if out is not None:
+        return invoke(hstack_out_op, tensors, out)
+    return invoke(hstack_op, tensors)
+
+
+def meshgrid(*args, **kwargs):
+    return resolve(
+        (
+            meshgrid_op,
+            meshgrid_indexing_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def repeat_interleave(*args, **kwargs):
+    return resolve(
+        (
+            repeat_interleave_Tensor_op,
+            repeat_interleave_self_Tensor_op,
+            repeat_interleave_self_int_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def vstack(tensors, *, out=None):
+    if out is not None:
+        return invoke(vstack_out_op, tensors, out)
+    return invoke(vstack_op, tensors)
+
+
+def index_copy(input=None, dim=None, index=None, source=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_copy_op, index_copy_out_op], locals())
+    if out is not None:
+        return invoke(index_copy_out_op, input, dim, index, source, out)
+    try:
+        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_copy_op, input, dim, index, source)
+    return index_copy_op.table[key_set](input, dim, index, source)
+
+
+def index_fill(*args, **kwargs):
+    return resolve(
+        (
+            index_fill_int_Tensor_op,
+            index_fill_int_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def masked_scatter(input=None, mask=None, source=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([masked_scatter_op], locals())
+    try:
+        key_set = (input._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter_op, input, mask, source)
+    return masked_scatter_op.table[key_set](input, mask, source)
+
+
+def masked_scatter_backward(grad_output, mask, sizes):
+    try:
+        key_set = (grad_output._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter_backward_op, grad_output, mask, sizes)
+    return masked_scatter_backward_op.table[key_set](grad_output, mask, sizes)
+
+
+def masked_select(input=None, mask=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([masked_select_op, masked_select_out_op], locals())
+    if out is not None:
+        return invoke(masked_select_out_op, input, mask, out)
+    try:
+        key_set = (input._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_select_op, input, mask)
+    return masked_select_op.table[key_set](input, mask)
+
+
+def masked_select_backward(grad=None, input=None, mask=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([masked_select_backward_op], locals())
+    try:
+        key_set = (grad._key_set | input._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_select_backward_op, grad, input, mask)
+    return masked_select_backward_op.table[key_set](grad, input, mask)
+
+
+def nonzero(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nonzero_op, nonzero_out_op], locals())
+    if out is not None:
+        return invoke(nonzero_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nonzero_op, input)
+    return nonzero_op.table[key_set](input)
+
+
+def nonzero_numpy(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nonzero_numpy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nonzero_numpy_op, input)
+    return nonzero_numpy_op.table[key_set](input)
+
+
+def scatter_reduce(
+    input=None, dim=None, index=None, src=None, reduce=None, *, include_self=True, out=None, **numpy_names
+):
+    if numpy_names or dim is None or reduce is None:
+        return call_by_name([scatter_reduce_two_op, scatter_reduce_two_out_op], locals())
+    if out is not None:
+        return invoke(scatter_reduce_two_out_op, input, dim, index, src, reduce, include_self, out)
+    try:
+        key_set = (input._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_reduce_two_op, input, dim, index, src, reduce, include_self)
+    return scatter_reduce_two_op.table[key_set](input, dim, index, src, reduce, include_self)
+
+
+def linalg_matrix_norm(*args, **kwargs):
+    return resolve(
+        (
+            linalg_matrix_norm_op,
+            linalg_matrix_norm_str_ord_op,
+            linalg_matrix_norm_out_op,
+            linalg_matrix_norm_str_ord_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([linalg_vector_norm_op, linalg_vector_norm_out_op], locals())
+    dim = (dim,) if dim.__class__ is int else dim
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if out is not None:
+        return invoke(linalg_vector_norm_out_op, input, ord, dim, keepdim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_vector_norm_op, input, ord, dim, keepdim, dtype)
+    return linalg_vector_norm_op.table[key_set](input, ord, dim, keepdim, dtype)
+
+
+def argsort(*args, **kwargs):
+    return resolve(
+        (
+            argsort_op,
+            argsort_stable_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def median(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.median_out if "values" in kwargs else return_types.median,
+        resolve(
+            (
+                median_op,
+                median_dim_op,
+                median_dim_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def sort(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.sort_out
+        if "values" in kwargs
+        else return_types.sort_out
+        if "values" in kwargs
+        else return_types.sort,
+        resolve(
+            (
+                sort_op,
+                sort_stable_op,
+                sort_values_op,
+                sort_values_stable_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def topk(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.topk_out if "values" in kwargs else return_types.topk,
+        resolve(
+            (
+                topk_op,
+                topk_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def unique_consecutive(input=None, return_inverse=False, return_counts=False, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([unique_consecutive_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unique_consecutive_op, input, return_inverse, return_counts, dim)
+    return unique_consecutive_op.table[key_set](input, return_inverse, return_counts, dim)
+
+
+def unique_dim(input=None, dim=None, sorted=True, return_inverse=False, return_counts=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unique_dim_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unique_dim_op, input, dim, sorted, return_inverse, return_counts)
+    return unique_dim_op.table[key_set](input, dim, sorted, return_inverse, return_counts)
+
+
+def _unique2(input=None, sorted=True, return_inverse=False, return_counts=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([_unique2_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_unique2_op, input, sorted, return_inverse, return_counts)
+    return _unique2_op.table[key_set](input, sorted, return_inverse, return_counts)
+
+
+def einsum(equation, tensors, *, path=None):
+    return invoke(einsum_op, equation, tensors, path)
+
+
+def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addmm_op, addmm_out_op], locals())
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
     try:
@@ -1894,7 +2689,9 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     return addmm_op.table[key_set](input, mat1, mat2, beta, alpha)
 
 
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([baddbmm_op, baddbmm_out_op], locals())
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -1904,7 +2701,9 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     return baddbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
 
 
-def bmm(input, mat2, *, out=None):
+def bmm(input=None, mat2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([bmm_op, bmm_out_op], locals())
     if out is not None:
         return invoke(bmm_out_op, input, mat2, out)
     try:
@@ -1914,7 +2713,9 @@ def bmm(input, mat2, *, out=None):
     return bmm_op.table[key_set](input, mat2)
 
 
-def dot(input, tensor, *, out=None):
+def dot(input=None, tensor=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([dot_op, dot_out_op], locals())
     if out is not None:
         return invoke(dot_out_op, input, tensor, out)
     try:
@@ -1924,7 +2725,9 @@ def dot(input, tensor, *, out=None):
     return dot_op.table[key_set](input, tensor)
 
 
-def linear(input, weight, bias=None, *, out=None):
+def linear(input=None, weight=None, bias=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([linear_op, linear_out_op], locals())
     if out is not None:
         return invoke(linear_out_op, input, weight, bias, out)
     try:
@@ -1936,7 +2739,9 @@ def linear(input, weight, bias=None, *, out=None):
     return linear_op.table[key_set](input, weight, bias)
 
 
-def matmul(input, other, *, out=None):
+def matmul(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([matmul_op, matmul_out_op], locals())
     if out is not None:
         return invoke(matmul_out_op, input, other, out)
     try:
@@ -1946,7 +2751,9 @@ def matmul(input, other, *, out=None):
     return matmul_op.table[key_set](input, other)
 
 
-def mm(input, mat2, *, out=None):
+def mm(input=None, mat2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mm_op, mm_out_op], locals())
     if out is not None:
         return invoke(mm_out_op, input, mat2, out)
     try:
@@ -1956,7 +2763,9 @@ def mm(input, mat2, *, out=None):
     return mm_op.table[key_set](input, mat2)
 
 
-def mv(input, vec, *, out=None):
+def mv(input=None, vec=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mv_op, mv_out_op], locals())
     if out is not None:
         return invoke(mv_out_op, input, vec, out)
     try:
@@ -1966,7 +2775,9 @@ def mv(input, vec, *, out=None):
     return mv_op.table[key_set](input, vec)
 
 
-def outer(input, vec2, *, out=None):
+def outer(input=None, vec2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([outer_op, outer_out_op], locals())
     if out is not None:
         return invoke(outer_out_op, input, vec2, out)
     try:
@@ -1976,7 +2787,20 @@ def outer(input, vec2, *, out=None):
     return outer_op.table[key_set](input, vec2)
 
 
-def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+def batch_norm(
+    input=None,
+    weight=None,
+    bias=None,
+    running_mean=None,
+    running_var=None,
+    training=None,
+    momentum=None,
+    eps=None,
+    cudnn_enabled=None,
+    **numpy_names,
+):
+    if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
+        return call_by_name([batch_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -1995,7 +2819,24 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     )
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+def group_norm(input=None, num_groups=None, weight=None, bias=None, eps=1e-05, cudnn_enabled=True, **numpy_names):
+    if numpy_names or num_groups is None:
+        return call_by_name([group_norm_op], locals())
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(group_norm_op, input, num_groups, weight, bias, eps, cudnn_enabled)
+    return group_norm_op.table[key_set](input, num_groups, weight, bias, eps, cudnn_enabled)
+
+
+def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e-05, cudnn_enable=True, **numpy_names):
+    if numpy_names or normalized_shape is None:
+        return call_by_name([layer_norm_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2008,7 +2849,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None):
+def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
+    if numpy_names or normalized_shape is None:
+        return call_by_name([rms_norm_op], locals())
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
     except AttributeError:
@@ -2016,7 +2859,520 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
 
 
-def _safe_softmax(input, dim, dtype=None):
+def conv1d(*args, **kwargs):
+    return resolve(
+        (
+            conv1d_op,
+            conv1d_padding_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def conv2d(*args, **kwargs):
+    return resolve(
+        (
+            conv2d_op,
+            conv2d_padding_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def convolution(
+    input=None,
+    weight=None,
+    bias=None,
+    stride=None,
+    padding=None,
+    dilation=None,
+    transposed=None,
+    output_padding=None,
+    groups=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or stride is None
+        or padding is None
+        or dilation is None
+        or transposed is None
+        or output_padding is None
+        or groups is None
+    ):
+        return call_by_name([convolution_op], locals())
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            convolution_op, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
+    return convolution_op.table[key_set](
+        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+    )
+
+
+def convolution_backward(
+    grad_output=None,
+    input=None,
+    weight=None,
+    bias_sizes=None,
+    stride=None,
+    padding=None,
+    dilation=None,
+    transposed=None,
+    output_padding=None,
+    groups=None,
+    output_mask=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or stride is None
+        or padding is None
+        or dilation is None
+        or transposed is None
+        or output_padding is None
+        or groups is None
+        or output_mask is None
+    ):
+        return call_by_name([convolution_backward_op], locals())
+    try:
+        key_set = (grad_output._key_set | input._key_set | weight._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            convolution_backward_op,
+            grad_output,
+            input,
+            weight,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
+    return convolution_backward_op.table[key_set](
+        grad_output,
+        input,
+        weight,
+        bias_sizes,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        output_mask,
+    )
+
+
+def _adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([_adaptive_avg_pool2d_op], locals())
+    output_size = (output_size,) if output_size.__class__ is int else output_size
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_adaptive_avg_pool2d_op, input, output_size)
+    return _adaptive_avg_pool2d_op.table[key_set](input, output_size)
+
+
+def _adaptive_avg_pool2d_backward(grad_output=None, input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([_adaptive_avg_pool2d_backward_op], locals())
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_adaptive_avg_pool2d_backward_op, grad_output, input)
+    return _adaptive_avg_pool2d_backward_op.table[key_set](grad_output, input)
+
+
+def adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([adaptive_avg_pool2d_op], locals())
+    output_size = (output_size,) if output_size.__class__ is int else output_size
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(adaptive_avg_pool2d_op, input, output_size)
+    return adaptive_avg_pool2d_op.table[key_set](input, output_size)
+
+
+def avg_pool2d(
+    input=None,
+    kernel_size=None,
+    stride=(),
+    padding=(0, 0),
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([avg_pool2d_op, avg_pool2d_out_op], locals())
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    stride = () if stride is None else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(
+            avg_pool2d_out_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
+        )
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            avg_pool2d_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    return avg_pool2d_op.table[key_set](
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def avg_pool2d_backward(
+    grad_output=None,
+    input=None,
+    kernel_size=None,
+    stride=None,
+    padding=None,
+    ceil_mode=None,
+    count_include_pad=None,
+    divisor_override=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or kernel_size is None
+        or stride is None
+        or padding is None
+        or ceil_mode is None
+        or count_include_pad is None
+    ):
+        return call_by_name([avg_pool2d_backward_op, avg_pool2d_backward_grad_input_op], locals())
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(
+            avg_pool2d_backward_grad_input_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out,
+        )
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            avg_pool2d_backward_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
+    return avg_pool2d_backward_op.table[key_set](
+        grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def max_pool2d(
+    input=None, kernel_size=None, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, **numpy_names
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([max_pool2d_op], locals())
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    stride = () if stride is None else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    dilation = (dilation,) if dilation.__class__ is int else dilation
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(max_pool2d_op, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool2d_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices(
+    input=None, kernel_size=None, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, **numpy_names
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([max_pool2d_with_indices_op], locals())
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    stride = () if stride is None else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    dilation = (dilation,) if dilation.__class__ is int else dilation
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(max_pool2d_with_indices_op, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool2d_with_indices_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices_backward(
+    grad_output=None,
+    input=None,
+    kernel_size=None,
+    stride=None,
+    padding=None,
+    dilation=None,
+    ceil_mode=None,
+    indices=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if numpy_names or kernel_size is None or stride is None or padding is None or dilation is None or ceil_mode is None:
+        return call_by_name(
+            [max_pool2d_with_indices_backward_op, max_pool2d_with_indices_backward_grad_input_op], locals()
+        )
+    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
+    stride = (stride,) if stride.__class__ is int else stride
+    padding = (padding,) if padding.__class__ is int else padding
+    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if out is not None:
+        return invoke(
+            max_pool2d_with_indices_backward_grad_input_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+            out,
+        )
+    try:
+        key_set = (grad_output._key_set | input._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            max_pool2d_with_indices_backward_op,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+        )
+    return max_pool2d_with_indices_backward_op.table[key_set](
+        grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
+    )
+
+
+def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
+    if numpy_names or pad is None:
+        return call_by_name([constant_pad_nd_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(constant_pad_nd_op, input, pad, value)
+    return constant_pad_nd_op.table[key_set](input, pad, value)
+
+
+def pad(input=None, pad=None, mode="constant", value=None, **numpy_names):
+    if numpy_names or pad is None:
+        return call_by_name([pad_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pad_op, input, pad, mode, value)
+    return pad_op.table[key_set](input, pad, mode, value)
+
+
+def _pad_circular(input=None, pad=None, **numpy_names):
+    if numpy_names or pad is None:
+        return call_by_name([_pad_circular_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_pad_circular_op, input, pad)
+    return _pad_circular_op.table[key_set](input, pad)
+
+
+def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad1d_op, reflection_pad1d_out_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad1d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad1d_op, input, padding)
+    return reflection_pad1d_op.table[key_set](input, padding)
+
+
+def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad1d_backward_op, reflection_pad1d_backward_grad_input_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad1d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad1d_backward_op, grad_output, input, padding)
+    return reflection_pad1d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad2d_op, reflection_pad2d_out_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad2d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad2d_op, input, padding)
+    return reflection_pad2d_op.table[key_set](input, padding)
+
+
+def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad2d_backward_op, reflection_pad2d_backward_grad_input_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad2d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad2d_backward_op, grad_output, input, padding)
+    return reflection_pad2d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad3d_op, reflection_pad3d_out_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad3d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad3d_op, input, padding)
+    return reflection_pad3d_op.table[key_set](input, padding)
+
+
+def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([reflection_pad3d_backward_op, reflection_pad3d_backward_grad_input_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(reflection_pad3d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reflection_pad3d_backward_op, grad_output, input, padding)
+    return reflection_pad3d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad1d_op, replication_pad1d_out_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad1d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad1d_op, input, padding)
+    return replication_pad1d_op.table[key_set](input, padding)
+
+
+def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad1d_backward_op, replication_pad1d_backward_grad_input_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad1d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad1d_backward_op, grad_output, input, padding)
+    return replication_pad1d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad2d_op, replication_pad2d_out_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad2d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad2d_op, input, padding)
+    return replication_pad2d_op.table[key_set](input, padding)
+
+
+def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad2d_backward_op, replication_pad2d_backward_grad_input_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad2d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad2d_backward_op, grad_output, input, padding)
+    return replication_pad2d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad3d_op, replication_pad3d_out_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad3d_out_op, input, padding, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad3d_op, input, padding)
+    return replication_pad3d_op.table[key_set](input, padding)
+
+
+def replication_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
+    if numpy_names or padding is None:
+        return call_by_name([replication_pad3d_backward_op, replication_pad3d_backward_grad_input_op], locals())
+    padding = (padding,) if padding.__class__ is int else padding
+    if out is not None:
+        return invoke(replication_pad3d_backward_grad_input_op, grad_output, input, padding, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(replication_pad3d_backward_op, grad_output, input, padding)
+    return replication_pad3d_backward_op.table[key_set](grad_output, input, padding)
+
+
+def _safe_softmax(input=None, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([_safe_softmax_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2083,27 +3439,113 @@ def scaled_dot_product_attention(
     )
 
 
-def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def gru(
+    input=None,
+    hx=None,
+    params=None,
+    has_biases=None,
+    num_layers=None,
+    dropout=None,
+    train=None,
+    bidirectional=None,
+    batch_first=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or has_biases is None
+        or num_layers is None
+        or dropout is None
+        or train is None
+        or bidirectional is None
+        or batch_first is None
+    ):
+        return call_by_name([gru_input_op], locals())
     return invoke(gru_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
-def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def lstm(
+    input=None,
+    hx=None,
+    params=None,
+    has_biases=None,
+    num_layers=None,
+    dropout=None,
+    train=None,
+    bidirectional=None,
+    batch_first=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or has_biases is None
+        or num_layers is None
+        or dropout is None
+        or train is None
+        or bidirectional is None
+        or batch_first is None
+    ):
+        return call_by_name([lstm_input_op], locals())
     return invoke(lstm_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
-def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def rnn_relu(
+    input=None,
+    hx=None,
+    params=None,
+    has_biases=None,
+    num_layers=None,
+    dropout=None,
+    train=None,
+    bidirectional=None,
+    batch_first=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or has_biases is None
+        or num_layers is None
+        or dropout is None
+        or train is None
+        or bidirectional is None
+        or batch_first is None
+    ):
+        return call_by_name([rnn_relu_input_op], locals())
     return invoke(
         rnn_relu_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
     )
 
 
-def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def rnn_tanh(
+    input=None,
+    hx=None,
+    params=None,
+    has_biases=None,
+    num_layers=None,
+    dropout=None,
+    train=None,
+    bidirectional=None,
+    batch_first=None,
+    **numpy_names,
+):
+    if (
+        numpy_names
+        or has_biases is None
+        or num_layers is None
+        or dropout is None
+        or train is None
+        or bidirectional is None
+        or batch_first is None
+    ):
+        return call_by_name([rnn_tanh_input_op], locals())
     return invoke(
         rnn_tanh_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
     )
 
 
-def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+def gru_cell(input=None, hx=None, w_ih=None, w_hh=None, b_ih=None, b_hh=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gru_cell_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2119,11 +3561,15 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     return gru_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+def lstm_cell(input=None, hx=None, w_ih=None, w_hh=None, b_ih=None, b_hh=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lstm_cell_op], locals())
     return invoke(lstm_cell_op, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+def rnn_relu_cell(input=None, hx=None, w_ih=None, w_hh=None, b_ih=None, b_hh=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rnn_relu_cell_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2139,7 +3585,9 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     return rnn_relu_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+def rnn_tanh_cell(input=None, hx=None, w_ih=None, w_hh=None, b_ih=None, b_hh=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rnn_tanh_cell_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2155,7 +3603,9 @@ def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     return rnn_tanh_cell_op.table[key_set](input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def cosine_similarity(x1, x2, dim=1, eps=1e-08):
+def cosine_similarity(x1=None, x2=None, dim=1, eps=1e-08, **numpy_names):
+    if numpy_names:
+        return call_by_name([cosine_similarity_op], locals())
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2163,7 +3613,9 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
     return cosine_similarity_op.table[key_set](x1, x2, dim, eps)
 
 
-def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
+def binary_cross_entropy(input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([binary_cross_entropy_op, binary_cross_entropy_out_op], locals())
     if out is not None:
         return invoke(binary_cross_entropy_out_op, input, target, weight, reduction, out)
     try:
@@ -2175,7 +3627,9 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
     return binary_cross_entropy_op.table[key_set](input, target, weight, reduction)
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(input=None, target=None, weight=None, pos_weight=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([binary_cross_entropy_with_logits_op], locals())
     try:
         key_set = (
             input._key_set
@@ -2189,7 +3643,11 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     return binary_cross_entropy_with_logits_op.table[key_set](input, target, weight, pos_weight, reduction)
 
 
-def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+def cross_entropy_loss(
+    input=None, target=None, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, **numpy_names
+):
+    if numpy_names:
+        return call_by_name([cross_entropy_loss_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2199,7 +3657,9 @@ def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-10
     return cross_entropy_loss_op.table[key_set](input, target, weight, reduction, ignore_index, label_smoothing)
 
 
-def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
+def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([huber_loss_op, huber_loss_out_op], locals())
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
     try:
@@ -2209,7 +3669,9 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     return huber_loss_op.table[key_set](input, target, reduction, delta)
 
 
-def kl_div(input, target, reduction=1, *, log_target=False):
+def kl_div(input=None, target=None, reduction=1, *, log_target=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([kl_div_op], locals())
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2217,7 +3679,9 @@ def kl_div(input, target, reduction=1, *, log_target=False):
     return kl_div_op.table[key_set](input, target, reduction, log_target)
 
 
-def l1_loss(input, target, reduction=1):
+def l1_loss(input=None, target=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([l1_loss_op], locals())
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2225,7 +3689,9 @@ def l1_loss(input, target, reduction=1):
     return l1_loss_op.table[key_set](input, target, reduction)
 
 
-def mse_loss(input, target, reduction=1, *, out=None):
+def mse_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mse_loss_op, mse_loss_out_op], locals())
     if out is not None:
         return invoke(mse_loss_out_op, input, target, reduction, out)
     try:
@@ -2235,7 +3701,9 @@ def mse_loss(input, target, reduction=1, *, out=None):
     return mse_loss_op.table[key_set](input, target, reduction)
 
 
-def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name([nll_loss_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2245,7 +3713,9 @@ def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss2d(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name([nll_loss2d_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2255,7 +3725,9 @@ def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss2d_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
+def nll_loss2d_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss2d_forward_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2265,7 +3737,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
     return nll_loss2d_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_forward(input, target, weight, reduction, ignore_index):
+def nll_loss_forward(input=None, target=None, weight=None, reduction=None, ignore_index=None, **numpy_names):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss_forward_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2275,7 +3749,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index):
     return nll_loss_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=-100, **numpy_names):
+    if numpy_names:
+        return call_by_name([nll_loss_nd_op], locals())
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -2285,7 +3761,9 @@ def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
     return nll_loss_nd_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
-def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
+def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([smooth_l1_loss_op, smooth_l1_loss_out_op], locals())
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
     try:
@@ -2307,7 +3785,9 @@ def bernoulli(*args, **kwargs):
     )
 
 
-def dropout(input, p, train):
+def dropout(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([dropout_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2315,7 +3795,9 @@ def dropout(input, p, train):
     return dropout_op.table[key_set](input, p, train)
 
 
-def dropout_(input, p, train):
+def dropout_(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([dropout__op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2323,7 +3805,9 @@ def dropout_(input, p, train):
     return dropout__op.table[key_set](input, p, train)
 
 
-def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+def multinomial(input=None, num_samples=None, replacement=False, *, generator=None, out=None, **numpy_names):
+    if numpy_names or num_samples is None:
+        return call_by_name([multinomial_op, multinomial_out_op], locals())
     if out is not None:
         return invoke(multinomial_out_op, input, num_samples, replacement, generator, out)
     try:
@@ -2331,6 +3815,29 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     except AttributeError:
         return invoke(multinomial_op, input, num_samples, replacement, generator)
     return multinomial_op.table[key_set](input, num_samples, replacement, generator)
+
+
+def normal(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = check_out_options(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                normal_float_float_op,
+                normal_Tensor_float_op,
+                normal_float_Tensor_op,
+                normal_Tensor_Tensor_op,
+                normal_float_float_out_op,
+                normal_Tensor_float_out_op,
+                normal_float_Tensor_out_op,
+                normal_Tensor_Tensor_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
 
 
 def rand(*args, **kwargs):
@@ -2352,7 +3859,21 @@ def rand(*args, **kwargs):
     )
 
 
-def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+def rand_like(
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([rand_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2418,8 +3939,20 @@ def randn(*args, **kwargs):
 
 
 def randn_like(
-    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+    input=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    requires_grad=False,
+    **numpy_names,
 ):
+    if numpy_names:
+        return call_by_name([randn_like_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2446,7 +3979,11 @@ def randperm(*args, **kwargs):
     )
 
 
-def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or input_dtype is None:
+        return call_by_name([_log_softmax_backward_data_op, _log_softmax_backward_data_out_op], locals())
+    if input_dtype is not None:
+        input_dtype = as_dtype(input_dtype)
     if out is not None:
         return invoke(_log_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -2456,7 +3993,11 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     return _log_softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
 
 
-def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+def _softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None or input_dtype is None:
+        return call_by_name([_softmax_backward_data_op, _softmax_backward_data_out_op], locals())
+    if input_dtype is not None:
+        input_dtype = as_dtype(input_dtype)
     if out is not None:
         return invoke(_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
     try:
@@ -2466,7 +4007,11 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
 
 
-def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=1, *, out=None):
+def binary_cross_entropy_backward(
+    grad_output=None, input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names
+):
+    if numpy_names:
+        return call_by_name([binary_cross_entropy_backward_op, binary_cross_entropy_backward_grad_input_op], locals())
     if out is not None:
         return invoke(binary_cross_entropy_backward_grad_input_op, grad_output, input, target, weight, reduction, out)
     try:
@@ -2520,7 +4065,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     )
 
 
-def gelu_backward(grad_output, input, *, approximate="none", out=None):
+def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gelu_backward_op, gelu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
     try:
@@ -2530,7 +4077,9 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     return gelu_backward_op.table[key_set](grad_output, input, approximate)
 
 
-def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
+def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, *, out=None, **numpy_names):
+    if numpy_names or min_val is None or max_val is None:
+        return call_by_name([hardtanh_backward_op, hardtanh_backward_grad_input_op], locals())
     if out is not None:
         return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
     try:
@@ -2540,7 +4089,11 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     return hardtanh_backward_op.table[key_set](grad_output, input, min_val, max_val)
 
 
-def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=None):
+def huber_loss_backward(
+    grad_output=None, input=None, target=None, reduction=None, delta=None, *, out=None, **numpy_names
+):
+    if numpy_names or reduction is None or delta is None:
+        return call_by_name([huber_loss_backward_op, huber_loss_backward_out_op], locals())
     if out is not None:
         return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
     try:
@@ -2550,7 +4103,9 @@ def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=Non
     return huber_loss_backward_op.table[key_set](grad_output, input, target, reduction, delta)
 
 
-def index_select_backward(grad, self_sizes, dim, index):
+def index_select_backward(grad=None, self_sizes=None, dim=None, index=None, **numpy_names):
+    if numpy_names or self_sizes is None or dim is None:
+        return call_by_name([index_select_backward_op], locals())
     try:
         key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2558,7 +4113,11 @@ def index_select_backward(grad, self_sizes, dim, index):
     return index_select_backward_op.table[key_set](grad, self_sizes, dim, index)
 
 
-def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
+def leaky_relu_backward(
+    grad_output=None, input=None, negative_slope=None, self_is_result=None, *, out=None, **numpy_names
+):
+    if numpy_names or negative_slope is None or self_is_result is None:
+        return call_by_name([leaky_relu_backward_op, leaky_relu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
     try:
@@ -2568,7 +4127,9 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     return leaky_relu_backward_op.table[key_set](grad_output, input, negative_slope, self_is_result)
 
 
-def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
+def mse_loss_backward(grad_output=None, input=None, target=None, reduction=None, *, out=None, **numpy_names):
+    if numpy_names or reduction is None:
+        return call_by_name([mse_loss_backward_op, mse_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
     try:
@@ -2578,7 +4139,18 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     return mse_loss_backward_op.table[key_set](grad_output, input, target, reduction)
 
 
-def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight):
+def nll_loss2d_backward(
+    grad_output=None,
+    input=None,
+    target=None,
+    weight=None,
+    reduction=None,
+    ignore_index=None,
+    total_weight=None,
+    **numpy_names,
+):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss2d_backward_op], locals())
     try:
         key_set = (
             grad_output._key_set
@@ -2595,7 +4167,20 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     )
 
 
-def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
+def nll_loss_backward(
+    grad_output=None,
+    input=None,
+    target=None,
+    weight=None,
+    reduction=None,
+    ignore_index=None,
+    total_weight=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if numpy_names or reduction is None or ignore_index is None:
+        return call_by_name([nll_loss_backward_op, nll_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(
             nll_loss_backward_grad_input_op,
@@ -2624,7 +4209,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     )
 
 
-def select_backward(grad_output, input_sizes, dim, index):
+def select_backward(grad_output=None, input_sizes=None, dim=None, index=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or index is None:
+        return call_by_name([select_backward_op], locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2642,7 +4229,9 @@ def sigmoid_backward(grad_output, output, *, out=None):
     return sigmoid_backward_op.table[key_set](grad_output, output)
 
 
-def silu_backward(grad_output, input, *, out=None):
+def silu_backward(grad_output=None, input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([silu_backward_op, silu_backward_grad_input_op], locals())
     if out is not None:
         return invoke(silu_backward_grad_input_op, grad_output, input, out)
     try:
@@ -2652,7 +4241,9 @@ def silu_backward(grad_output, input, *, out=None):
     return silu_backward_op.table[key_set](grad_output, input)
 
 
-def slice_backward(grad_output, input_sizes, dim, start, end, step):
+def slice_backward(grad_output=None, input_sizes=None, dim=None, start=None, end=None, step=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or start is None or end is None or step is None:
+        return call_by_name([slice_backward_op], locals())
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2660,7 +4251,11 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     return slice_backward_op.table[key_set](grad_output, input_sizes, dim, start, end, step)
 
 
-def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
+def smooth_l1_loss_backward(
+    grad_output=None, input=None, target=None, reduction=None, beta=None, *, out=None, **numpy_names
+):
+    if numpy_names or reduction is None or beta is None:
+        return call_by_name([smooth_l1_loss_backward_op, smooth_l1_loss_backward_grad_input_op], locals())
     if out is not None:
         return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
     try:
@@ -2670,7 +4265,9 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     return smooth_l1_loss_backward_op.table[key_set](grad_output, input, target, reduction, beta)
 
 
-def softplus_backward(grad_output, input, beta, threshold, *, out=None):
+def softplus_backward(grad_output=None, input=None, beta=None, threshold=None, *, out=None, **numpy_names):
+    if numpy_names or beta is None or threshold is None:
+        return call_by_name([softplus_backward_op, softplus_backward_grad_input_op], locals())
     if out is not None:
         return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
     try:
@@ -2690,7 +4287,9 @@ def tanh_backward(grad_output, output, *, out=None):
     return tanh_backward_op.table[key_set](grad_output, output)
 
 
-def threshold_backward(grad_output, input, threshold, *, out=None):
+def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None, **numpy_names):
+    if numpy_names or threshold is None:
+        return call_by_name([threshold_backward_op, threshold_backward_grad_input_op], locals())
     if out is not None:
         return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
     try:
@@ -2700,7 +4299,9 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     return threshold_backward_op.table[key_set](grad_output, input, threshold)
 
 
-def unfold_backward(grad_in, input_sizes, dim, size, step):
+def unfold_backward(grad_in=None, input_sizes=None, dim=None, size=None, step=None, **numpy_names):
+    if numpy_names or input_sizes is None or dim is None or size is None or step is None:
+        return call_by_name([unfold_backward_op], locals())
     try:
         key_set = (grad_in._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2708,7 +4309,9 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     return unfold_backward_op.table[key_set](grad_in, input_sizes, dim, size, step)
 
 
-def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
+def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=None, keepdim=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None or keepdim is None:
+        return call_by_name([value_selecting_reduction_backward_op], locals())
     try:
         key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2753,7 +4356,9 @@ def tensor_broadcast_to(self, *size, **named):
 Tensor.broadcast_to = tensor_broadcast_to
 
 
-def tensor_chunk(self, chunks, dim=0):
+def tensor_chunk(self, chunks=None, dim=0, **numpy_names):
+    if numpy_names or chunks is None:
+        return call_by_name([chunk_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2905,7 +4510,9 @@ def tensor_reshape_as(self, other):
 Tensor.reshape_as = tensor_reshape_as
 
 
-def tensor_select(self, dim, index):
+def tensor_select(self, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2930,7 +4537,9 @@ def tensor_split(self, *args, **kwargs):
 Tensor.split = tensor_split
 
 
-def tensor_split_with_sizes(self, split_sizes, dim=0):
+def tensor_split_with_sizes(self, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name([split_with_sizes_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3019,7 +4628,9 @@ def tensor_transpose_(self, dim0, dim1):
 Tensor.transpose_ = tensor_transpose_
 
 
-def tensor_unbind(self, dim=0):
+def tensor_unbind(self, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([unbind_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3030,7 +4641,9 @@ def tensor_unbind(self, dim=0):
 Tensor.unbind = tensor_unbind
 
 
-def tensor_unflatten(self, dim, sizes):
+def tensor_unflatten(self, dim=None, sizes=None, **numpy_names):
+    if numpy_names or dim is None or sizes is None:
+        return call_by_name([unflatten_int_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3052,7 +4665,9 @@ def tensor_unfold(self, dimension, size, step):
 Tensor.unfold = tensor_unfold
 
 
-def tensor_unsqueeze(self, dim):
+def tensor_unsqueeze(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3063,7 +4678,9 @@ def tensor_unsqueeze(self, dim):
 Tensor.unsqueeze = tensor_unsqueeze
 
 
-def tensor_unsqueeze_(self, dim):
+def tensor_unsqueeze_(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze__op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3163,6 +4780,8 @@ Tensor.type_as = tensor_type_as
 
 def tensor_new_empty(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3176,6 +4795,8 @@ Tensor.new_empty = tensor_new_empty
 def tensor_new_empty_strided(
     self, size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3191,6 +4812,8 @@ Tensor.new_empty_strided = tensor_new_empty_strided
 def tensor_new_full(
     self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3203,6 +4826,8 @@ Tensor.new_full = tensor_new_full
 
 def tensor_new_ones(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3215,6 +4840,8 @@ Tensor.new_ones = tensor_new_ones
 
 def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3247,7 +4874,9 @@ def tensor_diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
 Tensor.diagonal_scatter = tensor_diagonal_scatter
 
 
-def tensor_select_scatter(self, src, dim, index):
+def tensor_select_scatter(self, src=None, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None or index is None:
+        return call_by_name([select_scatter_op], locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3258,7 +4887,9 @@ def tensor_select_scatter(self, src, dim, index):
 Tensor.select_scatter = tensor_select_scatter
 
 
-def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
+def tensor_slice_scatter(self, src=None, dim=0, start=None, end=None, step=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([slice_scatter_op], locals())
     try:
         key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3394,6 +5025,17 @@ def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
 Tensor.addcmul_ = tensor_addcmul_
 
 
+def tensor_allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(allclose_op, self, other, rtol, atol, equal_nan)
+    return allclose_op.table[key_set](self, other, rtol, atol, equal_nan)
+
+
+Tensor.allclose = tensor_allclose
+
+
 def tensor_bitwise_and(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -3414,6 +5056,28 @@ def tensor_bitwise_and_(self, other):
 
 
 Tensor.bitwise_and_ = tensor_bitwise_and_
+
+
+def tensor_bitwise_left_shift(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift_Tensor_op, self, other)
+    return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_left_shift = tensor_bitwise_left_shift
+
+
+def tensor_bitwise_left_shift_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_left_shift__Tensor_op, self, other)
+    return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_left_shift_ = tensor_bitwise_left_shift_
 
 
 def tensor_bitwise_not(self):
@@ -3458,6 +5122,28 @@ def tensor_bitwise_or_(self, other):
 
 
 Tensor.bitwise_or_ = tensor_bitwise_or_
+
+
+def tensor_bitwise_right_shift(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift_Tensor_op, self, other)
+    return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_right_shift = tensor_bitwise_right_shift
+
+
+def tensor_bitwise_right_shift_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_right_shift__Tensor_op, self, other)
+    return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_right_shift_ = tensor_bitwise_right_shift_
 
 
 def tensor_bitwise_xor(self, other):
@@ -3877,6 +5563,17 @@ def tensor_gt_(self, other):
 
 
 Tensor.gt_ = tensor_gt_
+
+
+def tensor_isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isclose_op, self, other, rtol, atol, equal_nan)
+    return isclose_op.table[key_set](self, other, rtol, atol, equal_nan)
+
+
+Tensor.isclose = tensor_isclose
 
 
 def tensor_isfinite(self):
@@ -4684,7 +6381,9 @@ def tensor_flip(self, *dims, **named):
 Tensor.flip = tensor_flip
 
 
-def tensor_gather(self, dim, index, *, sparse_grad=False):
+def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([gather_op], locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4695,7 +6394,9 @@ def tensor_gather(self, dim, index, *, sparse_grad=False):
 Tensor.gather = tensor_gather
 
 
-def tensor_index_add(self, dim, index, source, *, alpha=1):
+def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_add_op], locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4706,7 +6407,9 @@ def tensor_index_add(self, dim, index, source, *, alpha=1):
 Tensor.index_add = tensor_index_add
 
 
-def tensor_index_add_(self, dim, index, source, *, alpha=1):
+def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_add__op], locals())
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4731,7 +6434,9 @@ def tensor_index_put_(self, indices, values, accumulate=False):
 Tensor.index_put_ = tensor_index_put_
 
 
-def tensor_index_select(self, dim, index):
+def tensor_index_select(self, dim=None, index=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_select_op], locals())
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4785,6 +6490,7 @@ Tensor.repeat = tensor_repeat
 def tensor_roll(self, shifts, dims=()):
     shifts = (shifts,) if shifts.__class__ is int else shifts
     dims = (dims,) if dims.__class__ is int else dims
+    dims = () if dims is None else dims
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4827,7 +6533,9 @@ def tensor_scatter_(self, *args, **kwargs):
 Tensor.scatter_ = tensor_scatter_
 
 
-def tensor_scatter_add(self, dim, index, src):
+def tensor_scatter_add(self, dim=None, index=None, src=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([scatter_add_op], locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4838,7 +6546,9 @@ def tensor_scatter_add(self, dim, index, src):
 Tensor.scatter_add = tensor_scatter_add
 
 
-def tensor_scatter_add_(self, dim, index, src):
+def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([scatter_add__op], locals())
     try:
         key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4849,7 +6559,9 @@ def tensor_scatter_add_(self, dim, index, src):
 Tensor.scatter_add_ = tensor_scatter_add_
 
 
-def tensor_take_along_dim(self, indices, dim=None):
+def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op], locals())
     try:
         key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4933,8 +6645,11 @@ def tensor_all(self, *args, **kwargs):
 Tensor.all = tensor_all
 
 
-def tensor_amax(self, dim=(), keepdim=False):
+def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([amax_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4945,8 +6660,11 @@ def tensor_amax(self, dim=(), keepdim=False):
 Tensor.amax = tensor_amax
 
 
-def tensor_amin(self, dim=(), keepdim=False):
+def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([amin_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
+    dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4974,7 +6692,9 @@ def tensor_any(self, *args, **kwargs):
 Tensor.any = tensor_any
 
 
-def tensor_argmax(self, dim=None, keepdim=False):
+def tensor_argmax(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmax_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4985,7 +6705,9 @@ def tensor_argmax(self, dim=None, keepdim=False):
 Tensor.argmax = tensor_argmax
 
 
-def tensor_argmin(self, dim=None, keepdim=False):
+def tensor_argmin(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([argmin_op], locals())
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4996,7 +6718,11 @@ def tensor_argmin(self, dim=None, keepdim=False):
 Tensor.argmin = tensor_argmin
 
 
-def tensor_cumsum(self, dim, *, dtype=None):
+def tensor_cumsum(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumsum_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5007,7 +6733,11 @@ def tensor_cumsum(self, dim, *, dtype=None):
 Tensor.cumsum = tensor_cumsum
 
 
-def tensor_cumsum_(self, dim, *, dtype=None):
+def tensor_cumsum_(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumsum__op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5018,7 +6748,11 @@ def tensor_cumsum_(self, dim, *, dtype=None):
 Tensor.cumsum_ = tensor_cumsum_
 
 
-def tensor_log_softmax(self, dim, dtype=None):
+def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([log_softmax_int_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5029,7 +6763,9 @@ def tensor_log_softmax(self, dim, dtype=None):
 Tensor.log_softmax = tensor_log_softmax
 
 
-def tensor_logsumexp(self, dim, keepdim=False):
+def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([logsumexp_op], locals())
     dim = (dim,) if dim.__class__ is int else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -5044,14 +6780,17 @@ Tensor.logsumexp = tensor_logsumexp
 def tensor_max(self, *args, **kwargs):
     if not (args or kwargs):
         return max_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            max_op,
-            max_other_op,
-            max_dim_op,
+    return return_types.named(
+        return_types.max,
+        resolve(
+            (
+                max_op,
+                max_other_op,
+                max_dim_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
     )
 
 
@@ -5077,14 +6816,17 @@ Tensor.mean = tensor_mean
 def tensor_min(self, *args, **kwargs):
     if not (args or kwargs):
         return min_op.table[(self._key_set | local.included) & ~local.excluded](self)
-    return resolve(
-        (
-            min_op,
-            min_other_op,
-            min_dim_op,
+    return return_types.named(
+        return_types.min,
+        resolve(
+            (
+                min_op,
+                min_other_op,
+                min_dim_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
     )
 
 
@@ -5107,7 +6849,11 @@ def tensor_prod(self, *args, **kwargs):
 Tensor.prod = tensor_prod
 
 
-def tensor_softmax(self, dim, dtype=None):
+def tensor_softmax(self, dim=None, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([softmax_int_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5166,6 +6912,200 @@ def tensor_var(self, *args, **kwargs):
 
 
 Tensor.var = tensor_var
+
+
+def tensor_repeat_interleave(self, *args, **kwargs):
+    return resolve(
+        (
+            repeat_interleave_self_Tensor_op,
+            repeat_interleave_self_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.repeat_interleave = tensor_repeat_interleave
+
+
+def tensor_index_copy(self, dim=None, index=None, source=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_copy_op], locals())
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_copy_op, self, dim, index, source)
+    return index_copy_op.table[key_set](self, dim, index, source)
+
+
+Tensor.index_copy = tensor_index_copy
+
+
+def tensor_index_copy_(self, dim=None, index=None, source=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([index_copy__op], locals())
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_copy__op, self, dim, index, source)
+    return index_copy__op.table[key_set](self, dim, index, source)
+
+
+Tensor.index_copy_ = tensor_index_copy_
+
+
+def tensor_index_fill(self, *args, **kwargs):
+    return resolve(
+        (
+            index_fill_int_Tensor_op,
+            index_fill_int_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.index_fill = tensor_index_fill
+
+
+def tensor_index_fill_(self, *args, **kwargs):
+    return resolve(
+        (
+            index_fill__int_Tensor_op,
+            index_fill__int_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.index_fill_ = tensor_index_fill_
+
+
+def tensor_masked_scatter(self, mask, source):
+    try:
+        key_set = (self._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter_op, self, mask, source)
+    return masked_scatter_op.table[key_set](self, mask, source)
+
+
+Tensor.masked_scatter = tensor_masked_scatter
+
+
+def tensor_masked_scatter_(self, mask, source):
+    try:
+        key_set = (self._key_set | mask._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_scatter__op, self, mask, source)
+    return masked_scatter__op.table[key_set](self, mask, source)
+
+
+Tensor.masked_scatter_ = tensor_masked_scatter_
+
+
+def tensor_masked_select(self, mask):
+    try:
+        key_set = (self._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(masked_select_op, self, mask)
+    return masked_select_op.table[key_set](self, mask)
+
+
+Tensor.masked_select = tensor_masked_select
+
+
+def tensor_scatter_reduce(self, dim=None, index=None, src=None, reduce=None, *, include_self=True, **numpy_names):
+    if numpy_names or dim is None or reduce is None:
+        return call_by_name([scatter_reduce_two_op], locals())
+    try:
+        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_reduce_two_op, self, dim, index, src, reduce, include_self)
+    return scatter_reduce_two_op.table[key_set](self, dim, index, src, reduce, include_self)
+
+
+Tensor.scatter_reduce = tensor_scatter_reduce
+
+
+def tensor_scatter_reduce_(self, dim=None, index=None, src=None, reduce=None, *, include_self=True, **numpy_names):
+    if numpy_names or dim is None or reduce is None:
+        return call_by_name([scatter_reduce__two_op], locals())
+    try:
+        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_reduce__two_op, self, dim, index, src, reduce, include_self)
+    return scatter_reduce__two_op.table[key_set](self, dim, index, src, reduce, include_self)
+
+
+Tensor.scatter_reduce_ = tensor_scatter_reduce_
+
+
+def tensor_argsort(self, *args, **kwargs):
+    if not (args or kwargs):
+        return argsort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+    return resolve(
+        (
+            argsort_op,
+            argsort_stable_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.argsort = tensor_argsort
+
+
+def tensor_median(self, *args, **kwargs):
+    if not (args or kwargs):
+        return median_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return return_types.named(
+        return_types.median,
+        resolve(
+            (
+                median_op,
+                median_dim_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+    )
+
+
+Tensor.median = tensor_median
+
+
+def tensor_sort(self, *args, **kwargs):
+    if not (args or kwargs):
+        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+    return return_types.named(
+        return_types.sort,
+        resolve(
+            (
+                sort_op,
+                sort_stable_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+    )
+
+
+Tensor.sort = tensor_sort
+
+
+def tensor_topk(self, k=None, dim=-1, largest=True, sorted=True, **numpy_names):
+    if numpy_names or k is None:
+        return call_by_name([topk_op], locals())
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(topk_op, self, k, dim, largest, sorted)
+    return topk_op.table[key_set](self, k, dim, largest, sorted)
+
+
+Tensor.topk = tensor_topk
 
 
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
@@ -5308,6 +7248,17 @@ def tensor_bernoulli_(self, *args, **kwargs):
 
 
 Tensor.bernoulli_ = tensor_bernoulli_
+
+
+def tensor_exponential_(self, lambd=1.0, *, generator=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exponential__op, self, lambd, generator)
+    return exponential__op.table[key_set](self, lambd, generator)
+
+
+Tensor.exponential_ = tensor_exponential_
 
 
 def tensor_multinomial(self, num_samples, replacement=False, *, generator=None):
@@ -5735,6 +7686,84 @@ def __ixor__(self, other):
 Tensor.__ixor__ = __ixor__
 
 
+def __lshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__lshift__ = __lshift__
+
+
+def __rlshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rlshift__ = __rlshift__
+
+
+def __ilshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_left_shift__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ilshift__ = __ilshift__
+
+
+def __rshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__rshift__ = __rshift__
+
+
+def __rrshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rrshift__ = __rrshift__
+
+
+def __irshift__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_right_shift__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__irshift__ = __irshift__
+
+
 def __eq__(self, other):
     if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -5742,7 +7771,7 @@ def __eq__(self, other):
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
         return eq_Tensor_op.table[key_set](self, other)
-    return NotImplemented
+    return compare_array(self, other)
 
 
 Tensor.__eq__ = __eq__
@@ -5823,6 +7852,16 @@ def __matmul__(self, other):
 Tensor.__matmul__ = __matmul__
 
 
+def __rmatmul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return matmul_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rmatmul__ = __rmatmul__
+
+
 Tensor.__neg__ = Tensor.neg
 
 
@@ -5838,12 +7877,33 @@ def __invert__(self):
     return self.bitwise_not()
 
 
+def compare_array(self, other):  # of all operators, PyTorch's `==` alone accepts an array
+    try:
+        return self == self.__array_wrap__(other) if isinstance(other, ndarray) else NotImplemented
+    except TypeError:  # an array of another dtype
+        return NotImplemented
+
+
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
     return self.reciprocal() * other
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
 
+
+# ---- Types of named results
+
+
+return_types.define("max", ("values", "indices"))
+return_types.define("max_out", ("values", "indices"))
+return_types.define("min", ("values", "indices"))
+return_types.define("min_out", ("values", "indices"))
+return_types.define("median", ("values", "indices"))
+return_types.define("median_out", ("values", "indices"))
+return_types.define("sort", ("values", "indices"))
+return_types.define("sort_out", ("values", "indices"))
+return_types.define("topk", ("values", "indices"))
+return_types.define("topk_out", ("values", "indices"))
 
 # ---- Operators
 
@@ -5938,12 +7998,42 @@ empty_like_op = declare(
 empty_strided_op = declare(
     "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
+eye_op = declare(
+    "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+eye_m_op = declare(
+    "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+eye_out_op = declare("eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)")
+eye_m_out_op = declare("eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)")
 full_op = declare(
     "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 full_out_op = declare("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)")
 full_like_op = declare(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+linspace_op = declare(
+    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_out_op = declare("linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)")
+linspace_Tensor_Tensor_op = declare(
+    "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_Tensor_Tensor_out_op = declare(
+    "linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
+)
+linspace_Tensor_Scalar_op = declare(
+    "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_Tensor_Scalar_out_op = declare(
+    "linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
+)
+linspace_Scalar_Tensor_op = declare(
+    "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+linspace_Scalar_Tensor_out_op = declare(
+    "linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"
 )
 new_empty_op = declare(
     "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -6009,10 +8099,18 @@ addcmul__op = declare("addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2,
 addcmul_out_op = declare(
     "addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"
 )
+allclose_op = declare(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"
+)
 bitwise_and_Tensor_op = declare("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_and__Tensor_op = declare("bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_and_Tensor_out_op = declare(
     "bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
+bitwise_left_shift_Tensor_op = declare("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_left_shift__Tensor_op = declare("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_left_shift_Tensor_out_op = declare(
+    "bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
 bitwise_not_op = declare("bitwise_not(Tensor self) -> Tensor")
 bitwise_not__op = declare("bitwise_not_(Tensor(a!) self) -> Tensor(a!)")
@@ -6020,6 +8118,11 @@ bitwise_not_out_op = declare("bitwise_not.out(Tensor self, *, Tensor(a!) out) ->
 bitwise_or_Tensor_op = declare("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_or__Tensor_op = declare("bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_or_Tensor_out_op = declare("bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+bitwise_right_shift_Tensor_op = declare("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_right_shift__Tensor_op = declare("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_right_shift_Tensor_out_op = declare(
+    "bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
 bitwise_xor_Tensor_op = declare("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor")
 bitwise_xor__Tensor_op = declare("bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 bitwise_xor_Tensor_out_op = declare(
@@ -6107,6 +8210,9 @@ hardtanh_op = declare("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1
 hardtanh__op = declare("hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")
 hardtanh_out_op = declare(
     "hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
+isclose_op = declare(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
 )
 isfinite_op = declare("isfinite(Tensor self) -> Tensor")
 isinf_op = declare("isinf(Tensor self) -> Tensor")
@@ -6243,6 +8349,7 @@ trunc_op = declare("trunc(Tensor self) -> Tensor")
 trunc__op = declare("trunc_(Tensor(a!) self) -> Tensor(a!)")
 trunc_out_op = declare("trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
 where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+where_op = declare("where(Tensor condition) -> Tensor[]")
 where_self_out_op = declare(
     "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
 )
@@ -6417,6 +8524,20 @@ std_correction_op = declare(
 std_correction_out_op = declare(
     "std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
+std_mean_op = declare("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
+std_mean_dim_op = declare(
+    "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"
+)
+std_mean_correction_op = declare(
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
+)
+var_mean_op = declare("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
+var_mean_dim_op = declare(
+    "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"
+)
+var_mean_correction_op = declare(
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
+)
 sum_op = declare("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 sum_dim_IntList_op = declare(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
@@ -6436,6 +8557,111 @@ var_correction_op = declare(
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
+atleast_1d_op = declare("atleast_1d(Tensor self) -> Tensor")
+atleast_1d_Sequence_op = declare("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
+atleast_2d_op = declare("atleast_2d(Tensor self) -> Tensor")
+atleast_2d_Sequence_op = declare("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
+atleast_3d_op = declare("atleast_3d(Tensor self) -> Tensor")
+atleast_3d_Sequence_op = declare("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
+column_stack_op = declare("column_stack(Tensor[] tensors) -> Tensor")
+column_stack_out_op = declare("column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+dstack_op = declare("dstack(Tensor[] tensors) -> Tensor")
+dstack_out_op = declare("dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+hstack_op = declare("hstack(Tensor[] tensors) -> Tensor")
+hstack_out_op = declare("hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+meshgrid_op = declare("meshgrid(Tensor[] tensors) -> Tensor[]")
+meshgrid_indexing_op = declare("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+repeat_interleave_Tensor_op = declare("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor")
+repeat_interleave_self_Tensor_op = declare(
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor"
+)
+repeat_interleave_self_int_op = declare(
+    "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor"
+)
+vstack_op = declare("vstack(Tensor[] tensors) -> Tensor")
+vstack_out_op = declare("vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+index_copy_op = declare("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
+index_copy__op = declare("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
+index_copy_out_op = declare(
+    "index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"
+)
+index_fill_int_Tensor_op = declare("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
+index_fill__int_Tensor_op = declare(
+    "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)"
+)
+index_fill_int_Scalar_op = declare("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+index_fill__int_Scalar_op = declare(
+    "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"
+)
+masked_scatter_op = declare("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
+masked_scatter__op = declare("masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)")
+masked_scatter_backward_op = declare("masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor")
+masked_select_op = declare("masked_select(Tensor self, Tensor mask) -> Tensor")
+masked_select_out_op = declare("masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)")
+masked_select_backward_op = declare("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")
+nonzero_op = declare("nonzero(Tensor self) -> Tensor")
+nonzero_out_op = declare("nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+nonzero_numpy_op = declare("nonzero_numpy(Tensor self) -> Tensor[]")
+scatter_reduce_two_op = declare(
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"
+)
+scatter_reduce__two_op = declare(
+    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"
+)
+scatter_reduce_two_out_op = declare(
+    "scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_matrix_norm_op = declare(
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_matrix_norm_out_op = declare(
+    "linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_matrix_norm_str_ord_op = declare(
+    "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_matrix_norm_str_ord_out_op = declare(
+    "linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+linalg_vector_norm_op = declare(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+linalg_vector_norm_out_op = declare(
+    "linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+argsort_op = declare("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+argsort_stable_op = declare("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
+median_op = declare("median(Tensor self) -> Tensor")
+median_dim_op = declare("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+median_dim_values_op = declare(
+    "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+sort_op = declare("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
+sort_values_op = declare(
+    "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+sort_stable_op = declare(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+)
+sort_values_stable_op = declare(
+    "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+topk_op = declare(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
+)
+topk_values_op = declare(
+    "topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+unique_consecutive_op = declare(
+    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)"
+)
+unique_dim_op = declare(
+    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+_unique2_op = declare(
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+einsum_op = declare("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
 addmm_op = declare("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 addmm__op = declare("addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
 addmm_out_op = declare(
@@ -6465,10 +8691,115 @@ outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -
 batch_norm_op = declare(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )
+group_norm_op = declare(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"
+)
 layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+conv1d_op = declare(
+    "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor"
+)
+conv1d_padding_op = declare(
+    'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding="valid", int[1] dilation=1, int groups=1) -> Tensor'
+)
+conv2d_op = declare(
+    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor"
+)
+conv2d_padding_op = declare(
+    'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding="valid", int[2] dilation=1, int groups=1) -> Tensor'
+)
+convolution_op = declare(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"
+)
+convolution_backward_op = declare(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+)
+_adaptive_avg_pool2d_op = declare("_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
+_adaptive_avg_pool2d_backward_op = declare("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor")
+adaptive_avg_pool2d_op = declare("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
+avg_pool2d_op = declare(
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
+)
+avg_pool2d_out_op = declare(
+    "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+avg_pool2d_backward_op = declare(
+    "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
+)
+avg_pool2d_backward_grad_input_op = declare(
+    "avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+max_pool2d_op = declare(
+    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"
+)
+max_pool2d_with_indices_op = declare(
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
+)
+max_pool2d_with_indices_backward_op = declare(
+    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
+)
+max_pool2d_with_indices_backward_grad_input_op = declare(
+    "max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
+pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')
+_pad_circular_op = declare("_pad_circular(Tensor self, int[] pad) -> Tensor")
+reflection_pad1d_op = declare("reflection_pad1d(Tensor self, int[2] padding) -> Tensor")
+reflection_pad1d_out_op = declare("reflection_pad1d.out(Tensor self, int[2] padding, *, Tensor(a!) out) -> Tensor(a!)")
+reflection_pad1d_backward_op = declare(
+    "reflection_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor"
+)
+reflection_pad1d_backward_grad_input_op = declare(
+    "reflection_pad1d_backward.grad_input(Tensor grad_output, Tensor self, int[2] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+reflection_pad2d_op = declare("reflection_pad2d(Tensor self, int[4] padding) -> Tensor")
+reflection_pad2d_out_op = declare("reflection_pad2d.out(Tensor self, int[4] padding, *, Tensor(a!) out) -> Tensor(a!)")
+reflection_pad2d_backward_op = declare(
+    "reflection_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor"
+)
+reflection_pad2d_backward_grad_input_op = declare(
+    "reflection_pad2d_backward.grad_input(Tensor grad_output, Tensor self, int[4] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+reflection_pad3d_op = declare("reflection_pad3d(Tensor self, int[6] padding) -> Tensor")
+reflection_pad3d_out_op = declare("reflection_pad3d.out(Tensor self, int[6] padding, *, Tensor(a!) out) -> Tensor(a!)")
+reflection_pad3d_backward_op = declare(
+    "reflection_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor"
+)
+reflection_pad3d_backward_grad_input_op = declare(
+    "reflection_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+replication_pad1d_op = declare("replication_pad1d(Tensor self, int[2] padding) -> Tensor")
+replication_pad1d_out_op = declare(
+    "replication_pad1d.out(Tensor self, int[2] padding, *, Tensor(a!) out) -> Tensor(a!)"
+)
+replication_pad1d_backward_op = declare(
+    "replication_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor"
+)
+replication_pad1d_backward_grad_input_op = declare(
+    "replication_pad1d_backward.grad_input(Tensor grad_output, Tensor self, int[2] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+replication_pad2d_op = declare("replication_pad2d(Tensor self, int[4] padding) -> Tensor")
+replication_pad2d_out_op = declare(
+    "replication_pad2d.out(Tensor self, int[4] padding, *, Tensor(a!) out) -> Tensor(a!)"
+)
+replication_pad2d_backward_op = declare(
+    "replication_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor"
+)
+replication_pad2d_backward_grad_input_op = declare(
+    "replication_pad2d_backward.grad_input(Tensor grad_output, Tensor self, int[4] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+replication_pad3d_op = declare("replication_pad3d(Tensor self, int[6] padding) -> Tensor")
+replication_pad3d_out_op = declare(
+    "replication_pad3d.out(Tensor self, int[6] padding, *, Tensor(a!) out) -> Tensor(a!)"
+)
+replication_pad3d_backward_op = declare(
+    "replication_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor"
+)
+replication_pad3d_backward_grad_input_op = declare(
+    "replication_pad3d_backward.grad_input(Tensor grad_output, Tensor self, int[6] padding, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
 _safe_softmax_op = declare("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 _scaled_dot_product_attention_math_op = declare(
     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
@@ -6551,11 +8882,34 @@ bernoulli__float_op = declare(
 )
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
 )
 multinomial_out_op = declare(
     "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_float_float_op = declare(
+    "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+normal_float_float_out_op = declare(
+    "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_Tensor_float_op = declare(
+    "normal.Tensor_float(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor"
+)
+normal_Tensor_float_out_op = declare(
+    "normal.Tensor_float_out(Tensor mean, float std=1.0, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_float_Tensor_op = declare("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")
+normal_float_Tensor_out_op = declare(
+    "normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_Tensor_Tensor_op = declare(
+    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
+)
+normal_Tensor_Tensor_out_op = declare(
+    "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"

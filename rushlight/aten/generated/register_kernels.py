@@ -7,8 +7,9 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 from rushlight.aten import strided
 from rushlight.aten.native import (
-    attention, conversions, creation, distance, elementary, functional_forms, gather_scatter, linear_algebra, losses,
-    normalisation, pointwise, random, reductions, rnn, views,
+    advanced_indexing, attention, conversions, convolution, creation, distance, elementary, functional_forms,
+    gather_scatter, linear, linear_algebra, losses, normalisation, padding, pointwise, pooling, random, reductions, rnn,
+    sorting, tensor_shape, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -74,9 +75,21 @@ implement("empty.memory_format", CPU=creation.empty_cpu, Meta=creation.empty_met
 implement("empty.out", CompositeExplicitAutograd=creation.empty_out)
 implement("empty_like", CompositeExplicitAutograd=creation.empty_like)
 implement("empty_strided", CPU=creation.empty_strided_cpu, Meta=creation.empty_strided_meta, factory=True)
+implement("eye", CompositeExplicitAutograd=creation.eye, factory=True)
+implement("eye.m", CompositeExplicitAutograd=creation.eye_m, factory=True)
+implement("eye.out", CPU=creation.eye_out, Meta=creation.eye_out)
+implement("eye.m_out", CPU=creation.eye_m_out, Meta=creation.eye_m_out)
 implement("full", CompositeExplicitAutograd=creation.full, factory=True)
 implement("full.out", CompositeExplicitAutograd=creation.full_out)
 implement("full_like", CompositeExplicitAutograd=creation.full_like)
+implement("linspace", CompositeExplicitAutograd=creation.linspace, factory=True)
+implement("linspace.out", CPU=creation.linspace_out, Meta=creation.linspace_out)
+implement("linspace.Tensor_Tensor", CompositeExplicitAutograd=creation.linspace)
+implement("linspace.Tensor_Tensor_out", CompositeExplicitAutograd=creation.linspace_out)
+implement("linspace.Tensor_Scalar", CompositeExplicitAutograd=creation.linspace)
+implement("linspace.Tensor_Scalar_out", CompositeExplicitAutograd=creation.linspace_out)
+implement("linspace.Scalar_Tensor", CompositeExplicitAutograd=creation.linspace)
+implement("linspace.Scalar_Tensor_out", CompositeExplicitAutograd=creation.linspace_out)
 implement("new_empty", CompositeExplicitAutograd=creation.new_empty)
 implement("new_empty_strided", CompositeExplicitAutogradNonFunctional=creation.new_empty_strided)
 implement("new_full", CompositeExplicitAutograd=creation.new_full)
@@ -113,15 +126,34 @@ implement("addcdiv.out", CPU=pointwise.addcdiv.out, Meta=pointwise.addcdiv.out)
 implement("addcmul", CPU=pointwise.addcmul.functional, Meta=pointwise.addcmul.on_meta)
 implement("addcmul_", CPU=pointwise.addcmul.inplace, Meta=pointwise.addcmul.inplace)
 implement("addcmul.out", CPU=pointwise.addcmul.out, Meta=pointwise.addcmul.out)
+implement("allclose", CompositeExplicitAutograd=pointwise.allclose)
 implement("bitwise_and.Tensor", CPU=pointwise.bitwise_and.functional, Meta=pointwise.bitwise_and.on_meta)
 implement("bitwise_and_.Tensor", CPU=pointwise.bitwise_and.inplace, Meta=pointwise.bitwise_and.inplace)
 implement("bitwise_and.Tensor_out", CPU=pointwise.bitwise_and.out, Meta=pointwise.bitwise_and.out)
+implement(
+    "bitwise_left_shift.Tensor", CPU=pointwise.bitwise_left_shift.functional, Meta=pointwise.bitwise_left_shift.on_meta
+)
+implement(
+    "bitwise_left_shift_.Tensor", CPU=pointwise.bitwise_left_shift.inplace, Meta=pointwise.bitwise_left_shift.inplace
+)
+implement("bitwise_left_shift.Tensor_out", CPU=pointwise.bitwise_left_shift.out, Meta=pointwise.bitwise_left_shift.out)
 implement("bitwise_not", CPU=pointwise.bitwise_not.functional, Meta=pointwise.bitwise_not.on_meta)
 implement("bitwise_not_", CPU=pointwise.bitwise_not.inplace, Meta=pointwise.bitwise_not.inplace)
 implement("bitwise_not.out", CPU=pointwise.bitwise_not.out, Meta=pointwise.bitwise_not.out)
 implement("bitwise_or.Tensor", CPU=pointwise.bitwise_or.functional, Meta=pointwise.bitwise_or.on_meta)
 implement("bitwise_or_.Tensor", CPU=pointwise.bitwise_or.inplace, Meta=pointwise.bitwise_or.inplace)
 implement("bitwise_or.Tensor_out", CPU=pointwise.bitwise_or.out, Meta=pointwise.bitwise_or.out)
+implement(
+    "bitwise_right_shift.Tensor",
+    CPU=pointwise.bitwise_right_shift.functional,
+    Meta=pointwise.bitwise_right_shift.on_meta,
+)
+implement(
+    "bitwise_right_shift_.Tensor", CPU=pointwise.bitwise_right_shift.inplace, Meta=pointwise.bitwise_right_shift.inplace
+)
+implement(
+    "bitwise_right_shift.Tensor_out", CPU=pointwise.bitwise_right_shift.out, Meta=pointwise.bitwise_right_shift.out
+)
 implement("bitwise_xor.Tensor", CPU=pointwise.bitwise_xor.functional, Meta=pointwise.bitwise_xor.on_meta)
 implement("bitwise_xor_.Tensor", CPU=pointwise.bitwise_xor.inplace, Meta=pointwise.bitwise_xor.inplace)
 implement("bitwise_xor.Tensor_out", CPU=pointwise.bitwise_xor.out, Meta=pointwise.bitwise_xor.out)
@@ -200,6 +232,7 @@ implement("gt.Tensor_out", CPU=pointwise.gt.out, Meta=pointwise.gt.out)
 implement("hardtanh", CPU=elementary.hardtanh.functional, Meta=elementary.hardtanh.on_meta)
 implement("hardtanh_", CPU=elementary.hardtanh.inplace, Meta=elementary.hardtanh.inplace)
 implement("hardtanh.out", CPU=elementary.hardtanh.out, Meta=elementary.hardtanh.out)
+implement("isclose", CompositeImplicitAutograd=pointwise.isclose)
 implement("isfinite", CompositeImplicitAutograd=pointwise.isfinite)
 implement("isinf", CompositeExplicitAutograd=pointwise.isinf)
 implement("isnan", CPU=pointwise.isnan, Meta=pointwise.isnan)
@@ -327,6 +360,7 @@ implement("trunc", CPU=elementary.trunc.functional, Meta=elementary.trunc.on_met
 implement("trunc_", CPU=elementary.trunc.inplace, Meta=elementary.trunc.inplace)
 implement("trunc.out", CPU=elementary.trunc.out, Meta=elementary.trunc.out)
 implement("where.self", CPU=pointwise.where.functional, Meta=pointwise.where.on_meta)
+implement("where", CompositeImplicitAutograd=advanced_indexing.where_nonzero)
 implement("where.self_out", CPU=pointwise.where.out, Meta=pointwise.where.out)
 implement("xlogy.Tensor", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
 implement("xlogy_.Tensor", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
@@ -446,6 +480,12 @@ implement("std.dim", CompositeImplicitAutograd=reductions.std_dim)
 implement("std.out", CompositeImplicitAutograd=reductions.std_dim_out)
 implement("std.correction", CPU=reductions.std_correction.functional, Meta=reductions.std_correction.on_meta)
 implement("std.correction_out", CPU=reductions.std_correction.out, Meta=reductions.std_correction.out)
+implement("std_mean", CompositeImplicitAutograd=reductions.std_mean_unbiased)
+implement("std_mean.dim", CompositeImplicitAutograd=reductions.std_mean_dim)
+implement("std_mean.correction", CPU=reductions.std_mean_correction, Meta=reductions.std_mean_correction)
+implement("var_mean", CompositeImplicitAutograd=reductions.var_mean_unbiased)
+implement("var_mean.dim", CompositeImplicitAutograd=reductions.var_mean_dim)
+implement("var_mean.correction", CPU=reductions.var_mean_correction, Meta=reductions.var_mean_correction)
 implement("sum", CompositeExplicitAutograd=reductions.sum_all)
 implement("sum.dim_IntList", CPU=reductions.sum_dim.functional, Meta=reductions.sum_dim.on_meta)
 implement("sum.IntList_out", CPU=reductions.sum_dim.out, Meta=reductions.sum_dim.out)
@@ -455,6 +495,73 @@ implement("var.dim", CompositeImplicitAutograd=reductions.var_dim)
 implement("var.out", CompositeImplicitAutograd=reductions.var_dim_out)
 implement("var.correction", CPU=reductions.var_correction.functional, Meta=reductions.var_correction.on_meta)
 implement("var.correction_out", CPU=reductions.var_correction.out, Meta=reductions.var_correction.out)
+implement("atleast_1d", CompositeImplicitAutograd=tensor_shape.atleast_1d)
+implement("atleast_1d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_1d_sequence)
+implement("atleast_2d", CompositeImplicitAutograd=tensor_shape.atleast_2d)
+implement("atleast_2d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_2d_sequence)
+implement("atleast_3d", CompositeImplicitAutograd=tensor_shape.atleast_3d)
+implement("atleast_3d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_3d_sequence)
+implement("column_stack", CompositeImplicitAutograd=tensor_shape.column_stack)
+implement("column_stack.out", CompositeImplicitAutograd=tensor_shape.column_stack)
+implement("dstack", CompositeImplicitAutograd=tensor_shape.dstack)
+implement("dstack.out", CompositeImplicitAutograd=tensor_shape.dstack)
+implement("hstack", CompositeImplicitAutograd=tensor_shape.hstack)
+implement("hstack.out", CompositeImplicitAutograd=tensor_shape.hstack)
+implement("meshgrid", CompositeImplicitAutograd=tensor_shape.meshgrid)
+implement("meshgrid.indexing", CompositeImplicitAutograd=tensor_shape.meshgrid_indexing)
+implement("repeat_interleave.Tensor", CPU=tensor_shape.repeat_interleave)
+implement("repeat_interleave.self_Tensor", CompositeImplicitAutograd=tensor_shape.repeat_interleave_tensor)
+implement("repeat_interleave.self_int", CompositeImplicitAutograd=tensor_shape.repeat_interleave_int)
+implement("vstack", CompositeImplicitAutograd=tensor_shape.vstack)
+implement("vstack.out", CompositeImplicitAutograd=tensor_shape.vstack)
+implement("index_copy", CPU=advanced_indexing.index_copy.functional, Meta=advanced_indexing.index_copy.on_meta)
+implement("index_copy_", CPU=advanced_indexing.index_copy.inplace, Meta=advanced_indexing.index_copy.inplace)
+implement("index_copy.out", CPU=advanced_indexing.index_copy.out, Meta=advanced_indexing.index_copy.out)
+implement("index_fill.int_Tensor", CompositeExplicitAutograd=advanced_indexing.index_fill)
+implement("index_fill_.int_Tensor", CPU=advanced_indexing.index_fill_, Meta=advanced_indexing.index_fill_)
+implement("index_fill.int_Scalar", CompositeExplicitAutograd=advanced_indexing.index_fill)
+implement("index_fill_.int_Scalar", CPU=advanced_indexing.index_fill_, Meta=advanced_indexing.index_fill_)
+implement("masked_scatter", CompositeExplicitAutograd=advanced_indexing.masked_scatter)
+implement("masked_scatter_", CPU=advanced_indexing.masked_scatter_, Meta=advanced_indexing.masked_scatter_)
+implement(
+    "masked_scatter_backward",
+    CompositeExplicitAutograd=advanced_indexing.masked_scatter_backward,
+    Meta=advanced_indexing.masked_scatter_backward_meta,
+)
+implement("masked_select", CPU=advanced_indexing.masked_select)
+implement("masked_select.out", CPU=advanced_indexing.masked_select_out)
+implement("masked_select_backward", CompositeImplicitAutograd=advanced_indexing.masked_select_backward)
+implement("nonzero", CPU=advanced_indexing.nonzero)
+implement("nonzero.out", CPU=advanced_indexing.nonzero_out)
+implement("nonzero_numpy", CompositeImplicitAutograd=advanced_indexing.nonzero_numpy)
+implement(
+    "scatter_reduce.two", CPU=advanced_indexing.scatter_reduce.functional, Meta=advanced_indexing.scatter_reduce.on_meta
+)
+implement(
+    "scatter_reduce_.two", CPU=advanced_indexing.scatter_reduce.inplace, Meta=advanced_indexing.scatter_reduce.inplace
+)
+implement("scatter_reduce.two_out", CPU=advanced_indexing.scatter_reduce.out, Meta=advanced_indexing.scatter_reduce.out)
+implement("linalg_matrix_norm", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_matrix_norm.out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_matrix_norm.str_ord", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_matrix_norm.str_ord_out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
+implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
+implement("argsort", CompositeImplicitAutograd=sorting.argsort)
+implement("argsort.stable", CompositeImplicitAutograd=sorting.argsort_stable)
+implement("median", CPU=sorting.median, Meta=sorting.median)
+implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
+implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
+implement("sort", CompositeExplicitAutograd=sorting.sort)
+implement("sort.values", CompositeExplicitAutograd=sorting.sort_out)
+implement("sort.stable", CPU=sorting.sort_stable, Meta=sorting.sort_stable)
+implement("sort.values_stable", CPU=sorting.sort_stable_out, Meta=sorting.sort_stable_out)
+implement("topk", CPU=sorting.topk, Meta=sorting.topk)
+implement("topk.values", CPU=sorting.topk_out, Meta=sorting.topk_out)
+implement("unique_consecutive", CPU=sorting.unique_consecutive)
+implement("unique_dim", CPU=sorting.unique_dim)
+implement("_unique2", CPU=sorting.unique2)
+implement("einsum", CompositeImplicitAutograd=linear.einsum)
 implement("addmm", CPU=linear_algebra.addmm.functional, Meta=linear_algebra.addmm.on_meta)
 implement("addmm_", CPU=linear_algebra.addmm.inplace, Meta=linear_algebra.addmm.inplace)
 implement("addmm.out", CPU=linear_algebra.addmm.out, Meta=linear_algebra.addmm.out)
@@ -476,8 +583,113 @@ implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
+implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
+implement("conv1d", CompositeImplicitAutograd=convolution.conv1d)
+implement("conv1d.padding", CompositeImplicitAutograd=convolution.conv1d)
+implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
+implement("conv2d.padding", CompositeImplicitAutograd=convolution.conv2d)
+implement("convolution", CPU=convolution.convolution, Meta=convolution.convolution)
+implement("convolution_backward", CPU=convolution.convolution_backward, Meta=convolution.convolution_backward)
+implement("_adaptive_avg_pool2d", CPU=pooling._adaptive_avg_pool2d, Meta=pooling._adaptive_avg_pool2d)
+implement(
+    "_adaptive_avg_pool2d_backward",
+    CPU=pooling._adaptive_avg_pool2d_backward,
+    Meta=pooling._adaptive_avg_pool2d_backward,
+)
+implement("adaptive_avg_pool2d", CompositeImplicitAutograd=pooling.adaptive_avg_pool2d)
+implement("avg_pool2d", CPU=pooling.avg_pool2d.functional, Meta=pooling.avg_pool2d.on_meta)
+implement("avg_pool2d.out", CPU=pooling.avg_pool2d.out, Meta=pooling.avg_pool2d.out)
+implement("avg_pool2d_backward", CPU=pooling.avg_pool2d_backward.functional, Meta=pooling.avg_pool2d_backward.on_meta)
+implement("avg_pool2d_backward.grad_input", CPU=pooling.avg_pool2d_backward.out, Meta=pooling.avg_pool2d_backward.out)
+implement("max_pool2d", CompositeImplicitAutograd=pooling.max_pool2d)
+implement("max_pool2d_with_indices", CPU=pooling.max_pool2d_with_indices, Meta=pooling.max_pool2d_with_indices)
+implement(
+    "max_pool2d_with_indices_backward",
+    CPU=pooling.max_pool2d_backward.functional,
+    Meta=pooling.max_pool2d_backward.on_meta,
+)
+implement(
+    "max_pool2d_with_indices_backward.grad_input",
+    CPU=pooling.max_pool2d_backward.out,
+    Meta=pooling.max_pool2d_backward.out,
+)
+implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)
+implement("pad", CompositeImplicitAutograd=padding.pad)
+implement("_pad_circular", CompositeImplicitAutograd=padding._pad_circular)
+implement("reflection_pad1d", CPU=padding.reflection_pad1d.functional, Meta=padding.reflection_pad1d.on_meta)
+implement("reflection_pad1d.out", CPU=padding.reflection_pad1d.out, Meta=padding.reflection_pad1d.out)
+implement(
+    "reflection_pad1d_backward",
+    CPU=padding.reflection_pad1d_backward.functional,
+    Meta=padding.reflection_pad1d_backward.on_meta,
+)
+implement(
+    "reflection_pad1d_backward.grad_input",
+    CPU=padding.reflection_pad1d_backward.out,
+    Meta=padding.reflection_pad1d_backward.out,
+)
+implement("reflection_pad2d", CPU=padding.reflection_pad2d.functional, Meta=padding.reflection_pad2d.on_meta)
+implement("reflection_pad2d.out", CPU=padding.reflection_pad2d.out, Meta=padding.reflection_pad2d.out)
+implement(
+    "reflection_pad2d_backward",
+    CPU=padding.reflection_pad2d_backward.functional,
+    Meta=padding.reflection_pad2d_backward.on_meta,
+)
+implement(
+    "reflection_pad2d_backward.grad_input",
+    CPU=padding.reflection_pad2d_backward.out,
+    Meta=padding.reflection_pad2d_backward.out,
+)
+implement("reflection_pad3d", CPU=padding.reflection_pad3d.functional, Meta=padding.reflection_pad3d.on_meta)
+implement("reflection_pad3d.out", CPU=padding.reflection_pad3d.out, Meta=padding.reflection_pad3d.out)
+implement(
+    "reflection_pad3d_backward",
+    CPU=padding.reflection_pad3d_backward.functional,
+    Meta=padding.reflection_pad3d_backward.on_meta,
+)
+implement(
+    "reflection_pad3d_backward.grad_input",
+    CPU=padding.reflection_pad3d_backward.out,
+    Meta=padding.reflection_pad3d_backward.out,
+)
+implement("replication_pad1d", CPU=padding.replication_pad1d.functional, Meta=padding.replication_pad1d.on_meta)
+implement("replication_pad1d.out", CPU=padding.replication_pad1d.out, Meta=padding.replication_pad1d.out)
+implement(
+    "replication_pad1d_backward",
+    CPU=padding.replication_pad1d_backward.functional,
+    Meta=padding.replication_pad1d_backward.on_meta,
+)
+implement(
+    "replication_pad1d_backward.grad_input",
+    CPU=padding.replication_pad1d_backward.out,
+    Meta=padding.replication_pad1d_backward.out,
+)
+implement("replication_pad2d", CPU=padding.replication_pad2d.functional, Meta=padding.replication_pad2d.on_meta)
+implement("replication_pad2d.out", CPU=padding.replication_pad2d.out, Meta=padding.replication_pad2d.out)
+implement(
+    "replication_pad2d_backward",
+    CPU=padding.replication_pad2d_backward.functional,
+    Meta=padding.replication_pad2d_backward.on_meta,
+)
+implement(
+    "replication_pad2d_backward.grad_input",
+    CPU=padding.replication_pad2d_backward.out,
+    Meta=padding.replication_pad2d_backward.out,
+)
+implement("replication_pad3d", CPU=padding.replication_pad3d.functional, Meta=padding.replication_pad3d.on_meta)
+implement("replication_pad3d.out", CPU=padding.replication_pad3d.out, Meta=padding.replication_pad3d.out)
+implement(
+    "replication_pad3d_backward",
+    CPU=padding.replication_pad3d_backward.functional,
+    Meta=padding.replication_pad3d_backward.on_meta,
+)
+implement(
+    "replication_pad3d_backward.grad_input",
+    CPU=padding.replication_pad3d_backward.out,
+    Meta=padding.replication_pad3d_backward.out,
+)
 implement("_safe_softmax", CompositeExplicitAutograd=attention.safe_softmax)
 implement("_scaled_dot_product_attention_math", CompositeImplicitAutograd=attention.scaled_dot_product_attention_math)
 implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
@@ -514,8 +726,17 @@ implement("bernoulli_.Tensor", CPU=random.bernoulli_tensor_, Meta=random.bernoul
 implement("bernoulli_.float", CPU=random.bernoulli_float_, Meta=random.bernoulli_float_)
 implement("dropout", CompositeImplicitAutograd=random.dropout)
 implement("dropout_", CompositeImplicitAutograd=random.dropout_)
+implement("exponential_", CPU=random.exponential_, Meta=random.exponential_)
 implement("multinomial", CPU=random.multinomial, Meta=random.multinomial)
 implement("multinomial.out", CPU=random.multinomial_out, Meta=random.multinomial_out)
+implement("normal.float_float", CompositeExplicitAutograd=random.normal_float_float, factory=True)
+implement("normal.float_float_out", CompositeExplicitAutograd=random.normal_float_float_out)
+implement("normal.Tensor_float", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.Tensor_float_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
+implement("normal.float_Tensor", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.float_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
+implement("normal.Tensor_Tensor", CompositeExplicitAutograd=random.normal_tensor)
+implement("normal.Tensor_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
 implement("normal_", CPU=random.normal_, Meta=random.normal_)
 implement("rand", CompositeExplicitAutograd=random.rand, factory=True)
 implement("rand.generator", CompositeExplicitAutograd=random.rand_generator, factory=True)

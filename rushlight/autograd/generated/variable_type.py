@@ -8,76 +8,99 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _index_put_impl__op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
-    _log_softmax_out_op, _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op,
-    _softmax_op, _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
-    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
-    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
-    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
-    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, baddbmm__op, baddbmm_op,
-    baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op,
-    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
-    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
-    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_xor_Tensor_out_op,
+    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _log_softmax_backward_data_op,
+    _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op, _reshape_alias_op, _safe_softmax_op,
+    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
+    _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op,
+    addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
+    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
+    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
+    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
+    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
+    bernoulli_out_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
+    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
+    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
+    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
+    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
     bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
     clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
     clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op, copy__op,
-    copy_op, cos__op, cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op,
-    diagonal_scatter_op, div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op,
-    div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op,
-    elu_out_op, embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op,
-    eq__Tensor_op, erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op,
-    expm1__op, expm1_op, expm1_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op,
-    floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op,
-    fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op,
-    gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
-    gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op,
-    hardtanh_op, hardtanh_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op,
-    index_Tensor_op, index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op,
-    index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
-    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
-    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op,
-    log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op,
-    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
-    logical_xor__op, logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
-    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op,
-    max_dim_op, max_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
-    mean_out_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op,
-    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
-    mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
-    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
-    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
-    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
+    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op,
+    constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op, cos_op, cos_out_op,
+    cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, div_Scalar_op,
+    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
+    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
+    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
+    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
+    exponential__op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op,
+    flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op,
+    fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op,
+    full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op,
+    gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
+    hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
+    huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
+    index_add_out_op, index_copy__op, index_copy_op, index_copy_out_op, index_fill__int_Scalar_op,
+    index_fill__int_Tensor_op, index_fill_int_Scalar_op, index_fill_int_Tensor_op, index_put__op, index_put_op,
+    index_select_op, index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
+    leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
+    lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linalg_vector_norm_op,
+    linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_op, linspace_Scalar_Tensor_out_op,
+    linspace_Tensor_Scalar_op, linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_op, linspace_Tensor_Tensor_out_op,
+    linspace_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op, log2_op,
+    log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op, logical_and_out_op,
+    logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op,
+    logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op,
+    masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op,
+    masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op, max_op,
+    max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op,
+    max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op,
+    median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op,
+    mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op,
+    mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op,
+    ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, normal_Tensor_Tensor_op,
+    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
+    normal_float_Tensor_out_op, normal_float_float_out_op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op,
+    pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op,
+    pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
     randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op, relu__op, relu_op,
-    remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
-    remainder__Tensor_op, repeat_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
-    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
-    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
-    scatter_add_out_op, scatter_reduce_op, scatter_reduce_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op,
-    scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op,
-    select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op,
-    sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op,
-    silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
-    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
-    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op,
-    split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op,
-    squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op,
-    std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
-    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
-    transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
-    unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unsqueeze__op, unsqueeze_op, var_correction_op,
-    var_correction_out_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op,
-    xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
+    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
+    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
+    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
+    remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
+    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
+    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
+    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op,
+    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op,
+    rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op,
+    scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op,
+    scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op,
+    scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op,
+    select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op,
+    sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op,
+    silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op,
+    slice_Tensor_op, slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op,
+    smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op,
+    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op, sort_stable_op,
+    sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op,
+    squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
+    std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op,
+    sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op,
+    tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
+    transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
+    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unique_consecutive_op,
+    unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op, var_mean_correction_op,
+    view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op,
+    xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
 from rushlight.autograd.engine import sum_to
-from rushlight.autograd.graph import Node, gradient_edge, save, unpack
+from rushlight.autograd.graph import Node, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter
 from rushlight.autograd.history import (
     any_requires_grad,
     call_below,
@@ -85,6 +108,7 @@ from rushlight.autograd.history import (
     check_no_requires_grad,
     rebase_history,
     set_history,
+    set_history_inplace,
 )
 from rushlight.c10.dispatch import local
 
@@ -100,6 +124,12 @@ class AliasBackward0(Node):
 
 
 class AsStridedBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -111,6 +141,12 @@ class AsStridedBackward0(Node):
 
 
 class AsStridedBackward1(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -122,6 +158,12 @@ class AsStridedBackward1(Node):
 
 
 class AsStridedScatterBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -140,6 +182,11 @@ class AsStridedScatterBackward0(Node):
 
 
 class DiagonalBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -147,6 +194,11 @@ class DiagonalBackward0(Node):
 
 
 class DiagonalScatterBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_src_sym_sizes = value_getter("src_shape")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -163,6 +215,8 @@ class DiagonalScatterBackward0(Node):
 
 
 class ExpandBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -170,6 +224,8 @@ class ExpandBackward0(Node):
 
 
 class PermuteBackward0(Node):
+    _saved_dims = int_getter("dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -177,6 +233,10 @@ class PermuteBackward0(Node):
 
 
 class SelectBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -184,6 +244,10 @@ class SelectBackward0(Node):
 
 
 class SelectScatterBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+    _saved_src_sym_sizes = value_getter("src_shape")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -198,6 +262,12 @@ class SelectScatterBackward0(Node):
 
 
 class SliceBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -205,6 +275,12 @@ class SliceBackward0(Node):
 
 
 class SliceScatterBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_src_sym_sizes = value_getter("src_shape")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -221,6 +297,8 @@ class SliceScatterBackward0(Node):
 
 
 class SplitBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -228,6 +306,8 @@ class SplitBackward0(Node):
 
 
 class SplitWithSizesBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -235,6 +315,8 @@ class SplitWithSizesBackward0(Node):
 
 
 class SqueezeBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -242,6 +324,9 @@ class SqueezeBackward0(Node):
 
 
 class SqueezeBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -249,6 +334,9 @@ class SqueezeBackward1(Node):
 
 
 class SqueezeBackward2(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -256,6 +344,8 @@ class SqueezeBackward2(Node):
 
 
 class SqueezeBackward3(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -263,6 +353,9 @@ class SqueezeBackward3(Node):
 
 
 class SqueezeBackward4(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -270,6 +363,9 @@ class SqueezeBackward4(Node):
 
 
 class SqueezeBackward5(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -291,6 +387,9 @@ class TBackward1(Node):
 
 
 class TransposeBackward0(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -298,6 +397,9 @@ class TransposeBackward0(Node):
 
 
 class TransposeBackward1(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -305,6 +407,8 @@ class TransposeBackward1(Node):
 
 
 class UnbindBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
@@ -312,6 +416,11 @@ class UnbindBackward0(Node):
 
 
 class UnfoldBackward0(Node):
+    _saved_dimension = int_getter("dimension")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -319,6 +428,8 @@ class UnfoldBackward0(Node):
 
 
 class UnsqueezeBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -326,6 +437,8 @@ class UnsqueezeBackward0(Node):
 
 
 class UnsqueezeBackward1(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -333,6 +446,8 @@ class UnsqueezeBackward1(Node):
 
 
 class ReshapeAliasBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -340,6 +455,8 @@ class ReshapeAliasBackward0(Node):
 
 
 class UnsafeViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -347,6 +464,8 @@ class UnsafeViewBackward0(Node):
 
 
 class ViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -437,6 +556,44 @@ class NormalBackward0(Node):
         return (zeros_like(grad),)
 
 
+class NormalBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward3(Node):
+    _saved_mean_sym_sizes = value_getter("mean_shape")
+    _saved_std_sym_sizes = value_getter("std_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.new_zeros(node.mean_shape) if edges[0].node else None,
+            grad.new_zeros(node.std_shape) if edges[1].node else None,
+        )
+
+
+class ExponentialBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
 class UniformBackward0(Node):
     def apply(node, grad):
         if grad is None:
@@ -488,6 +645,7 @@ class RandomBackward2(Node):
 
 class AbsBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -502,6 +660,8 @@ class AbsBackward0(Node):
 
 
 class AddBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -526,6 +686,9 @@ class AddBackward1(Node):
 
 class AddcdivBackward0(Node):
     saved_tensor2 = saved_tensor1 = None
+    _saved_tensor2, _raw_saved_tensor2 = tensor_getters("saved_tensor2")
+    _saved_tensor1, _raw_saved_tensor1 = tensor_getters("saved_tensor1")
+    _saved_value = value_getter("value")
 
     def apply(node, grad):
         if grad is None:
@@ -551,6 +714,9 @@ class AddcdivBackward0(Node):
 
 class AddcmulBackward0(Node):
     saved_tensor2 = saved_tensor1 = None
+    _saved_tensor2, _raw_saved_tensor2 = tensor_getters("saved_tensor2")
+    _saved_tensor1, _raw_saved_tensor1 = tensor_getters("saved_tensor1")
+    _saved_value = value_getter("value")
 
     def apply(node, grad):
         if grad is None:
@@ -583,6 +749,9 @@ class CeilBackward0(Node):
 
 class ClampBackward0(Node):
     saved_max = saved_min = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -612,6 +781,9 @@ class ClampBackward0(Node):
 
 class ClampBackward1(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max = value_getter("max")
+    _saved_min = value_getter("min")
 
     def apply(node, grad):
         if grad is None:
@@ -627,6 +799,8 @@ class ClampBackward1(Node):
 
 class ClampMaxBackward1(Node):
     saved_max = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -652,6 +826,8 @@ class ClampMaxBackward1(Node):
 
 class ClampMaxBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max = value_getter("max")
 
     def apply(node, grad):
         if grad is None:
@@ -667,6 +843,8 @@ class ClampMaxBackward0(Node):
 
 class ClampMinBackward1(Node):
     saved_min = saved_self = None
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -692,6 +870,8 @@ class ClampMinBackward1(Node):
 
 class ClampMinBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_min = value_getter("min")
 
     def apply(node, grad):
         if grad is None:
@@ -707,6 +887,7 @@ class ClampMinBackward0(Node):
 
 class CosBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -722,6 +903,8 @@ class CosBackward0(Node):
 
 class DivBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -746,6 +929,8 @@ class DivBackward0(Node):
 
 
 class DivBackward1(Node):
+    _saved_other = value_getter("other")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -754,6 +939,9 @@ class DivBackward1(Node):
 
 class DivBackward2(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_rounding_mode = value_getter("rounding_mode")
 
     def apply(node, grad):
         if grad is None:
@@ -781,6 +969,10 @@ class DivBackward2(Node):
 
 class EluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -796,6 +988,10 @@ class EluBackward0(Node):
 
 class EluBackward1(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -811,6 +1007,7 @@ class EluBackward1(Node):
 
 class ErfBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -826,6 +1023,7 @@ class ErfBackward0(Node):
 
 class ExpBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -841,6 +1039,7 @@ class ExpBackward0(Node):
 
 class Exp2Backward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -856,6 +1055,7 @@ class Exp2Backward0(Node):
 
 class Expm1Backward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -885,6 +1085,8 @@ class FmodBackward0(Node):
 
 class FmodBackward1(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -910,6 +1112,8 @@ class FmodBackward1(Node):
 
 class GeluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_approximate = value_getter("approximate")
 
     def apply(node, grad):
         if grad is None:
@@ -925,6 +1129,9 @@ class GeluBackward0(Node):
 
 class HardtanhBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max_val = value_getter("max_val")
+    _saved_min_val = value_getter("min_val")
 
     def apply(node, grad):
         if grad is None:
@@ -940,6 +1147,8 @@ class HardtanhBackward0(Node):
 
 class LeakyReluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -955,6 +1164,8 @@ class LeakyReluBackward0(Node):
 
 class LeakyReluBackward1(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -970,6 +1181,9 @@ class LeakyReluBackward1(Node):
 
 class LerpBackward1(Node):
     saved_weight = saved_end = saved_self = None
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_end, _raw_saved_end = tensor_getters("saved_end")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -998,6 +1212,8 @@ class LerpBackward1(Node):
 
 
 class LerpBackward0(Node):
+    _saved_weight = value_getter("weight")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1015,6 +1231,7 @@ class LerpBackward0(Node):
 
 class LogBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1030,6 +1247,7 @@ class LogBackward0(Node):
 
 class Log10Backward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1045,6 +1263,7 @@ class Log10Backward0(Node):
 
 class Log1PBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1060,6 +1279,7 @@ class Log1PBackward0(Node):
 
 class Log2Backward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1075,6 +1295,8 @@ class Log2Backward0(Node):
 
 class MaximumBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1100,6 +1322,8 @@ class MaximumBackward0(Node):
 
 class MinimumBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1125,6 +1349,8 @@ class MinimumBackward0(Node):
 
 class MulBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1149,6 +1375,8 @@ class MulBackward0(Node):
 
 
 class MulBackward1(Node):
+    _saved_other = value_getter("other")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1164,6 +1392,8 @@ class NegBackward0(Node):
 
 class PowBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_exponent = value_getter("exponent")
 
     def apply(node, grad):
         if grad is None:
@@ -1181,6 +1411,9 @@ class PowBackward0(Node):
 
 class PowBackward1(Node):
     saved_exponent = saved_self = saved_result = None
+    _saved_exponent, _raw_saved_exponent = tensor_getters("saved_exponent")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1207,6 +1440,9 @@ class PowBackward1(Node):
 
 class PowBackward2(Node):
     saved_exponent = saved_result = None
+    _saved_exponent, _raw_saved_exponent = tensor_getters("saved_exponent")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self = value_getter("self")
 
     def apply(node, grad):
         if grad is None:
@@ -1223,6 +1459,7 @@ class PowBackward2(Node):
 
 class ReciprocalBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1238,6 +1475,7 @@ class ReciprocalBackward0(Node):
 
 class ReluBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1260,6 +1498,8 @@ class RemainderBackward0(Node):
 
 class RemainderBackward1(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1299,6 +1539,7 @@ class RoundBackward1(Node):
 
 class RsqrtBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1313,6 +1554,8 @@ class RsqrtBackward0(Node):
 
 
 class RsubBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1329,6 +1572,8 @@ class RsubBackward0(Node):
 
 
 class RsubBackward1(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1337,6 +1582,7 @@ class RsubBackward1(Node):
 
 class SigmoidBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1366,6 +1612,7 @@ class SgnBackward0(Node):
 
 class SiluBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1385,6 +1632,7 @@ class SiluBackward0(Node):
 
 class SinBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1400,6 +1648,9 @@ class SinBackward0(Node):
 
 class SoftplusBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_beta = value_getter("beta")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -1415,6 +1666,7 @@ class SoftplusBackward0(Node):
 
 class SqrtBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1429,6 +1681,8 @@ class SqrtBackward0(Node):
 
 
 class SubBackward0(Node):
+    _saved_alpha = value_getter("alpha")
+
     def apply(node, grad):
         if grad is None:
             return (
@@ -1453,6 +1707,7 @@ class SubBackward1(Node):
 
 class TanBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1468,6 +1723,7 @@ class TanBackward0(Node):
 
 class TanhBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
     def apply(node, grad):
         if grad is None:
@@ -1483,6 +1739,8 @@ class TanhBackward0(Node):
 
 class ThresholdBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -1505,6 +1763,7 @@ class TruncBackward0(Node):
 
 class WhereBackward0(Node):
     saved_condition = None
+    _saved_condition, _raw_saved_condition = tensor_getters("saved_condition")
 
     def apply(node, grad):
         if grad is None:
@@ -1529,6 +1788,8 @@ class WhereBackward0(Node):
 
 class XlogyBackward0(Node):
     saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1554,6 +1815,8 @@ class XlogyBackward0(Node):
 
 class XlogyBackward1(Node):
     saved_other = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self = value_getter("self")
 
     def apply(node, grad):
         if grad is None:
@@ -1569,6 +1832,8 @@ class XlogyBackward1(Node):
 
 class XlogyBackward2(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_other = value_getter("other")
 
     def apply(node, grad):
         if grad is None:
@@ -1587,6 +1852,8 @@ class XlogyBackward2(Node):
 
 
 class CatBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return [None] * len(node.next_edges)
@@ -1595,6 +1862,11 @@ class CatBackward0(Node):
 
 class EmbeddingBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_padding_idx = int_getter("padding_idx")
+    _saved_scale_grad_by_freq = value_getter("scale_grad_by_freq")
+    _saved_sparse = value_getter("sparse")
+    _saved_weight_sym_sizes = value_getter("weight_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1613,6 +1885,8 @@ class EmbeddingBackward0(Node):
 
 
 class FlipBackward0(Node):
+    _saved_dims = int_getter("dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1621,6 +1895,9 @@ class FlipBackward0(Node):
 
 class GatherBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1636,6 +1913,8 @@ class GatherBackward0(Node):
 
 class IndexBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1651,6 +1930,10 @@ class IndexBackward0(Node):
 
 class IndexAddBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_alpha = value_getter("alpha")
+    _saved_dim = int_getter("dim")
+    _saved_source_sym_sizes = value_getter("source_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1673,6 +1956,8 @@ class IndexAddBackward0(Node):
 
 class IndexPutBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_accumulate = value_getter("accumulate")
 
     def apply(node, grad):
         if grad is None:
@@ -1695,6 +1980,8 @@ class IndexPutBackward0(Node):
 
 class IndexPutImplBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_accumulate = value_getter("accumulate")
 
     def apply(node, grad):
         if grad is None:
@@ -1717,6 +2004,9 @@ class IndexPutImplBackward0(Node):
 
 class IndexSelectBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -1732,6 +2022,7 @@ class IndexSelectBackward0(Node):
 
 class MaskedFillBackward0(Node):
     saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
@@ -1747,6 +2038,7 @@ class MaskedFillBackward0(Node):
 
 class MaskedFillBackward1(Node):
     saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
@@ -1759,7 +2051,7 @@ class MaskedFillBackward1(Node):
         mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
-            where(mask, grad, 0.0).sum() if edges[1].node else None,
+            masked_fill_backward(grad, mask) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1768,6 +2060,9 @@ class MaskedFillBackward1(Node):
 
 
 class RepeatBackward0(Node):
+    _saved_repeats = int_getter("repeats")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1775,6 +2070,9 @@ class RepeatBackward0(Node):
 
 
 class RollBackward0(Node):
+    _saved_dims = int_getter("dims")
+    _saved_shifts = int_getter("shifts")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1783,6 +2081,8 @@ class RollBackward0(Node):
 
 class ScatterBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1805,6 +2105,8 @@ class ScatterBackward0(Node):
 
 class ScatterBackward1(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1820,6 +2122,8 @@ class ScatterBackward1(Node):
 
 class ScatterAddBackward0(Node):
     saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1841,6 +2145,8 @@ class ScatterAddBackward0(Node):
 
 
 class StackBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return [None] * len(node.next_edges)
@@ -1848,6 +2154,8 @@ class StackBackward0(Node):
 
 
 class TrilBackward0(Node):
+    _saved_diagonal = int_getter("diagonal")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1855,6 +2163,8 @@ class TrilBackward0(Node):
 
 
 class TriuBackward0(Node):
+    _saved_diagonal = int_getter("diagonal")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1863,6 +2173,8 @@ class TriuBackward0(Node):
 
 class LogSoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1878,6 +2190,8 @@ class LogSoftmaxBackward0(Node):
 
 class SafeSoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1893,6 +2207,8 @@ class SafeSoftmaxBackward0(Node):
 
 class SoftmaxBackward0(Node):
     saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -1908,6 +2224,10 @@ class SoftmaxBackward0(Node):
 
 class AmaxBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1924,6 +2244,10 @@ class AmaxBackward0(Node):
 
 class AminBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1939,6 +2263,8 @@ class AminBackward0(Node):
 
 
 class CumsumBackward0(Node):
+    _saved_dim = int_getter("dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -1947,6 +2273,10 @@ class CumsumBackward0(Node):
 
 class LogsumexpBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -1963,6 +2293,8 @@ class LogsumexpBackward0(Node):
 
 class MaxBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -1979,6 +2311,10 @@ class MaxBackward1(Node):
 
 class MaxBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -1998,6 +2334,9 @@ class MaxBackward0(Node):
 
 
 class MeanBackward0(Node):
+    _saved_self_sym_numel = value_getter("self_numel")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2005,6 +2344,10 @@ class MeanBackward0(Node):
 
 
 class MeanBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2013,6 +2356,8 @@ class MeanBackward1(Node):
 
 class MinBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2029,6 +2374,10 @@ class MinBackward1(Node):
 
 class MinBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2049,6 +2398,8 @@ class MinBackward0(Node):
 
 class ProdBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2065,6 +2416,10 @@ class ProdBackward0(Node):
 
 class ProdBackward1(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2081,6 +2436,11 @@ class ProdBackward1(Node):
 
 class StdBackward0(Node):
     saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2095,7 +2455,30 @@ class StdBackward0(Node):
         node.released = True
 
 
+class StdMeanBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (std_mean_backward(grads, self, result, node.dim, node.correction, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
 class SumBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2103,6 +2486,10 @@ class SumBackward0(Node):
 
 
 class SumBackward1(Node):
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2111,6 +2498,10 @@ class SumBackward1(Node):
 
 class VarBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -2124,8 +2515,344 @@ class VarBackward0(Node):
         node.released = True
 
 
+class VarMeanBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_correction = value_getter("correction")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (var_mean_backward(grads, self, node.dim, node.correction, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class IndexCopyBackward0(Node):
+    saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+    _saved_source_sym_sizes = value_getter("source_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        return (
+            grad.index_fill(node.dim, index, 0) if edges[0].node else None,
+            index_copy_backward_source(grad, node.dim, index, node.source_shape) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class IndexFillBackward0(Node):
+    saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (None,)
+        index = unpack(node, node.saved_index)
+        return (grad.index_fill(node.dim, index, 0),)
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class IndexFillBackward1(Node):
+    saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        return (
+            grad.index_fill(node.dim, index, 0) if edges[0].node else None,
+            index_fill_backward_value(grad, node.dim, index) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class MaskedScatterBackward0(Node):
+    saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
+    _saved_source_sym_sizes = value_getter("source_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mask])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
+        return (
+            grad.masked_fill(mask, 0) if edges[0].node else None,
+            functions.masked_scatter_backward(grad, mask, node.source_shape) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_mask = None
+        node.released = True
+
+
+class MaskedScatterBackwardBackward0(Node):
+    saved_grad_output = saved_mask = None
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_grad_output, node.saved_mask])
+            return (None,)
+        grad_output = unpack(node, node.saved_grad_output)
+        mask = unpack(node, node.saved_mask)
+        return (zeros_like(grad_output).masked_scatter(mask, grad),)
+
+    def release_variables(node):
+        node.saved_grad_output = node.saved_mask = None
+        node.released = True
+
+
+class MaskedSelectBackward0(Node):
+    saved_mask = saved_self = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mask, node.saved_self])
+            return (None,)
+        mask = unpack(node, node.saved_mask)
+        self = unpack(node, node.saved_self)
+        return (functions.masked_select_backward(grad, self, mask),)
+
+    def release_variables(node):
+        node.saved_mask = node.saved_self = None
+        node.released = True
+
+
+class ScatterReduceBackward0(Node):
+    saved_index = saved_result = saved_self = saved_src = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_src, _raw_saved_src = tensor_getters("saved_src")
+    _saved_dim = int_getter("dim")
+    _saved_include_self = value_getter("include_self")
+    _saved_reduce = value_getter("reduce")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index, node.saved_result, node.saved_self, node.saved_src])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        src = unpack(node, node.saved_src) if edges[0].node or edges[1].node else None
+        return (
+            scatter_reduce_backward_self(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
+            if edges[0].node
+            else None,
+            scatter_reduce_backward_src(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
+            if edges[1].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = node.saved_result = node.saved_self = node.saved_src = None
+        node.released = True
+
+
+class LinalgVectorNormBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_ord = value_getter("ord")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (norm_backward(grad, self, node.ord, result, node.dim, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MedianBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (evenly_distribute_backward(grad, self, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MedianBackward1(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class SortBackward0(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class SortBackward1(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class TopkBackward0(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(grad, node.dim, detach_result(indices), node.self_shape, True),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class UniqueConsecutiveBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("unique_consecutive"),)
+
+
+class UniqueDimBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("unique_dim"),)
+
+
+class Unique2Backward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (not_implemented("_unique2"),)
+
+
 class AddmmBackward0(Node):
     saved_mat2 = saved_mat1 = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_mat1, _raw_saved_mat1 = tensor_getters("saved_mat1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
+    _saved_mat1_sym_sizes = value_getter("mat1_shape")
+    _saved_mat1_sym_strides = value_getter("mat1_stride")
+    _saved_mat2_sym_sizes = value_getter("mat2_shape")
+    _saved_mat2_sym_strides = value_getter("mat2_stride")
 
     def apply(node, grad):
         if grad is None:
@@ -2158,6 +2885,10 @@ class AddmmBackward0(Node):
 
 class BaddbmmBackward0(Node):
     saved_batch2 = saved_batch1 = None
+    _saved_batch2, _raw_saved_batch2 = tensor_getters("saved_batch2")
+    _saved_batch1, _raw_saved_batch1 = tensor_getters("saved_batch1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
 
     def apply(node, grad):
         if grad is None:
@@ -2186,6 +2917,8 @@ class BaddbmmBackward0(Node):
 
 class BmmBackward0(Node):
     saved_mat2 = saved_self = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2211,6 +2944,8 @@ class BmmBackward0(Node):
 
 class DotBackward0(Node):
     saved_tensor = saved_self = None
+    _saved_tensor, _raw_saved_tensor = tensor_getters("saved_tensor")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2234,6 +2969,12 @@ class DotBackward0(Node):
 
 class MmBackward0(Node):
     saved_mat2 = saved_self = None
+    _saved_mat2, _raw_saved_mat2 = tensor_getters("saved_mat2")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_mat2_sym_sizes = value_getter("mat2_shape")
+    _saved_mat2_sym_strides = value_getter("mat2_stride")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_self_sym_strides = value_getter("self_stride")
 
     def apply(node, grad):
         if grad is None:
@@ -2259,6 +3000,8 @@ class MmBackward0(Node):
 
 class MvBackward0(Node):
     saved_vec = saved_self = None
+    _saved_vec, _raw_saved_vec = tensor_getters("saved_vec")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
@@ -2280,8 +3023,513 @@ class MvBackward0(Node):
         node.released = True
 
 
+class ConvolutionBackward0(Node):
+    saved_input = saved_weight = None
+    _saved_input, _raw_saved_input = tensor_getters("saved_input")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_bias_sym_sizes = value_getter("bias_shape")
+    _saved_dilation = int_getter("dilation")
+    _saved_groups = int_getter("groups")
+    _saved_output_padding = int_getter("output_padding")
+    _saved_padding = int_getter("padding")
+    _saved_stride = int_getter("stride")
+    _saved_transposed = value_getter("transposed")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_input, node.saved_weight])
+            return (
+                None,
+                None,
+                None,
+            )
+        input = unpack(node, node.saved_input)
+        weight = unpack(node, node.saved_weight)
+        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        return functions.convolution_backward(
+            grad,
+            input,
+            weight,
+            node.bias_shape,
+            node.stride,
+            node.padding,
+            node.dilation,
+            node.transposed,
+            node.output_padding,
+            node.groups,
+            grad_input_mask,
+        )
+
+    def release_variables(node):
+        node.saved_input = node.saved_weight = None
+        node.released = True
+
+
+class ConvolutionBackwardBackward0(Node):
+    saved_grad_output = saved_input = saved_weight = None
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_input, _raw_saved_input = tensor_getters("saved_input")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_dilation = int_getter("dilation")
+    _saved_groups = int_getter("groups")
+    _saved_output_mask = value_getter("output_mask")
+    _saved_output_padding = int_getter("output_padding")
+    _saved_padding = int_getter("padding")
+    _saved_stride = int_getter("stride")
+    _saved_transposed = value_getter("transposed")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_grad_output, node.saved_input, node.saved_weight])
+            return (
+                None,
+                None,
+                None,
+            )
+        grad_output = unpack(node, node.saved_grad_output)
+        input = unpack(node, node.saved_input)
+        weight = unpack(node, node.saved_weight)
+        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        return convolution_double_backward(
+            grads,
+            node.output_mask,
+            grad_output,
+            input,
+            weight,
+            (node.stride, node.padding, node.dilation, node.transposed, node.output_padding, node.groups),
+            grad_input_mask,
+        )
+
+    def release_variables(node):
+        node.saved_grad_output = node.saved_input = node.saved_weight = None
+        node.released = True
+
+
+class ConstantPadNdBackward0(Node):
+    _saved_pad = int_getter("pad")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.constant_pad_nd(grad, [-each for each in node.pad], 0),)
+
+
+class ReflectionPad1DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.reflection_pad1d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad1DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.reflection_pad1d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad2DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.reflection_pad2d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad2DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.reflection_pad2d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad3DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.reflection_pad3d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReflectionPad3DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.reflection_pad3d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad1DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.replication_pad1d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad1DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.replication_pad1d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad2DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.replication_pad2d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad2DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.replication_pad2d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad3DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.replication_pad3d_backward(grad, self, node.padding),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ReplicationPad3DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_padding = int_getter("padding")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.replication_pad3d(grad, node.padding) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AdaptiveAvgPool2DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions._adaptive_avg_pool2d_backward(grad, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AdaptiveAvgPool2DBackwardBackward0(Node):
+    _saved_grad_output_sym_sizes = value_getter("grad_output_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            functions._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+
+class AvgPool2DBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_ceil_mode = value_getter("ceil_mode")
+    _saved_count_include_pad = value_getter("count_include_pad")
+    _saved_divisor_override = int_getter("divisor_override")
+    _saved_kernel_size = int_getter("kernel_size")
+    _saved_padding = int_getter("padding")
+    _saved_stride = int_getter("stride")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            functions.avg_pool2d_backward(
+                grad,
+                self,
+                node.kernel_size,
+                node.stride,
+                node.padding,
+                node.ceil_mode,
+                node.count_include_pad,
+                node.divisor_override,
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AvgPool2DBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_ceil_mode = value_getter("ceil_mode")
+    _saved_count_include_pad = value_getter("count_include_pad")
+    _saved_divisor_override = int_getter("divisor_override")
+    _saved_kernel_size = int_getter("kernel_size")
+    _saved_padding = int_getter("padding")
+    _saved_stride = int_getter("stride")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            functions.avg_pool2d(
+                grad,
+                node.kernel_size,
+                node.stride,
+                node.padding,
+                node.ceil_mode,
+                node.count_include_pad,
+                node.divisor_override,
+            )
+            if edges[0].node
+            else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class MaxPool2DWithIndicesBackward0(Node):
+    saved_result1 = saved_self = None
+    _saved_result1, _raw_saved_result1 = tensor_getters("saved_result1")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_ceil_mode = value_getter("ceil_mode")
+    _saved_dilation = int_getter("dilation")
+    _saved_kernel_size = int_getter("kernel_size")
+    _saved_padding = int_getter("padding")
+    _saved_stride = int_getter("stride")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_result1, node.saved_self])
+            return (None,)
+        grad = grads[0]
+        result1 = unpack(node, node.saved_result1)
+        self = unpack(node, node.saved_self)
+        return (
+            functions.max_pool2d_with_indices_backward(
+                grad,
+                self,
+                node.kernel_size,
+                node.stride,
+                node.padding,
+                node.dilation,
+                node.ceil_mode,
+                detach_result(result1),
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_result1 = node.saved_self = None
+        node.released = True
+
+
+class MaxPool2DWithIndicesBackwardBackward0(Node):
+    saved_indices = saved_self = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_indices, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        indices = unpack(node, node.saved_indices) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            max_pool_double_backward(grad, indices, 2) if edges[0].node else None,
+            zeros_like(self) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_indices = node.saved_self = None
+        node.released = True
+
+
 class BinaryCrossEntropyBackward0(Node):
     saved_self = saved_target = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2308,6 +3556,11 @@ class BinaryCrossEntropyBackward0(Node):
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
     saved_pos_weight = saved_self = saved_target = saved_weight = None
+    _saved_pos_weight, _raw_saved_pos_weight = tensor_getters("saved_pos_weight")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2337,6 +3590,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
 class HuberLossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_delta = value_getter("delta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2360,6 +3617,9 @@ class HuberLossBackward0(Node):
 
 class MseLossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2383,6 +3643,12 @@ class MseLossBackward0(Node):
 
 class NllLossBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_total_weight, _raw_saved_total_weight = tensor_getters("saved_total_weight")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2406,6 +3672,12 @@ class NllLossBackward0(Node):
 
 class NllLoss2DBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_total_weight, _raw_saved_total_weight = tensor_getters("saved_total_weight")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
@@ -2429,6 +3701,10 @@ class NllLoss2DBackward0(Node):
 
 class SmoothL1LossBackward0(Node):
     saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_beta = value_getter("beta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2452,6 +3728,9 @@ class SmoothL1LossBackward0(Node):
 
 class LogSoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_dim = int_getter("dim")
 
     def apply(node, grad):
         if grad is None:
@@ -2479,6 +3758,10 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
 class SoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_dim = int_getter("dim")
+    _saved_input_dtype = value_getter("input_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -2506,6 +3789,11 @@ class SoftmaxBackwardDataBackward0(Node):
 
 class BinaryCrossEntropyBackwardBackward0(Node):
     saved_self = saved_target = saved_weight = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2538,6 +3826,10 @@ class BinaryCrossEntropyBackwardBackward0(Node):
 
 
 class DiagonalBackwardBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2546,6 +3838,12 @@ class DiagonalBackwardBackward0(Node):
 
 class EluBackwardBackward0(Node):
     saved_self_or_result = saved_grad_output = None
+    _saved_self_or_result, _raw_saved_self_or_result = tensor_getters("saved_self_or_result")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_alpha = value_getter("alpha")
+    _saved_input_scale = value_getter("input_scale")
+    _saved_is_result = value_getter("is_result")
+    _saved_scale = value_getter("scale")
 
     def apply(node, grad):
         if grad is None:
@@ -2575,6 +3873,8 @@ class EluBackwardBackward0(Node):
 
 class EmbeddingDenseBackwardBackward0(Node):
     saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_padding_idx = int_getter("padding_idx")
 
     def apply(node, grad):
         if grad is None:
@@ -2590,6 +3890,9 @@ class EmbeddingDenseBackwardBackward0(Node):
 
 class GeluBackwardBackward0(Node):
     saved_self = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_approximate = value_getter("approximate")
 
     def apply(node, grad):
         if grad is None:
@@ -2613,6 +3916,9 @@ class GeluBackwardBackward0(Node):
 
 class HardtanhBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_max_val = value_getter("max_val")
+    _saved_min_val = value_getter("min_val")
 
     def apply(node, grad):
         if grad is None:
@@ -2635,6 +3941,11 @@ class HardtanhBackwardBackward0(Node):
 
 class HuberLossBackwardBackward0(Node):
     saved_grad_output = saved_self = saved_target = None
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_delta = value_getter("delta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2667,6 +3978,8 @@ class HuberLossBackwardBackward0(Node):
 
 class LeakyReluBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_negative_slope = value_getter("negative_slope")
 
     def apply(node, grad):
         if grad is None:
@@ -2689,6 +4002,10 @@ class LeakyReluBackwardBackward0(Node):
 
 class MseLossBackwardBackward0(Node):
     saved_self = saved_target = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2715,6 +4032,10 @@ class MseLossBackwardBackward0(Node):
 
 class NllLoss2DBackwardBackward0(Node):
     saved_target = saved_weight = None
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2738,6 +4059,10 @@ class NllLoss2DBackwardBackward0(Node):
 
 class NllLossBackwardBackward0(Node):
     saved_target = saved_weight = None
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_ignore_index = int_getter("ignore_index")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2760,6 +4085,9 @@ class NllLossBackwardBackward0(Node):
 
 
 class SelectBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_index = int_getter("index")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2768,6 +4096,8 @@ class SelectBackwardBackward0(Node):
 
 class SigmoidBackwardBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
 
     def apply(node, grad):
         if grad is None:
@@ -2790,6 +4120,11 @@ class SigmoidBackwardBackward0(Node):
 
 
 class SliceBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_end = int_getter("end")
+    _saved_start = int_getter("start")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2798,6 +4133,11 @@ class SliceBackwardBackward0(Node):
 
 class SmoothL1LossBackwardBackward0(Node):
     saved_self = saved_target = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_beta = value_getter("beta")
+    _saved_reduction = int_getter("reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -2828,6 +4168,10 @@ class SmoothL1LossBackwardBackward0(Node):
 
 class SoftplusBackwardBackward0(Node):
     saved_self = saved_grad_output = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    _saved_beta = value_getter("beta")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -2851,6 +4195,8 @@ class SoftplusBackwardBackward0(Node):
 
 class TanhBackwardBackward0(Node):
     saved_output = saved_grad_output = None
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
 
     def apply(node, grad):
         if grad is None:
@@ -2874,6 +4220,8 @@ class TanhBackwardBackward0(Node):
 
 class ThresholdBackwardBackward0(Node):
     saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -2895,6 +4243,10 @@ class ThresholdBackwardBackward0(Node):
 
 
 class UnfoldBackwardBackward0(Node):
+    _saved_dim = int_getter("dim")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -2908,7 +4260,7 @@ def alias(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return alias_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
@@ -2921,7 +4273,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
@@ -2952,7 +4304,7 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     node.storage_offset = storage_offset
     node.stride = stride
     result = call_below(as_strided__op.below[key_set], self, size, stride, storage_offset)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -2960,7 +4312,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
@@ -2978,7 +4330,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
@@ -2995,7 +4347,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
@@ -3012,7 +4364,7 @@ def expand(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expand_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
@@ -3026,7 +4378,7 @@ def permute(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return permute_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return permute_op.below[key_set](self, dims)
     node = PermuteBackward0()
     node.next_edges = edges
@@ -3040,7 +4392,7 @@ def select_int(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return select_int_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
@@ -3056,7 +4408,7 @@ def select_scatter(key_set, self, src, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return select_scatter_op.below[key_set](self, src, dim, index)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
@@ -3072,7 +4424,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
@@ -3090,7 +4442,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
@@ -3108,7 +4460,7 @@ def split_Tensor(key_set, self, split_size, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
@@ -3124,7 +4476,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
@@ -3140,7 +4492,7 @@ def squeeze(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
@@ -3154,7 +4506,7 @@ def squeeze_dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
@@ -3169,7 +4521,7 @@ def squeeze_dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
@@ -3191,7 +4543,7 @@ def squeeze_(key_set, self):
     node.next_edges = edges
     node.self_shape = self.shape
     result = call_below(squeeze__op.below[key_set], self)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3207,7 +4559,7 @@ def squeeze__dim(key_set, self, dim):
     node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze__dim_op.below[key_set], self, dim)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3223,7 +4575,7 @@ def squeeze__dims(key_set, self, dim):
     node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze__dims_op.below[key_set], self, dim)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3231,7 +4583,7 @@ def t(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
@@ -3250,7 +4602,7 @@ def t_(key_set, self):
     node = TBackward1()
     node.next_edges = edges
     result = call_below(t__op.below[key_set], self)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3258,7 +4610,7 @@ def transpose_int(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return transpose_int_op.below[key_set](self, dim0, dim1)
     node = TransposeBackward0()
     node.next_edges = edges
@@ -3281,7 +4633,7 @@ def transpose_(key_set, self, dim0, dim1):
     node.dim0 = dim0
     node.dim1 = dim1
     result = call_below(transpose__op.below[key_set], self, dim0, dim1)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3289,7 +4641,7 @@ def unbind_int(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unbind_int_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unbind_int_op.below[key_set](self, dim)
     node = UnbindBackward0()
     node.next_edges = edges
@@ -3305,7 +4657,7 @@ def unfold(key_set, self, dimension, size, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unfold_op.below[key_set](self, dimension, size, step)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
@@ -3322,7 +4674,7 @@ def unsqueeze(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return unsqueeze_op.below[key_set](self, dim)
     node = UnsqueezeBackward0()
     node.next_edges = edges
@@ -3343,7 +4695,7 @@ def unsqueeze_(key_set, self, dim):
     node.next_edges = edges
     node.dim = dim
     result = call_below(unsqueeze__op.below[key_set], self, dim)
-    rebase_history(self, node)
+    set_history_inplace(self, node)
     return result
 
 
@@ -3351,7 +4703,7 @@ def _reshape_alias(key_set, self, size, stride):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _reshape_alias_op.below[key_set](self, size, stride)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
@@ -3365,7 +4717,7 @@ def _unsafe_view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _unsafe_view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
@@ -3379,7 +4731,7 @@ def view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
@@ -3393,7 +4745,7 @@ def clone(key_set, self, memory_format):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clone_op.below[key_set](self, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
@@ -3409,7 +4761,7 @@ def copy_(key_set, self, src, non_blocking):
         and (not isinstance(src, Tensor) or src._autograd is None is src._base)
     ):
         return copy__op.below[key_set](self, src, non_blocking)
-    if not any_requires_grad([self, src]):
+    if not any_requires_grad([self, src]) or not self.dtype.is_floating_point:
         return copy__op.below[key_set](self, src, non_blocking)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
@@ -3424,7 +4776,7 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     if not local.grad_enabled or self._autograd is None is self._base:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     node = ToCopyBackward0()
     node.next_edges = edges
@@ -3440,7 +4792,7 @@ def fill_Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill_Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
@@ -3453,7 +4805,7 @@ def fill_Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill_Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
@@ -3518,6 +4870,61 @@ def normal_(key_set, self, mean, std, generator):
     return result
 
 
+def normal_Tensor_float(key_set, mean, std, generator):
+    if not local.grad_enabled or mean._autograd is None is mean._base:
+        return normal_Tensor_float_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(mean)]
+    if edges[0].node is None and not any_requires_grad([mean]):
+        return normal_Tensor_float_op.below[key_set](mean, std, generator)
+    node = NormalBackward1()
+    node.next_edges = edges
+    result = call_below(normal_Tensor_float_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def normal_float_Tensor(key_set, mean, std, generator):
+    if not local.grad_enabled or std._autograd is None is std._base:
+        return normal_float_Tensor_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(std)]
+    if edges[0].node is None and not any_requires_grad([std]):
+        return normal_float_Tensor_op.below[key_set](mean, std, generator)
+    node = NormalBackward2()
+    node.next_edges = edges
+    result = call_below(normal_float_Tensor_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def normal_Tensor_Tensor(key_set, mean, std, generator):
+    if not local.grad_enabled or mean._autograd is None is mean._base and std._autograd is None is std._base:
+        return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
+    edges = [gradient_edge(mean), gradient_edge(std)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([mean, std]):
+        return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
+    node = NormalBackward3()
+    node.next_edges = edges
+    node.mean_shape = mean.shape
+    node.std_shape = std.shape
+    result = call_below(normal_Tensor_Tensor_op.below[key_set], mean, std, generator)
+    set_history(result, node)
+    return result
+
+
+def exponential_(key_set, self, lambd, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exponential__op.below[key_set](self, lambd, generator)
+    if not any_requires_grad([self]):
+        return exponential__op.below[key_set](self, lambd, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = ExponentialBackward0()
+    node.next_edges = edges
+    result = call_below(exponential__op.below[key_set], self, lambd, generator)
+    rebase_history(self, node)
+    return result
+
+
 def uniform_(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return uniform__op.below[key_set](self, from_, to, generator)
@@ -3536,7 +4943,7 @@ def bernoulli(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
@@ -3620,7 +5027,7 @@ def abs(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return abs_op.below[key_set](self)
     node = AbsBackward0()
     node.next_edges = edges
@@ -3653,7 +5060,7 @@ def add_Tensor(key_set, self, other, alpha):
     ):
         return add_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return add_Tensor_op.below[key_set](self, other, alpha)
     node = AddBackward0()
     node.next_edges = edges
@@ -3686,7 +5093,7 @@ def add_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return add_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
@@ -3704,7 +5111,7 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
     ):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcdivBackward0()
     node.next_edges = edges
@@ -3751,7 +5158,7 @@ def addcmul(key_set, self, tensor1, tensor2, value):
     ):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, tensor1, tensor2]):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcmulBackward0()
     node.next_edges = edges
@@ -3793,7 +5200,7 @@ def ceil(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
@@ -3825,7 +5232,7 @@ def clamp_Tensor(key_set, self, min, max):
     ):
         return clamp_Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, min, max]):
         return clamp_Tensor_op.below[key_set](self, min, max)
     node = ClampBackward0()
     node.next_edges = edges
@@ -3863,7 +5270,7 @@ def clamp(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_op.below[key_set](self, min, max)
     node = ClampBackward1()
     node.next_edges = edges
@@ -3896,7 +5303,7 @@ def clamp_max_Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max_Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, max]):
         return clamp_max_Tensor_op.below[key_set](self, max)
     node = ClampMaxBackward1()
     node.next_edges = edges
@@ -3927,7 +5334,7 @@ def clamp_max(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max_op.below[key_set](self, max)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_max_op.below[key_set](self, max)
     node = ClampMaxBackward0()
     node.next_edges = edges
@@ -3958,7 +5365,7 @@ def clamp_min_Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min_Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, min]):
         return clamp_min_Tensor_op.below[key_set](self, min)
     node = ClampMinBackward1()
     node.next_edges = edges
@@ -3989,7 +5396,7 @@ def clamp_min(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min_op.below[key_set](self, min)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return clamp_min_op.below[key_set](self, min)
     node = ClampMinBackward0()
     node.next_edges = edges
@@ -4020,7 +5427,7 @@ def cos(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cos_op.below[key_set](self)
     node = CosBackward0()
     node.next_edges = edges
@@ -4053,7 +5460,7 @@ def div_Tensor(key_set, self, other):
     ):
         return div_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_op.below[key_set](self, other)
     node = DivBackward0()
     node.next_edges = edges
@@ -4090,7 +5497,7 @@ def div_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return div_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return div_Scalar_op.below[key_set](self, other)
     node = DivBackward1()
     node.next_edges = edges
@@ -4108,7 +5515,7 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
     ):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     node = DivBackward2()
     node.next_edges = edges
@@ -4147,7 +5554,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     node = EluBackward0()
     node.next_edges = edges
@@ -4182,7 +5589,7 @@ def erf(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return erf_op.below[key_set](self)
     node = ErfBackward0()
     node.next_edges = edges
@@ -4211,7 +5618,7 @@ def exp(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
@@ -4240,7 +5647,7 @@ def exp2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
@@ -4269,7 +5676,7 @@ def expm1(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
@@ -4298,7 +5705,7 @@ def floor(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
@@ -4325,7 +5732,7 @@ def fmod_Scalar(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fmod_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return fmod_Scalar_op.below[key_set](self, other)
     node = FmodBackward0()
     node.next_edges = edges
@@ -4352,7 +5759,7 @@ def fmod_Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return fmod_Tensor_op.below[key_set](self, other)
     node = FmodBackward1()
     node.next_edges = edges
@@ -4387,7 +5794,7 @@ def gelu(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu_op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gelu_op.below[key_set](self, approximate)
     node = GeluBackward0()
     node.next_edges = edges
@@ -4418,7 +5825,7 @@ def hardtanh(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return hardtanh_op.below[key_set](self, min_val, max_val)
     node = HardtanhBackward0()
     node.next_edges = edges
@@ -4451,7 +5858,7 @@ def leaky_relu(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu_op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return leaky_relu_op.below[key_set](self, negative_slope)
     node = LeakyReluBackward0()
     node.next_edges = edges
@@ -4487,7 +5894,7 @@ def lerp_Tensor(key_set, self, end, weight):
     ):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, end, weight]):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     node = LerpBackward1()
     node.next_edges = edges
@@ -4531,7 +5938,7 @@ def lerp_Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, end]):
         return lerp_Scalar_op.below[key_set](self, end, weight)
     node = LerpBackward0()
     node.next_edges = edges
@@ -4560,7 +5967,7 @@ def log(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log_op.below[key_set](self)
     node = LogBackward0()
     node.next_edges = edges
@@ -4589,7 +5996,7 @@ def log10(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log10_op.below[key_set](self)
     node = Log10Backward0()
     node.next_edges = edges
@@ -4618,7 +6025,7 @@ def log1p(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log1p_op.below[key_set](self)
     node = Log1PBackward0()
     node.next_edges = edges
@@ -4647,7 +6054,7 @@ def log2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return log2_op.below[key_set](self)
     node = Log2Backward0()
     node.next_edges = edges
@@ -4676,7 +6083,7 @@ def maximum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return maximum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return maximum_op.below[key_set](self, other)
     node = MaximumBackward0()
     node.next_edges = edges
@@ -4691,7 +6098,7 @@ def minimum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return minimum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return minimum_op.below[key_set](self, other)
     node = MinimumBackward0()
     node.next_edges = edges
@@ -4710,7 +6117,7 @@ def mul_Tensor(key_set, self, other):
     ):
         return mul_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return mul_Tensor_op.below[key_set](self, other)
     node = MulBackward0()
     node.next_edges = edges
@@ -4749,7 +6156,7 @@ def mul_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return mul_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mul_Scalar_op.below[key_set](self, other)
     node = MulBackward1()
     node.next_edges = edges
@@ -4763,7 +6170,7 @@ def neg(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
@@ -4790,7 +6197,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     node = PowBackward0()
     node.next_edges = edges
@@ -4821,7 +6228,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, exponent]):
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     node = PowBackward1()
     node.next_edges = edges
@@ -4856,7 +6263,7 @@ def pow_Scalar(key_set, self, exponent):
     if not local.grad_enabled or exponent._autograd is None is exponent._base:
         return pow_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(exponent)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([exponent]):
         return pow_Scalar_op.below[key_set](self, exponent)
     node = PowBackward2()
     node.next_edges = edges
@@ -4872,7 +6279,7 @@ def reciprocal(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
@@ -4901,7 +6308,7 @@ def relu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
@@ -4930,7 +6337,7 @@ def remainder_Scalar(key_set, self, other):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return remainder_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return remainder_Scalar_op.below[key_set](self, other)
     node = RemainderBackward0()
     node.next_edges = edges
@@ -4961,7 +6368,7 @@ def remainder_Tensor(key_set, self, other):
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return remainder_Tensor_op.below[key_set](self, other)
     node = RemainderBackward1()
     node.next_edges = edges
@@ -5000,7 +6407,7 @@ def round(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
@@ -5027,7 +6434,7 @@ def round_decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
@@ -5054,7 +6461,7 @@ def rsqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
@@ -5083,7 +6490,7 @@ def rsub_Tensor(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     node = RsubBackward0()
     node.next_edges = edges
@@ -5097,7 +6504,7 @@ def rsub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     node = RsubBackward1()
     node.next_edges = edges
@@ -5111,7 +6518,7 @@ def sigmoid(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
@@ -5140,7 +6547,7 @@ def sign(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
@@ -5167,7 +6574,7 @@ def sgn(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sgn_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
@@ -5194,7 +6601,7 @@ def silu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return silu_op.below[key_set](self)
     node = SiluBackward0()
     node.next_edges = edges
@@ -5223,7 +6630,7 @@ def sin(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sin_op.below[key_set](self)
     node = SinBackward0()
     node.next_edges = edges
@@ -5252,7 +6659,7 @@ def softplus(key_set, self, beta, threshold):
     if not local.grad_enabled or self._autograd is None is self._base:
         return softplus_op.below[key_set](self, beta, threshold)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return softplus_op.below[key_set](self, beta, threshold)
     node = SoftplusBackward0()
     node.next_edges = edges
@@ -5268,7 +6675,7 @@ def sqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
@@ -5301,7 +6708,7 @@ def sub_Tensor(key_set, self, other, alpha):
     ):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     node = SubBackward0()
     node.next_edges = edges
@@ -5334,7 +6741,7 @@ def sub_Scalar(key_set, self, other, alpha):
     if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     node = SubBackward1()
     node.next_edges = edges
@@ -5347,7 +6754,7 @@ def tan(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
@@ -5376,7 +6783,7 @@ def tanh(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
@@ -5405,7 +6812,7 @@ def threshold(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold_op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return threshold_op.below[key_set](self, threshold, value)
     node = ThresholdBackward0()
     node.next_edges = edges
@@ -5436,7 +6843,7 @@ def trunc(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
@@ -5467,7 +6874,7 @@ def where_self(key_set, condition, self, other):
     ):
         return where_self_op.below[key_set](condition, self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return where_self_op.below[key_set](condition, self, other)
     check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
@@ -5482,7 +6889,7 @@ def xlogy_Tensor(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return xlogy_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return xlogy_Tensor_op.below[key_set](self, other)
     node = XlogyBackward0()
     node.next_edges = edges
@@ -5513,7 +6920,7 @@ def xlogy_Scalar_Self(key_set, self, other):
     if not local.grad_enabled or other._autograd is None is other._base:
         return xlogy_Scalar_Self_op.below[key_set](self, other)
     edges = [gradient_edge(other)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([other]):
         return xlogy_Scalar_Self_op.below[key_set](self, other)
     node = XlogyBackward1()
     node.next_edges = edges
@@ -5528,7 +6935,7 @@ def xlogy_Scalar_Other(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base:
         return xlogy_Scalar_Other_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return xlogy_Scalar_Other_op.below[key_set](self, other)
     node = XlogyBackward2()
     node.next_edges = edges
@@ -5557,7 +6964,7 @@ def xlogy__Scalar_Other(key_set, self, other):
 
 def cat(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return cat_op.below[key_set](tensors, dim)
     node = CatBackward0()
     node.next_edges = edges
@@ -5573,7 +6980,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if not local.grad_enabled or weight._autograd is None is weight._base:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([weight]):
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
@@ -5592,7 +6999,7 @@ def flip(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return flip_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return flip_op.below[key_set](self, dims)
     node = FlipBackward0()
     node.next_edges = edges
@@ -5606,7 +7013,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
@@ -5623,7 +7030,7 @@ def index_Tensor(key_set, self, indices):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_Tensor_op.below[key_set](self, indices)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_Tensor_op.below[key_set](self, indices)
     check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
@@ -5639,7 +7046,7 @@ def index_add(key_set, self, dim, index, source, alpha):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     edges = [gradient_edge(self), gradient_edge(source)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
@@ -5678,7 +7085,7 @@ def index_put(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
         return index_put_op.below[key_set](self, indices, values, accumulate)
     check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
@@ -5728,7 +7135,7 @@ def index_select(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_select_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return index_select_op.below[key_set](self, dim, index)
     check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
@@ -5745,7 +7152,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
@@ -5776,7 +7183,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
@@ -5807,7 +7214,7 @@ def repeat(key_set, self, repeats):
     if not local.grad_enabled or self._autograd is None is self._base:
         return repeat_op.below[key_set](self, repeats)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
@@ -5822,7 +7229,7 @@ def roll(key_set, self, shifts, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return roll_op.below[key_set](self, shifts, dims)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return roll_op.below[key_set](self, shifts, dims)
     node = RollBackward0()
     node.next_edges = edges
@@ -5837,7 +7244,7 @@ def scatter_src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_src_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
@@ -5870,7 +7277,7 @@ def scatter_value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter_value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return scatter_value_op.below[key_set](self, dim, index, value)
     check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
@@ -5903,7 +7310,7 @@ def scatter_add(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_add_op.below[key_set](self, dim, index, src)
     check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
@@ -5936,7 +7343,7 @@ def scatter_add_(key_set, self, dim, index, src):
 
 def stack(key_set, tensors, dim):
     edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges):
+    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
         return stack_op.below[key_set](tensors, dim)
     node = StackBackward0()
     node.next_edges = edges
@@ -5951,7 +7358,7 @@ def tril(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return tril_op.below[key_set](self, diagonal)
     node = TrilBackward0()
     node.next_edges = edges
@@ -5980,7 +7387,7 @@ def triu(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return triu_op.below[key_set](self, diagonal)
     node = TriuBackward0()
     node.next_edges = edges
@@ -6009,7 +7416,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     node = LogSoftmaxBackward0()
     node.next_edges = edges
@@ -6025,7 +7432,7 @@ def _safe_softmax(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _safe_softmax_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _safe_softmax_op.below[key_set](self, dim, dtype)
     node = SafeSoftmaxBackward0()
     node.next_edges = edges
@@ -6041,7 +7448,7 @@ def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return _softmax_op.below[key_set](self, dim, half_to_float)
     node = SoftmaxBackward0()
     node.next_edges = edges
@@ -6057,7 +7464,7 @@ def amax(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amax_op.below[key_set](self, dim, keepdim)
     node = AmaxBackward0()
     node.next_edges = edges
@@ -6074,7 +7481,7 @@ def amin(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amin_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return amin_op.below[key_set](self, dim, keepdim)
     node = AminBackward0()
     node.next_edges = edges
@@ -6091,7 +7498,7 @@ def cumsum(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return cumsum_op.below[key_set](self, dim, dtype)
     node = CumsumBackward0()
     node.next_edges = edges
@@ -6120,7 +7527,7 @@ def logsumexp(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return logsumexp_op.below[key_set](self, dim, keepdim)
     node = LogsumexpBackward0()
     node.next_edges = edges
@@ -6137,7 +7544,7 @@ def max(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_op.below[key_set](self)
     node = MaxBackward1()
     node.next_edges = edges
@@ -6152,7 +7559,7 @@ def max_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
@@ -6169,7 +7576,7 @@ def mean(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
@@ -6184,7 +7591,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
@@ -6200,7 +7607,7 @@ def min(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_op.below[key_set](self)
     node = MinBackward1()
     node.next_edges = edges
@@ -6215,7 +7622,7 @@ def min_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
@@ -6232,7 +7639,7 @@ def prod(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_op.below[key_set](self, dtype)
     node = ProdBackward0()
     node.next_edges = edges
@@ -6247,7 +7654,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     node = ProdBackward1()
     node.next_edges = edges
@@ -6264,7 +7671,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     node = StdBackward0()
     node.next_edges = edges
@@ -6278,11 +7685,29 @@ def std_correction(key_set, self, dim, correction, keepdim):
     return result
 
 
+def std_mean_correction(key_set, self, dim, correction, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return std_mean_correction_op.below[key_set](self, dim, correction, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return std_mean_correction_op.below[key_set](self, dim, correction, keepdim)
+    node = StdMeanBackward0()
+    node.next_edges = edges
+    node.correction = correction
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(std_mean_correction_op.below[key_set], self, dim, correction, keepdim)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
 def sum(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
@@ -6296,7 +7721,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
@@ -6312,7 +7737,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     node = VarBackward0()
     node.next_edges = edges
@@ -6325,6 +7750,369 @@ def var_correction(key_set, self, dim, correction, keepdim):
     return result
 
 
+def var_mean_correction(key_set, self, dim, correction, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return var_mean_correction_op.below[key_set](self, dim, correction, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return var_mean_correction_op.below[key_set](self, dim, correction, keepdim)
+    node = VarMeanBackward0()
+    node.next_edges = edges
+    node.correction = correction
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(var_mean_correction_op.below[key_set], self, dim, correction, keepdim)
+    set_history(result, node)
+    return result
+
+
+def index_copy(key_set, self, dim, index, source):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return index_copy_op.below[key_set](self, dim, index, source)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
+        return index_copy_op.below[key_set](self, dim, index, source)
+    check_no_requires_grad("index_copy", "index", index)
+    node = IndexCopyBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.source_shape = source.shape
+    node.saved_index = save(index)
+    result = call_below(index_copy_op.below[key_set], self, dim, index, source)
+    set_history(result, node)
+    return result
+
+
+def index_copy_(key_set, self, dim, index, source):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return index_copy__op.below[key_set](self, dim, index, source)
+    if not any_requires_grad([self, source]):
+        return index_copy__op.below[key_set](self, dim, index, source)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    check_no_requires_grad("index_copy_", "index", index)
+    node = IndexCopyBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.source_shape = source.shape
+    node.saved_index = save(index)
+    result = call_below(index_copy__op.below[key_set], self, dim, index, source)
+    rebase_history(self, node)
+    return result
+
+
+def index_fill_int_Scalar(key_set, self, dim, index, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
+    check_no_requires_grad("index_fill", "index", index)
+    node = IndexFillBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(index_fill_int_Scalar_op.below[key_set], self, dim, index, value)
+    set_history(result, node)
+    return result
+
+
+def index_fill__int_Scalar(key_set, self, dim, index, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
+    if not any_requires_grad([self]):
+        return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    check_no_requires_grad("index_fill_", "index", index)
+    node = IndexFillBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(index_fill__int_Scalar_op.below[key_set], self, dim, index, value)
+    rebase_history(self, node)
+    return result
+
+
+def index_fill_int_Tensor(key_set, self, dim, index, value):
+    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+        return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
+    edges = [gradient_edge(self), gradient_edge(value)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
+        return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
+    check_no_requires_grad("index_fill", "index", index)
+    node = IndexFillBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(index_fill_int_Tensor_op.below[key_set], self, dim, index, value)
+    set_history(result, node)
+    return result
+
+
+def index_fill__int_Tensor(key_set, self, dim, index, value):
+    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+        return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
+    if not any_requires_grad([self, value]):
+        return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(value)]
+    check_no_requires_grad("index_fill_", "index", index)
+    node = IndexFillBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(index_fill__int_Tensor_op.below[key_set], self, dim, index, value)
+    rebase_history(self, node)
+    return result
+
+
+def masked_scatter(key_set, self, mask, source):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return masked_scatter_op.below[key_set](self, mask, source)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
+        return masked_scatter_op.below[key_set](self, mask, source)
+    check_no_requires_grad("masked_scatter", "mask", mask)
+    node = MaskedScatterBackward0()
+    node.next_edges = edges
+    node.source_shape = source.shape
+    node.saved_mask = save(mask)
+    result = call_below(masked_scatter_op.below[key_set], self, mask, source)
+    set_history(result, node)
+    return result
+
+
+def masked_scatter_(key_set, self, mask, source):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return masked_scatter__op.below[key_set](self, mask, source)
+    if not any_requires_grad([self, source]):
+        return masked_scatter__op.below[key_set](self, mask, source)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    check_no_requires_grad("masked_scatter_", "mask", mask)
+    node = MaskedScatterBackward0()
+    node.next_edges = edges
+    node.source_shape = source.shape
+    node.saved_mask = save(mask)
+    result = call_below(masked_scatter__op.below[key_set], self, mask, source)
+    rebase_history(self, node)
+    return result
+
+
+def masked_scatter_backward(key_set, grad_output, mask, sizes):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
+    check_no_requires_grad("masked_scatter_backward", "mask", mask)
+    node = MaskedScatterBackwardBackward0()
+    node.next_edges = edges
+    node.saved_grad_output = save(grad_output)
+    node.saved_mask = save(mask)
+    result = call_below(masked_scatter_backward_op.below[key_set], grad_output, mask, sizes)
+    set_history(result, node)
+    return result
+
+
+def masked_select(key_set, self, mask):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return masked_select_op.below[key_set](self, mask)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return masked_select_op.below[key_set](self, mask)
+    check_no_requires_grad("masked_select", "mask", mask)
+    node = MaskedSelectBackward0()
+    node.next_edges = edges
+    node.saved_mask = save(mask)
+    node.saved_self = save(self)
+    result = call_below(masked_select_op.below[key_set], self, mask)
+    set_history(result, node)
+    return result
+
+
+def scatter_reduce_two(key_set, self, dim, index, src, reduce, include_self):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
+        return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
+    check_no_requires_grad("scatter_reduce", "index", index)
+    node = ScatterReduceBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.include_self = include_self
+    node.reduce = reduce
+    node.saved_index = save(index)
+    node.saved_self = save(self)
+    node.saved_src = save(src)
+    result = call_below(scatter_reduce_two_op.below[key_set], self, dim, index, src, reduce, include_self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
+    if not any_requires_grad([self, src]):
+        return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    check_no_requires_grad("scatter_reduce_", "index", index)
+    node = ScatterReduceBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.include_self = include_self
+    node.reduce = reduce
+    node.saved_index = save(index)
+    node.saved_self = save(self.clone())
+    node.saved_src = save(src)
+    result = call_below(scatter_reduce__two_op.below[key_set], self, dim, index, src, reduce, include_self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def linalg_vector_norm(key_set, self, ord, dim, keepdim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return linalg_vector_norm_op.below[key_set](self, ord, dim, keepdim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return linalg_vector_norm_op.below[key_set](self, ord, dim, keepdim, dtype)
+    node = LinalgVectorNormBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.ord = ord
+    node.saved_self = save(self)
+    result = call_below(linalg_vector_norm_op.below[key_set], self, ord, dim, keepdim, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def median(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return median_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return median_op.below[key_set](self)
+    node = MedianBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(median_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def median_dim(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return median_dim_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return median_dim_op.below[key_set](self, dim, keepdim)
+    node = MedianBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(median_dim_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def sort(key_set, self, dim, descending):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sort_op.below[key_set](self, dim, descending)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return sort_op.below[key_set](self, dim, descending)
+    node = SortBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(sort_op.below[key_set], self, dim, descending)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def sort_stable(key_set, self, stable, dim, descending):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sort_stable_op.below[key_set](self, stable, dim, descending)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return sort_stable_op.below[key_set](self, stable, dim, descending)
+    node = SortBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(sort_stable_op.below[key_set], self, stable, dim, descending)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def topk(key_set, self, k, dim, largest, sorted):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return topk_op.below[key_set](self, k, dim, largest, sorted)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return topk_op.below[key_set](self, k, dim, largest, sorted)
+    node = TopkBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(topk_op.below[key_set], self, k, dim, largest, sorted)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def unique_consecutive(key_set, self, return_inverse, return_counts, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
+    node = UniqueConsecutiveBackward0()
+    node.next_edges = edges
+    result = call_below(unique_consecutive_op.below[key_set], self, return_inverse, return_counts, dim)
+    set_history(result, node, [True, False, False])
+    return result
+
+
+def unique_dim(key_set, self, dim, sorted, return_inverse, return_counts):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
+    node = UniqueDimBackward0()
+    node.next_edges = edges
+    result = call_below(unique_dim_op.below[key_set], self, dim, sorted, return_inverse, return_counts)
+    set_history(result, node, [True, False, False])
+    return result
+
+
+def _unique2(key_set, self, sorted, return_inverse, return_counts):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
+    node = Unique2Backward0()
+    node.next_edges = edges
+    result = call_below(_unique2_op.below[key_set], self, sorted, return_inverse, return_counts)
+    set_history(result, node, [True, False, False])
+    return result
+
+
 def addmm(key_set, self, mat1, mat2, beta, alpha):
     if (
         not local.grad_enabled
@@ -6334,7 +8122,7 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     ):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, mat1, mat2]):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     node = AddmmBackward0()
     node.next_edges = edges
@@ -6391,7 +8179,7 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     ):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, batch1, batch2]):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     node = BaddbmmBackward0()
     node.next_edges = edges
@@ -6435,7 +8223,7 @@ def bmm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return bmm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return bmm_op.below[key_set](self, mat2)
     node = BmmBackward0()
     node.next_edges = edges
@@ -6452,7 +8240,7 @@ def dot(key_set, self, tensor):
     if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
         return dot_op.below[key_set](self, tensor)
     edges = [gradient_edge(self), gradient_edge(tensor)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, tensor]):
         return dot_op.below[key_set](self, tensor)
     node = DotBackward0()
     node.next_edges = edges
@@ -6469,7 +8257,7 @@ def mm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return mm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
@@ -6490,7 +8278,7 @@ def mv(key_set, self, vec):
     if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
         return mv_op.below[key_set](self, vec)
     edges = [gradient_edge(self), gradient_edge(vec)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, vec]):
         return mv_op.below[key_set](self, vec)
     node = MvBackward0()
     node.next_edges = edges
@@ -6503,11 +8291,514 @@ def mv(key_set, self, vec):
     return result
 
 
+def convolution(key_set, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    if (
+        not local.grad_enabled
+        or input._autograd is None is input._base
+        and weight._autograd is None is weight._base
+        and (not isinstance(bias, Tensor) or bias._autograd is None is bias._base)
+    ):
+        return convolution_op.below[key_set](
+            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
+    edges = [gradient_edge(input), gradient_edge(weight), gradient_edge(bias)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([input, weight, bias]):
+        return convolution_op.below[key_set](
+            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
+    node = ConvolutionBackward0()
+    node.next_edges = edges
+    node.bias_shape = None if bias is None else bias.shape
+    node.dilation = dilation
+    node.groups = groups
+    node.output_padding = output_padding
+    node.padding = padding
+    node.stride = stride
+    node.transposed = transposed
+    node.saved_input = save(input)
+    node.saved_weight = save(weight)
+    result = call_below(
+        convolution_op.below[key_set],
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+    )
+    set_history(result, node)
+    return result
+
+
+def convolution_backward(
+    key_set,
+    grad_output,
+    input,
+    weight,
+    bias_sizes,
+    stride,
+    padding,
+    dilation,
+    transposed,
+    output_padding,
+    groups,
+    output_mask,
+):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and input._autograd is None is input._base
+        and weight._autograd is None is weight._base
+    ):
+        return convolution_backward_op.below[key_set](
+            grad_output,
+            input,
+            weight,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(input), gradient_edge(weight)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, input, weight]):
+        return convolution_backward_op.below[key_set](
+            grad_output,
+            input,
+            weight,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
+    node = ConvolutionBackwardBackward0()
+    node.next_edges = edges
+    node.dilation = dilation
+    node.groups = groups
+    node.output_mask = output_mask
+    node.output_padding = output_padding
+    node.padding = padding
+    node.stride = stride
+    node.transposed = transposed
+    node.saved_grad_output = save(grad_output)
+    node.saved_input = save(input)
+    node.saved_weight = save(weight)
+    result = call_below(
+        convolution_backward_op.below[key_set],
+        grad_output,
+        input,
+        weight,
+        bias_sizes,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        output_mask,
+    )
+    set_history([each for each in result if each is not None], node)
+    return result
+
+
+def constant_pad_nd(key_set, self, pad, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return constant_pad_nd_op.below[key_set](self, pad, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return constant_pad_nd_op.below[key_set](self, pad, value)
+    node = ConstantPadNdBackward0()
+    node.next_edges = edges
+    node.pad = pad
+    result = call_below(constant_pad_nd_op.below[key_set], self, pad, value)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad1d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reflection_pad1d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return reflection_pad1d_op.below[key_set](self, padding)
+    node = ReflectionPad1DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(reflection_pad1d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad1d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReflectionPad1DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(reflection_pad1d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad2d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reflection_pad2d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return reflection_pad2d_op.below[key_set](self, padding)
+    node = ReflectionPad2DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(reflection_pad2d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad2d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReflectionPad2DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(reflection_pad2d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad3d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reflection_pad3d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return reflection_pad3d_op.below[key_set](self, padding)
+    node = ReflectionPad3DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(reflection_pad3d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def reflection_pad3d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReflectionPad3DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(reflection_pad3d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad1d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return replication_pad1d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return replication_pad1d_op.below[key_set](self, padding)
+    node = ReplicationPad1DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(replication_pad1d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad1d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReplicationPad1DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(replication_pad1d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad2d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return replication_pad2d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return replication_pad2d_op.below[key_set](self, padding)
+    node = ReplicationPad2DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(replication_pad2d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad2d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReplicationPad2DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(replication_pad2d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad3d(key_set, self, padding):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return replication_pad3d_op.below[key_set](self, padding)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return replication_pad3d_op.below[key_set](self, padding)
+    node = ReplicationPad3DBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    node.saved_self = save(self)
+    result = call_below(replication_pad3d_op.below[key_set], self, padding)
+    set_history(result, node)
+    return result
+
+
+def replication_pad3d_backward(key_set, grad_output, self, padding):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
+    node = ReplicationPad3DBackwardBackward0()
+    node.next_edges = edges
+    node.padding = padding
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(replication_pad3d_backward_op.below[key_set], grad_output, self, padding)
+    set_history(result, node)
+    return result
+
+
+def _adaptive_avg_pool2d(key_set, self, output_size):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
+    node = AdaptiveAvgPool2DBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(_adaptive_avg_pool2d_op.below[key_set], self, output_size)
+    set_history(result, node)
+    return result
+
+
+def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
+    node = AdaptiveAvgPool2DBackwardBackward0()
+    node.next_edges = edges
+    node.grad_output_shape = grad_output.shape
+    result = call_below(_adaptive_avg_pool2d_backward_op.below[key_set], grad_output, self)
+    set_history(result, node)
+    return result
+
+
+def avg_pool2d(key_set, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return avg_pool2d_op.below[key_set](
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return avg_pool2d_op.below[key_set](
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    node = AvgPool2DBackward0()
+    node.next_edges = edges
+    node.ceil_mode = ceil_mode
+    node.count_include_pad = count_include_pad
+    node.divisor_override = divisor_override
+    node.kernel_size = kernel_size
+    node.padding = padding
+    node.stride = stride
+    node.saved_self = save(self)
+    result = call_below(
+        avg_pool2d_op.below[key_set], self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    set_history(result, node)
+    return result
+
+
+def avg_pool2d_backward(
+    key_set, grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return avg_pool2d_backward_op.below[key_set](
+            grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return avg_pool2d_backward_op.below[key_set](
+            grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    node = AvgPool2DBackwardBackward0()
+    node.next_edges = edges
+    node.ceil_mode = ceil_mode
+    node.count_include_pad = count_include_pad
+    node.divisor_override = divisor_override
+    node.kernel_size = kernel_size
+    node.padding = padding
+    node.stride = stride
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(
+        avg_pool2d_backward_op.below[key_set],
+        grad_output,
+        self,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+    )
+    set_history(result, node)
+    return result
+
+
+def max_pool2d_with_indices(key_set, self, kernel_size, stride, padding, dilation, ceil_mode):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
+    node = MaxPool2DWithIndicesBackward0()
+    node.next_edges = edges
+    node.ceil_mode = ceil_mode
+    node.dilation = dilation
+    node.kernel_size = kernel_size
+    node.padding = padding
+    node.stride = stride
+    node.saved_self = save(self)
+    result = call_below(
+        max_pool2d_with_indices_op.below[key_set], self, kernel_size, stride, padding, dilation, ceil_mode
+    )
+    set_history(result, node, [True, False])
+    node.saved_result1 = save(result[1], True)
+    return result
+
+
+def max_pool2d_with_indices_backward(
+    key_set, grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
+):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return max_pool2d_with_indices_backward_op.below[key_set](
+            grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return max_pool2d_with_indices_backward_op.below[key_set](
+            grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
+        )
+    check_no_requires_grad("max_pool2d_with_indices_backward", "indices", indices)
+    node = MaxPool2DWithIndicesBackwardBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_indices = save(indices)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(
+        max_pool2d_with_indices_backward_op.below[key_set],
+        grad_output,
+        self,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        indices,
+    )
+    set_history(result, node)
+    return result
+
+
 def binary_cross_entropy(key_set, self, target, weight, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
     check_no_requires_grad("binary_cross_entropy", "weight", weight)
     node = BinaryCrossEntropyBackward0()
@@ -6526,7 +8817,7 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
     check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
@@ -6546,7 +8837,7 @@ def huber_loss(key_set, self, target, reduction, delta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     node = HuberLossBackward0()
     node.next_edges = edges
@@ -6563,7 +8854,7 @@ def mse_loss(key_set, self, target, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return mse_loss_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return mse_loss_op.below[key_set](self, target, reduction)
     node = MseLossBackward0()
     node.next_edges = edges
@@ -6579,7 +8870,7 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss_forward", "target", target)
     check_no_requires_grad("nll_loss_forward", "weight", weight)
@@ -6600,7 +8891,7 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss2d_forward", "target", target)
     check_no_requires_grad("nll_loss2d_forward", "weight", weight)
@@ -6621,7 +8912,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     node = SmoothL1LossBackward0()
     node.next_edges = edges
@@ -6642,7 +8933,7 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = LogSoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -6664,7 +8955,7 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     ):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     node = SoftmaxBackwardDataBackward0()
     node.next_edges = edges
@@ -6688,7 +8979,7 @@ def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, re
     ):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
     check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
     node = BinaryCrossEntropyBackwardBackward0()
@@ -6709,7 +9000,7 @@ def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     node = DiagonalBackwardBackward0()
     node.next_edges = edges
@@ -6729,7 +9020,7 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     ):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self_or_result]):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     node = EluBackwardBackward0()
     node.next_edges = edges
@@ -6753,7 +9044,7 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
@@ -6777,7 +9068,7 @@ def gelu_backward(key_set, grad_output, self, approximate):
     ):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     node = GeluBackwardBackward0()
     node.next_edges = edges
@@ -6798,7 +9089,7 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     ):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     node = HardtanhBackwardBackward0()
     node.next_edges = edges
@@ -6820,7 +9111,7 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     ):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     node = HuberLossBackwardBackward0()
     node.next_edges = edges
@@ -6842,7 +9133,7 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     ):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     node = LeakyReluBackwardBackward0()
     node.next_edges = edges
@@ -6863,7 +9154,7 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
     ):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     node = MseLossBackwardBackward0()
     node.next_edges = edges
@@ -6889,7 +9180,7 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -6921,7 +9212,7 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
@@ -6947,7 +9238,7 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     node = SelectBackwardBackward0()
     node.next_edges = edges
@@ -6966,7 +9257,7 @@ def sigmoid_backward(key_set, grad_output, output):
     ):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     node = SigmoidBackwardBackward0()
     node.next_edges = edges
@@ -6982,7 +9273,7 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
     if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     edges = [gradient_edge(grad_output)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_output]):
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     node = SliceBackwardBackward0()
     node.next_edges = edges
@@ -7004,7 +9295,7 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     ):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is edges[2].node is None:
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     node = SmoothL1LossBackwardBackward0()
     node.next_edges = edges
@@ -7027,7 +9318,7 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     ):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     node = SoftplusBackwardBackward0()
     node.next_edges = edges
@@ -7049,7 +9340,7 @@ def tanh_backward(key_set, grad_output, output):
     ):
         return tanh_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, output]):
         return tanh_backward_op.below[key_set](grad_output, output)
     node = TanhBackwardBackward0()
     node.next_edges = edges
@@ -7069,7 +9360,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
     ):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
-    if edges[0].node is edges[1].node is None:
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     node = ThresholdBackwardBackward0()
     node.next_edges = edges
@@ -7085,7 +9376,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     edges = [gradient_edge(grad_in)]
-    if edges[0].node is None:
+    if edges[0].node is None and not any_requires_grad([grad_in]):
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     node = UnfoldBackwardBackward0()
     node.next_edges = edges
@@ -7109,24 +9400,26 @@ AUTOGRAD = {
     unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op: unsqueeze_, _reshape_alias_op:
     _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
     _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
-    fill__Tensor, zero__op: zero_, normal__op: normal_, uniform__op: uniform_, bernoulli_op: bernoulli,
-    bernoulli__float_op: bernoulli__float, bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op:
-    random__to, random__from_op: random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op:
-    add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul,
-    addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op:
-    clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op:
-    clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor,
-    clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op:
-    cos_, div_Tensor_op: div_Tensor, div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op:
-    div_Tensor_mode, div__Tensor_mode_op: div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_,
-    exp_op: exp, exp__op: exp_, exp2_op: exp2, exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor,
-    floor__op: floor_, fmod_Scalar_op: fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor,
-    fmod__Tensor_op: fmod__Tensor, gelu_op: gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_,
-    leaky_relu_op: leaky_relu, leaky_relu__op: leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor,
-    lerp_Scalar_op: lerp_Scalar, lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op:
-    log10_, log1p_op: log1p, log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op:
-    minimum, mul_Tensor_op: mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op:
-    neg_, pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
+    fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
+    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential__op:
+    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__float_op: bernoulli__float,
+    bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op: random__to, random__from_op:
+    random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
+    add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil,
+    ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_,
+    clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max,
+    clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor,
+    clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor,
+    div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op:
+    div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2,
+    exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor, floor__op: floor_, fmod_Scalar_op:
+    fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op:
+    gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op:
+    leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor, lerp_Scalar_op: lerp_Scalar,
+    lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op: log10_, log1p_op: log1p,
+    log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op: minimum, mul_Tensor_op:
+    mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op: neg_,
+    pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
     pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal, reciprocal__op: reciprocal_,
     relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar, remainder__Scalar_op: remainder__Scalar,
     remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op: remainder__Tensor, round_op: round, round__op: round_,
@@ -7147,25 +9440,45 @@ AUTOGRAD = {
     tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op:
     _safe_softmax, _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_,
     logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min,
-    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum,
-    sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_,
-    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_op:
-    binary_cross_entropy, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op:
-    huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
-    smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
-    _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward,
-    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
-    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
-    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
-    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
-    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction,
+    std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList, var_correction_op:
+    var_correction, var_mean_correction_op: var_mean_correction, index_copy_op: index_copy, index_copy__op: index_copy_,
+    index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
+    index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
+    masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
+    masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
+    scatter_reduce__two_op: scatter_reduce__two, linalg_vector_norm_op: linalg_vector_norm, median_op: median,
+    median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
+    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
+    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op:
+    convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
+    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
+    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
+    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
+    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
+    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
+    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
+    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
+    binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
+    mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
+    smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
+    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
+    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
+    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
+    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
+    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
+    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
     smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
     tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
 }  # fmt: skip
 
 OUT = (
-    arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, abs_out_op, add_out_op,
-    addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op,
+    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
+    linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
+    zeros_out_op, abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op,
+    bitwise_left_shift_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_right_shift_Tensor_out_op,
     bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op,
     clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op,
     eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
@@ -7182,23 +9495,33 @@ OUT = (
     all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op,
     cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
     mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
-    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, binary_cross_entropy_out_op, huber_loss_out_op,
-    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, rand_out_op, randint_out_op,
-    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
-    randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
-    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
-    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
-    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
-    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
-    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy_out_op,
+    masked_select_out_op, nonzero_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
+    sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
+    linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
+    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
+    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
+    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
+    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
+    smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op, randint_generator_out_op,
+    randint_low_out_op, randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op,
+    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op,
+    elu_backward_grad_input_op, gelu_backward_grad_input_op, hardtanh_backward_grad_input_op,
+    huber_loss_backward_out_op, leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op,
+    nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op, silu_backward_grad_input_op,
+    smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op, tanh_backward_grad_input_op,
+    threshold_backward_grad_input_op,
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
-    copy_op, zero_op, bitwise_and__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op, bitwise_xor__Tensor_op,
-    eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op,
-    logical_and__op, logical_not__op, logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, scatter_reduce_op,
-    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, silu_backward_op,
+    linspace_Tensor_Tensor_op, linspace_Tensor_Scalar_op, linspace_Scalar_Tensor_op, copy_op, zero_op,
+    bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op,
+    bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
+    ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
+    lt__Tensor_op, ne__Tensor_op, scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op,
+    scatter__value_reduce_op, repeat_interleave_Tensor_op, silu_backward_op,
 )  # fmt: skip
 
 VIEWS = (
@@ -7209,45 +9532,57 @@ VIEWS = (
 
 WRITTEN = (
     as_strided__op, squeeze__op, squeeze__dim_op, squeeze__dims_op, t__op, transpose__op, unsqueeze__op, copy__op,
-    arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, fill__Tensor_op,
-    fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_out_op,
-    addcmul__op, addcmul_out_op, bitwise_and__Tensor_op, bitwise_and_Tensor_out_op, bitwise_not__op, bitwise_not_out_op,
-    bitwise_or__Tensor_op, bitwise_or_Tensor_out_op, bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op,
-    ceil_out_op, clamp__Tensor_op, clamp_Tensor_out_op, clamp__op, clamp_out_op, clamp_max__Tensor_op,
-    clamp_max_Tensor_out_op, clamp_max__op, clamp_max_out_op, clamp_min__Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__op, clamp_min_out_op, cos__op, cos_out_op, div__Tensor_op, div_out_op, div__Tensor_mode_op,
-    div_out_mode_op, elu__op, elu_out_op, eq__Tensor_op, eq_Tensor_out_op, erf__op, erf_out_op, exp__op, exp_out_op,
-    exp2__op, exp2_out_op, expm1__op, expm1_out_op, floor__op, floor_out_op, floor_divide_out_op,
-    floor_divide__Tensor_op, fmod__Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod_Scalar_out_op, ge__Tensor_op,
-    ge_Tensor_out_op, gelu__op, gelu_out_op, gt__Tensor_op, gt_Tensor_out_op, hardtanh__op, hardtanh_out_op,
-    le__Tensor_op, le_Tensor_out_op, leaky_relu__op, leaky_relu_out_op, lerp__Tensor_op, lerp_Tensor_out_op,
-    lerp__Scalar_op, lerp_Scalar_out_op, log__op, log_out_op, log10__op, log10_out_op, log1p__op, log1p_out_op,
-    log2__op, log2_out_op, logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op,
-    logical_or_out_op, logical_xor__op, logical_xor_out_op, lt__Tensor_op, lt_Tensor_out_op, maximum_out_op,
-    minimum_out_op, mul__Tensor_op, mul_out_op, ne__Tensor_op, ne_Tensor_out_op, neg__op, neg_out_op, pow__Tensor_op,
-    pow_Tensor_Tensor_out_op, pow__Scalar_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal__op,
-    reciprocal_out_op, relu__op, remainder__Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
-    remainder_Scalar_out_op, round__op, round_out_op, round__decimals_op, round_decimals_out_op, rsqrt__op,
-    rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op, sign_out_op, silu__op, silu_out_op,
-    sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op, sub_out_op, tan__op, tan_out_op,
-    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op,
-    xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, cat_out_op, embedding_renorm__op, gather_out_op,
-    index_add__op, index_add_out_op, index_put__op, _index_put_impl__op, index_select_out_op, masked_fill__Tensor_op,
-    masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op, scatter__value_op, scatter_value_out_op,
-    scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op, scatter_value_reduce_out_op, scatter_add__op,
-    scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op, triu_out_op, _log_softmax_out_op,
-    _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op,
-    any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op,
-    max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
-    prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
-    addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op,
-    binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
-    bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op, rand_out_op, randint_out_op,
-    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
-    random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
-    _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op,
-    gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
-    leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
-    sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
-    softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
+    linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
+    zeros_out_op, fill__Tensor_op, fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op,
+    add_out_op, addcdiv__op, addcdiv_out_op, addcmul__op, addcmul_out_op, bitwise_and__Tensor_op,
+    bitwise_and_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_not__op,
+    bitwise_not_out_op, bitwise_or__Tensor_op, bitwise_or_Tensor_out_op, bitwise_right_shift__Tensor_op,
+    bitwise_right_shift_Tensor_out_op, bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op, ceil_out_op,
+    clamp__Tensor_op, clamp_Tensor_out_op, clamp__op, clamp_out_op, clamp_max__Tensor_op, clamp_max_Tensor_out_op,
+    clamp_max__op, clamp_max_out_op, clamp_min__Tensor_op, clamp_min_Tensor_out_op, clamp_min__op, clamp_min_out_op,
+    cos__op, cos_out_op, div__Tensor_op, div_out_op, div__Tensor_mode_op, div_out_mode_op, elu__op, elu_out_op,
+    eq__Tensor_op, eq_Tensor_out_op, erf__op, erf_out_op, exp__op, exp_out_op, exp2__op, exp2_out_op, expm1__op,
+    expm1_out_op, floor__op, floor_out_op, floor_divide_out_op, floor_divide__Tensor_op, fmod__Tensor_op,
+    fmod_Tensor_out_op, fmod__Scalar_op, fmod_Scalar_out_op, ge__Tensor_op, ge_Tensor_out_op, gelu__op, gelu_out_op,
+    gt__Tensor_op, gt_Tensor_out_op, hardtanh__op, hardtanh_out_op, le__Tensor_op, le_Tensor_out_op, leaky_relu__op,
+    leaky_relu_out_op, lerp__Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp_Scalar_out_op, log__op, log_out_op,
+    log10__op, log10_out_op, log1p__op, log1p_out_op, log2__op, log2_out_op, logical_and__op, logical_and_out_op,
+    logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op,
+    lt__Tensor_op, lt_Tensor_out_op, maximum_out_op, minimum_out_op, mul__Tensor_op, mul_out_op, ne__Tensor_op,
+    ne_Tensor_out_op, neg__op, neg_out_op, pow__Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op,
+    pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal__op, reciprocal_out_op, relu__op, remainder__Tensor_op,
+    remainder_Tensor_out_op, remainder__Scalar_op, remainder_Scalar_out_op, round__op, round_out_op, round__decimals_op,
+    round_decimals_out_op, rsqrt__op, rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op,
+    sign_out_op, silu__op, silu_out_op, sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op,
+    sub_out_op, tan__op, tan_out_op, tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op,
+    where_self_out_op, xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, cat_out_op, embedding_renorm__op,
+    gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op, index_select_out_op,
+    masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op, scatter__value_op,
+    scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
+    scatter_value_reduce_out_op, scatter_add__op, scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op,
+    triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op,
+    amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
+    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
+    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op,
+    index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op,
+    scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
+    topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
+    mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
+    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
+    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
+    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
+    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
+    smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, exponential__op,
+    multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op, normal_float_Tensor_out_op,
+    normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
+    randint_low_generator_out_op, random__from_op, random__to_op, random__op, randperm_out_op,
+    randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
+    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
+    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
+    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
 )  # fmt: skip
