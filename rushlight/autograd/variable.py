@@ -74,15 +74,12 @@ def _get_grad(self: Tensor) -> Tensor | None:
     """The gradient. It is None for a tensor that is not a leaf, unless the tensor retains its gradient.
     Source: `aten/src/ATen/templates/TensorBody.h`, `Tensor::grad`."""
     meta = self._autograd
-    if self._base is None and (meta is None or meta.grad_fn is None):  # mostly
-        return meta and meta.grad
-    is_leaf, meta = self.is_leaf, self._autograd  # in this order: `is_leaf` may make the metadata of a view
-    if not is_leaf and meta.grad is None and not meta.retains_grad:
-        problem = (
-            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its gradient is not kept"
-        )
+    if meta is None:
+        return None
+    if meta.grad is None and meta.grad_fn is not None and not meta.retains_grad:
+        problem = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its gradient is not kept"
         warnings.warn(f"{problem}: call x.retain_grad() before the backward pass", stacklevel=2)
-    return meta and meta.grad
+    return meta.grad
 
 
 def _is_leaf(self: Tensor) -> bool:

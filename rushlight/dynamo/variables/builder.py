@@ -173,4 +173,5 @@ class VariableBuilder:
             items = (*value.keys(), *value.values()) if isinstance(value, dict) else value
             if all(type(item) in CONSTANTS or isinstance(item, (type, rl.dtype)) for item in items):
                 return literal(value)
-        return self.lazy(value, bind(self.output.scope, value))
+        hint = "" if hasattr(value, "__name__") else f"object_{type(value).__name__}"  # not the name of its class
+        return self.lazy(value, bind(self.output.scope, value, hint))
