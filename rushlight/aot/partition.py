@@ -32,8 +32,8 @@ _CHEAP = """
     full_like gather ge gelu gelu_backward gt hardtanh index isfinite isinf isnan le leaky_relu lerp log log10 log1p log2
     logical_and logical_not logical_or logical_xor lt masked_fill max maximum mean min minimum mul ne neg new_zeros ones positive
     pow reciprocal relu remainder reshape round rsqrt rsub sgn sigmoid sigmoid_backward sign silu silu_backward sin softplus sqrt
-    square std sub sum tan tanh tanh_backward threshold threshold_backward to triu trunc type_as var where zeros
-    zeros_like
+    square std sub sum tan tanh tanh_backward threshold threshold_backward to triu trunc type_as var var_mean where xlogy
+    zeros zeros_like
 """
 VIEWS = frozenset(_VIEWS.split())
 RECOMPUTABLE = VIEWS | frozenset(_CHEAP.split())

@@ -77,7 +77,9 @@ def _get_grad(self: Tensor) -> Tensor | None:
     if meta is None:
         return None
     if meta.grad is None and meta.grad_fn is not None and not meta.retains_grad:
-        problem = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its gradient is not kept"
+        problem = (
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its gradient is not kept"
+        )
         warnings.warn(f"{problem}: call x.retain_grad() before the backward pass", stacklevel=2)
     return meta.grad
 

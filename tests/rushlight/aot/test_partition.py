@@ -124,6 +124,7 @@ SAMPLES = {
     "mse_loss_backward": lambda x, y: (x.sum(), x, y, 1),
     "_softmax": lambda x, y: (x, 1, False),
     "_log_softmax": lambda x, y: (x, -1, False),
+    "_safe_softmax": lambda x, y: (x, 1),
     "_softmax_backward_data": lambda x, y: (x, y, 0, rl.float32),
     "_log_softmax_backward_data": lambda x, y: (x, y, 1, rl.float32),
 }

@@ -9,26 +9,38 @@ import torch
 import rushlight as rl
 
 sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
+from gradients import results  # noqa: E402
 from parity import Carrier, attempt, difference  # noqa: E402
 from torch.testing._internal.common_modules import module_db  # noqa: E402
 
 COUNT = 8  # samples of each module
-INFOS = [info for info in module_db if hasattr(rl.nn, info.module_cls.__name__)]
+APART = {"TransformerEncoder"}  # for inference torch's gives 0 at padding, by nested tensors
+INFOS = [
+    info for info in module_db if hasattr(rl.nn, info.module_cls.__name__) and info.module_cls.__name__ not in APART
+]
+FUNCTIONS = {torch.nn.functional.relu: rl.nn.functional.relu, torch.nn.functional.gelu: rl.nn.functional.gelu}
+
+
+def own(xp, value):
+    """The framework's function in the place of torch's."""
+    return FUNCTIONS.get(value, value) if xp is rl and callable(value) else value
 
 
 def run(xp, cls, sample, state, training):
     """The `repr` of a module with this state, its result, the gradients, and its state afterwards."""
     carry = Carrier(xp)
     made, called = sample.constructor_input, sample.forward_input
-    module = getattr(xp.nn, cls)(*carry(made.args), **carry(made.kwargs)).double().train(training)
+    made_of = [own(xp, each) for each in carry(made.args)], {k: own(xp, each) for k, each in carry(made.kwargs).items()}
+    module = getattr(xp.nn, cls)(*made_of[0], **made_of[1]).double().train(training)
     module.load_state_dict(carry(dict(state)))
     args, kwargs = carry(tuple(called.args)), carry(called.kwargs)
     if args[0].dtype.is_floating_point:
         args[0].requires_grad = True
     result = module(*[each * 1 if i == 0 else each for i, each in enumerate(args)], **kwargs)
-    result.square().sum().backward()
+    found = results(result)
+    sum(each.square().sum() for each in found).backward()
     grads = [args[0].grad, *(each.grad for each in module.parameters())]
-    return [repr(module), *state, result.detach(), *grads, *module.state_dict().values()]
+    return [repr(module), *state, *(each.detach() for each in found), *grads, *module.state_dict().values()]
 
 
 @pytest.mark.filterwarnings("ignore")
