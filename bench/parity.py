@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch.testing import assert_close
 
@@ -213,6 +214,8 @@ def attempt(program: Callable) -> Any:
 
 
 def in_torch(x: rl.Tensor) -> torch.Tensor:
+    if x.dtype is rl.bfloat16:  # numpy has no such type
+        return torch.from_numpy(x._array.copy().view(np.int16)).view(torch.bfloat16).reshape(tuple(x.shape))
     return torch.from_numpy(x.numpy().copy()).reshape(tuple(x.shape))
 
 

@@ -18,6 +18,7 @@ from rushlight.aten.native.pointwise import (
     FLOATS,
     NUMERIC,
     PLAIN_NUMBERS,
+    WHOLE,
     arithmetic,
     between,
     convert,
@@ -40,7 +41,7 @@ def skip_integers(function: Callable) -> Callable:
     """A rounding function that returns integers unchanged."""
 
     def rounding(x: np.ndarray) -> np.ndarray:
-        return function(x) if x.dtype.kind == "f" else x
+        return x if x.dtype.kind in WHOLE else function(x)
 
     rounding.__name__ = function.__name__
     return rounding
@@ -88,7 +89,7 @@ def positive(self: Tensor) -> Tensor:
 def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """Powers, also of integers. For integers a negative exponent gives 0, unless the base is 1 or -1.
     Source: `aten/src/ATen/native/Pow.h`, `powi`."""
-    if base.dtype.kind == "f" or not (exponent < 0).any():
+    if base.dtype.kind not in WHOLE or not (exponent < 0).any():
         return np.power(base, exponent)
     one_over = np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent & 1), 0))
     return np.where(exponent < 0, one_over, np.power(base, np.maximum(exponent, 0))).astype(base.dtype)

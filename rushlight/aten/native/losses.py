@@ -31,7 +31,7 @@ def reduce(loss: Tensor, reduction: int) -> Tensor:
 
 
 def _sum(losses: np.ndarray) -> np.floating:
-    """The sum of all elements. float16 is summed in float32."""
+    """The sum of all elements. float16 and bfloat16 are summed in float32."""
     return losses.sum(dtype=np.promote_types(losses.dtype, np.float32))
 
 
@@ -283,7 +283,7 @@ def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduct
 
 def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured:
     """The structured kernel of `function(self - target, *parameters)`, reduced. The reduction is the argument after the
-    target. If `wide` is true, float16 is computed in float32."""
+    target. If `wide` is true, float16 and bfloat16 are computed in float32."""
 
     def meta(self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
         common = result_type(self, target)

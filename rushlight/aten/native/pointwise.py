@@ -23,10 +23,10 @@ from rushlight.c10.dtypes import (
     BOOLEAN,
     FLOATING,
     INTEGRAL,
+    REDUCED_FLOATING,
     Scalar,
     bool_,
     dtype,
-    float16,
     float32,
     float64,
     get_default_dtype,
@@ -63,14 +63,16 @@ def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
 
 
 def widened(common: dtype) -> dtype:
-    """The dtype of the computation: float16 is computed in float32 and rounded once, at the end. Source: `ATen/OpMathType.h`."""
-    return float32 if common is float16 else common
+    """The dtype of the computation: float16 and bfloat16 are computed in float32 and rounded once, at the end.
+    Source: `ATen/OpMathType.h`."""
+    return float32 if common in REDUCED_FLOATING else common
 
 
 # Making a kernel from a numpy function -------------------------------------------------------------------------------
 
 EVERY, NUMERIC = (BOOLEAN, INTEGRAL, FLOATING), (INTEGRAL, FLOATING)
 INTEGERS, FLOATS = (BOOLEAN, INTEGRAL), (FLOATING,)
+WHOLE = "biu"  # numpy's kinds of bool and integers; the kind of bfloat16 is not that of its own floating types
 
 
 def pointwise(
@@ -330,7 +332,7 @@ def refuse_zero(function: Callable) -> Callable:
 
     @wraps(function)
     def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        if b.dtype.kind != "f" and not b.all():
+        if b.dtype.kind in WHOLE and not b.all():
             raise RuntimeError("ZeroDivisionError")
         return function(a, b)
 
@@ -339,9 +341,9 @@ def refuse_zero(function: Callable) -> Callable:
 
 @refuse_zero
 def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.dtype.kind == "f":
-        return np.trunc(np.true_divide(a, b))
-    return np.floor_divide(a - np.fmod(a, b), b)
+    if a.dtype.kind in WHOLE:
+        return np.floor_divide(a - np.fmod(a, b), b)
+    return np.trunc(np.true_divide(a, b))
 
 
 @refuse_zero

@@ -6,12 +6,11 @@ import pytest
 import torch
 from both import agree
 
-import rushlight as rl
 from rushlight.amp import autocast_mode
 from rushlight.c10.dispatch import DispatchKey, operators
 
 LISTED = {name for names in autocast_mode.POLICIES.values() for name in names}
-DTYPES = ("float16", "float32", "float64", "int64")
+DTYPES = ("lower", "float32", "float64", "int64")
 
 
 def test_the_lists_are_torchs_as_far_as_the_operators_are_here():
@@ -41,10 +40,11 @@ MATRICES = {
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("a", DTYPES)
 @pytest.mark.parametrize("b", DTYPES)
-def test_an_operator_computes_in_the_type_that_torch_chooses(name, a, b):
+@pytest.mark.parametrize("lower", ["float16", "bfloat16"])
+def test_an_operator_computes_in_the_type_that_torch_chooses(name, a, b, lower):
     def program(xp):
-        x, y = (xp.ones(2, 2, dtype=getattr(xp, dtype)) for dtype in (a, b))
-        with xp.autocast("cpu", dtype=xp.float16):
+        x, y = (xp.ones(2, 2, dtype=getattr(xp, lower if dtype == "lower" else dtype)) for dtype in (a, b))
+        with xp.autocast("cpu", dtype=getattr(xp, lower)):
             return MATRICES[name](xp.ops.aten, x, y)
 
     agree(program)
@@ -72,7 +72,7 @@ def test_nesting_turns_it_on_and_off_and_leaves_things_as_they_were():
             with pytest.raises(KeyError), xp.autocast("cpu", dtype=xp.float16, enabled=False, cache_enabled=False):
                 raise KeyError
             seen.append(state(xp))
-        seen.append(state(xp)[:3])
+        seen.append(state(xp))
         return seen
 
     agree(program)
@@ -84,7 +84,7 @@ def test_as_a_decorator_it_lasts_for_the_call():
         def product(a, *, b):
             return xp.mm(a, b)
 
-        return product(xp.ones(1, 1), b=xp.ones(1, 1)), product.__name__, state(xp)[:3]
+        return product(xp.ones(1, 1), b=xp.ones(1, 1)), product.__name__, state(xp)
 
     agree(program)
 
@@ -96,7 +96,7 @@ def test_another_dtype_warns_and_casts_nothing(dtype):
             warnings.simplefilter("always")
             autocast = xp.autocast("cpu", dtype=getattr(xp, dtype))
         with autocast:
-            return [each.category for each in seen], state(xp)[:3]
+            return [each.category for each in seen], state(xp)
 
     agree(program)
 
@@ -110,6 +110,9 @@ def test_what_is_no_function_is_refused():
     agree(lambda xp: xp.autocast("cpu", dtype=xp.float16)(3))
 
 
-def test_without_a_dtype_the_error_names_the_way_out():
-    with pytest.raises(RuntimeError, match=r"bfloat16.*dtype=rl\.float16"):
-        rl.autocast("cpu")
+def test_the_lower_precision_is_bfloat16_unless_given():
+    def program(xp):
+        with xp.autocast("cpu"):
+            return state(xp)
+
+    agree(program)
