@@ -1,10 +1,12 @@
 """Autocast: mixed precision by kernels that cast their arguments and call the operator again.
 
-Within `with rl.autocast("cpu"):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded. For most operators the kernel of this key falls through. The operators on the lists below have a kernel that excludes the key,
-casts the arguments and calls the operator again. Matrix products run in the lower precision, operators that lose accuracy in it
-run in float32, and operators that join several tensors run in the widest type among them.
+Within `with rl.autocast("cpu"):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded. For most
+operators the kernel of this key falls through. The operators on the lists below have a kernel that excludes the key, casts the
+arguments and calls the operator again. Matrix products run in the lower precision, operators that lose accuracy in it run in
+float32, and operators that join several tensors run in the widest type among them.
 
-In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: other devices; the cache of cast weights (leaves that require gradients).
+In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: other devices; the cache of cast weights
+(leaves that require gradients).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 
 from rushlight.aten.generated import functions  # noqa: F401  (declares the operators)
 from rushlight.c10.dispatch import BIT, DispatchKey, Kernel, Operator, excluding, local, operators, tensors_in
-from rushlight.c10.dtypes import REDUCED_FLOATING, bfloat16, dtype, float16, float32
+from rushlight.c10.dtypes import REDUCED_FLOATING, bfloat16, dtype, float32
 from rushlight.library import invoke
 
 __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
@@ -49,7 +51,7 @@ _state = _State()
 def is_eligible(value: Any) -> bool:
     """Whether autocast casts a value: a floating tensor on the CPU that is not float64. float64 keeps its accuracy.
     Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`."""
-    return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (float16, bfloat16, float32)
+    return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (*REDUCED_FLOATING, float32)
 
 
 def cached_cast(dtype: dtype, value: Any) -> Any:
