@@ -428,8 +428,8 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
 @partial(Structured, where_meta)
 def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    array, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
-    array[...] = np.where(*arrays)
+    array, choice, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
+    array[...] = np.where(choice, *(each.astype(out.dtype.numpy, copy=False) for each in arrays))
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:

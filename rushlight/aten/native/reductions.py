@@ -94,7 +94,7 @@ def reduce_into(
 ) -> None:
     """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
-    if out.dtype in REDUCED_FLOATING:
+    if out.dtype in REDUCED_FLOATING and function is np.add:  # PyTorch rounds each step of a product
         found = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
         out._array[...] = found if divisor is None else np.true_divide(found, divisor)
         return
