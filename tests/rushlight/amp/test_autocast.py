@@ -6,6 +6,7 @@ import pytest
 import torch
 from both import agree
 
+import rushlight as rl
 from rushlight.amp import autocast_mode
 from rushlight.c10.dispatch import DispatchKey, operators
 
@@ -40,14 +41,14 @@ MATRICES = {
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("a", DTYPES)
 @pytest.mark.parametrize("b", DTYPES)
-@pytest.mark.parametrize("lower", ["float16", "bfloat16"])
-def test_an_operator_computes_in_the_type_that_torch_chooses(name, a, b, lower):
-    def program(xp):
+def test_an_operator_computes_in_the_type_that_torch_chooses(name, a, b):
+    def program(xp, lower):
         x, y = (xp.ones(2, 2, dtype=getattr(xp, lower if dtype == "lower" else dtype)) for dtype in (a, b))
         with xp.autocast("cpu", dtype=getattr(xp, lower)):
             return MATRICES[name](xp.ops.aten, x, y)
 
-    agree(program)
+    for lower in "float16", "bfloat16":
+        agree(program, lower)
 
 
 def state(xp):
@@ -116,3 +117,28 @@ def test_the_lower_precision_is_bfloat16_unless_given():
             return state(xp)
 
     agree(program)
+
+
+def test_a_compiled_function_runs_as_it_is_under_autocast():
+    def within(x):
+        with rl.autocast("cpu"):
+            return x @ x
+
+    compiled = rl.compile(lambda x: x @ x, backend="eager")
+    x = rl.ones(2, 2)
+    assert compiled(x).dtype is rl.float32
+    with rl.autocast("cpu"):
+        assert compiled(x).dtype is rl.bfloat16
+    assert compiled(x).dtype is rl.float32 and rl.compile(within, backend="eager")(x).dtype is rl.bfloat16
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_compiled_function_computes_in_the_reduced_floating_types(dtype):
+    def program(x, w):
+        return (x @ w).relu().softmax(1) * 2 + x.sum()
+
+    x, w = (rl.arange(n, n + 16.0).view(4, 4).mul(0.1).to(getattr(rl, dtype)).requires_grad_() for n in (-8, -4))
+    ours, theirs = rl.compile(program)(x, w), program(x, w)
+    assert ours.dtype is theirs.dtype and ours.tolist() == theirs.tolist()
+    for pair in zip(rl.autograd.grad(ours.sum(), (x, w)), rl.autograd.grad(theirs.sum(), (x, w))):
+        assert pair[0].tolist() == pair[1].tolist()
