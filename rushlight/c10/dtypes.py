@@ -11,8 +11,7 @@ numpy has no bfloat16. The package `ml_dtypes` adds it. It is imported when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, wraps
+from functools import cached_property
 
 import numpy as np
 
@@ -118,28 +117,14 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         a, b: the two types, each with `category` (comparable) and `itemsize` (bytes).
 
     Returns:
-        one of `a` and `b`. (With PyTorch's `int8` it could be a third: `int8` with `uint8` is `int16`.)
+        one of `a` and `b`. (With other types it could be a third: in PyTorch `int8` with `uint8` is `int16`. That `bfloat16`
+        with `float16` is `float32` is not a matter of this function: `promote_any` adds it.)
 
     Source: `c10/core/ScalarType.cpp`, `promoteTypes`.
     """
     if a.category == b.category:
         return a if a.itemsize >= b.itemsize else b
     return a if a.category > b.category else b
-
-
-def with_bfloat16(promote: Callable[[dtype, dtype], dtype]) -> Callable[[dtype, dtype], dtype]:
-    """`promote`, but `bfloat16` with `float16` gives `float32`: neither of the two can hold the numbers of the other."""
-
-    @wraps(promote)
-    def promote_types(a: dtype, b: dtype) -> dtype:
-        if a is not b and a in REDUCED_FLOATING and b in REDUCED_FLOATING:
-            return float32
-        return promote(a, b)
-
-    return promote_types
-
-
-promote_types = with_bfloat16(promote_types)
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
@@ -189,3 +174,24 @@ def result_type(*operands) -> dtype:
         if found is not None and (common is None or found.category > common.category):
             common = found
     return common
+
+
+# Neither float16 nor bfloat16 can hold the numbers of the other, so the two together give float32 --------------------
+
+
+def promote_any(a: dtype, b: dtype) -> dtype:
+    """`promote_types`, also for `float16` with `bfloat16`. It is `rl.promote_types`."""
+    if a is not b and a in REDUCED_FLOATING and b in REDUCED_FLOATING:
+        return float32
+    return promote_types(a, b)
+
+
+def common_dtype(*operands) -> dtype:
+    """`result_type`, also for tensors of `float16` and of `bfloat16`. It is `rl.result_type`, and kernels call it."""
+    found = result_type(*operands)
+    if found in REDUCED_FLOATING:
+        reduced = [x for x in operands if hasattr(x, "dim") and x.dtype in REDUCED_FLOATING]
+        highest = [x for x in reduced if x.dim()] or reduced
+        if any(x.dtype is not found for x in highest):
+            return float32
+    return found

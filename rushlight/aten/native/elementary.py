@@ -32,7 +32,7 @@ from rushlight.aten.native.pointwise import (
 )
 from rushlight.aten.strided import Tensor, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured, call_functional
-from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
+from rushlight.c10.dtypes import FLOATING, Scalar, bool_, common_dtype
 
 # Elementary functions ------------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ POWERS = {  # of floating numbers: faster, and `sqrt` differs from `power` at -i
 
 
 def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
-    common = result_type(self, exponent)
+    common = common_dtype(self, exponent)
     if common.category != FLOATING and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     return output_of(common, self)
@@ -122,7 +122,7 @@ def pow_number(self: Tensor, exponent: Scalar, out: Tensor) -> None:
 
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
 pow_of_number = Structured(
-    lambda self, exponent: Output(exponent.shape, None, result_type(self, exponent)), pow_tensor.impl, casts=True
+    lambda self, exponent: Output(exponent.shape, None, common_dtype(self, exponent)), pow_tensor.impl, casts=True
 )
 
 

@@ -18,7 +18,7 @@ from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
-from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
+from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
 
 NONE, MEAN, SUM = range(3)
 
@@ -286,13 +286,13 @@ def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured
     target. If `wide` is true, float16 and bfloat16 are computed in float32."""
 
     def meta(self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
-        common = result_type(self, target)
+        common = common_dtype(self, target)
         output = output_of(common, self, target)
         return output if reduction == NONE else Output((), None, common)
 
     def impl(self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
         *parameters, out = rest
-        common = result_type(self, target)
+        common = common_dtype(self, target)
         if common.category != FLOATING:
             raise NotImplementedError(f"{name} is not implemented for '{common.type_name}'")
         computed = widened(common) if wide else common
@@ -330,7 +330,7 @@ def smooth_l1_meta(self: Tensor, target: Tensor, reduction: int, beta: float) ->
 def huber_meta(self: Tensor, target: Tensor, reduction: int, delta: float) -> Output:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    common = result_type(self, target)
+    common = common_dtype(self, target)
     if not can_cast(common, self.dtype):  # here the result has the dtype of `self`, not the common one
         refusal = f"can't be cast to the desired output type {self.dtype.type_name}"
         raise RuntimeError(f"result type {common.type_name} {refusal}")

@@ -26,11 +26,11 @@ from rushlight.c10.dtypes import (
     REDUCED_FLOATING,
     Scalar,
     bool_,
+    common_dtype,
     dtype,
     float32,
     float64,
     get_default_dtype,
-    result_type,
     scalar_type,
     uint8,
 )
@@ -40,24 +40,24 @@ from rushlight.c10.dtypes import (
 
 def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
     """The common type of all operands, for computation and result. Source: `build_borrowing_binary_op`."""
-    common = result_type(*operands)
+    common = common_dtype(*operands)
     return widened(common), common
 
 
 def exact(*operands: Operand) -> tuple[dtype, dtype]:
     """Like `arithmetic`, but operands are rounded to the common type before the computation, also Python numbers."""
-    common = result_type(*operands)
+    common = common_dtype(*operands)
     return common, common
 
 
 def comparison(*operands: Operand) -> tuple[dtype, dtype]:
     """Compute in the common type. The result is bool. Source: `build_comparison_op`."""
-    return result_type(*operands), bool_
+    return common_dtype(*operands), bool_
 
 
 def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
     """Like `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
-    common = result_type(*operands)
+    common = common_dtype(*operands)
     common = common if common.category == FLOATING else get_default_dtype()
     return widened(common), common
 
@@ -260,7 +260,7 @@ def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
     def meta(self: Operand, other: Operand, alpha: Scalar) -> Output:
         if check is not None:
             check(self, other)
-        common = result_type(self, other)
+        common = common_dtype(self, other)
         check_alpha(common, alpha)
         return output_of(common, self, other)
 
@@ -417,7 +417,7 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
     if condition.dtype is uint8:
         warnings.warn("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
-    common, sizes = result_type(self, other), common_sizes(condition, self, other)
+    common, sizes = common_dtype(self, other), common_sizes(condition, self, other)
     for each in self, other:
         if not isinstance(each, Tensor):
             convert(each, common)  # refused if it does not fit
@@ -447,13 +447,13 @@ def given_bounds(*bounds: Operand | None) -> list[Operand]:
 
 
 def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
-    return output_of(result_type(self, *given_bounds(min, max)), self)
+    return output_of(common_dtype(self, *given_bounds(min, max)), self)
 
 
 @partial(Structured, clamp_meta)
 def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
-    computed = result_type(self, *given_bounds(min, max))
+    computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
     lower, upper = (None if bound is None else convert(bound, computed) for bound in (min, max))
     for_each(lambda x: between(x, lower, upper), out, (self,), computed)
@@ -461,7 +461,7 @@ def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> 
 
 def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> Output:
     operands = (self, *given_bounds(min, max))
-    return output_of(result_type(*operands), *operands)
+    return output_of(common_dtype(*operands), *operands)
 
 
 @partial(Structured, clamp_tensor_meta, casts=True)
