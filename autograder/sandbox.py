@@ -34,7 +34,7 @@ from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PATH = "/usr/bin:/bin"  # in the sandbox
-PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
+PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of writable memory
 BENCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB

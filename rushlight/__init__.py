@@ -99,6 +99,7 @@ def __getattr__(name: str):
 
 # Last, because these names hide Python's own.
 bool = dtypes.bool_
+promote_types, result_type = dtypes.promote_any, dtypes.common_dtype
 half, float, double, int, long = float16, float32, float64, int32, int64
 
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)

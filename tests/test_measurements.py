@@ -15,6 +15,7 @@ SMALLEST = {
     "gradients.py": ["--count", "1", "add"],
     "grading.py": ["--size", "1", "--rounds", "1"],
     "parity.py": ["--count", "1", "add"],
+    "programs.py": ["--count", "3"],
     "scaling.py": ["--seconds", "0.01"],
     "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],
     "step.py": ["--rounds", "2"],

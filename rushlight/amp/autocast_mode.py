@@ -1,12 +1,12 @@
 """Autocast: mixed precision by kernels that cast their arguments and call the operator again.
 
-Within `with rl.autocast("cpu", dtype=rl.float16):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded.
-For most operators the kernel of this key falls through. The operators on the lists below have a kernel that excludes the key,
-casts the arguments and calls the operator again. Matrix products run in the lower precision, operators that lose accuracy in it
-run in float32, and operators that join several tensors run in the widest type among them.
+Within `with rl.autocast("cpu"):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded. For most
+operators the kernel of this key falls through. The operators on the lists below have a kernel that excludes the key, casts the
+arguments and calls the operator again. Matrix products run in the lower precision, operators that lose accuracy in it run in
+float32, and operators that join several tensors run in the widest type among them.
 
-In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: bfloat16, PyTorch's default on the
-CPU; other devices; the cache of cast weights (leaves that require gradients).
+In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: other devices; the cache of cast weights
+(leaves that require gradients).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from rushlight.aten.generated import functions  # noqa: F401  (declares the operators)
 from rushlight.c10.dispatch import BIT, DispatchKey, Kernel, Operator, excluding, local, operators, tensors_in
-from rushlight.c10.dtypes import dtype, float16, float32
+from rushlight.c10.dtypes import REDUCED_FLOATING, bfloat16, dtype, float32
 from rushlight.library import invoke
 
 __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
@@ -40,7 +40,7 @@ POLICIES = {  # by policy, the operators on PyTorch's list for the CPU that rush
 
 
 class _State(threading.local):
-    dtype: dtype | None = None  # the lower precision
+    dtype: dtype = bfloat16  # the lower precision
 
 
 _state = _State()
@@ -52,7 +52,7 @@ _state = _State()
 def is_eligible(value: Any) -> bool:
     """Whether autocast casts a value: a floating tensor on the CPU that is not float64. float64 keeps its accuracy.
     Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`."""
-    return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (float16, float32)
+    return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (*REDUCED_FLOATING, float32)
 
 
 def cached_cast(dtype: dtype, value: Any) -> Any:
@@ -122,8 +122,8 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     return not local.excluded & _bit(device_type)
 
 
-def get_autocast_dtype(device_type: str) -> dtype | None:
-    """The lower precision; None until an `autocast` sets it (PyTorch: bfloat16)."""
+def get_autocast_dtype(device_type: str) -> dtype:
+    """The lower precision, by default bfloat16."""
     _bit(device_type)
     return _state.dtype
 
@@ -141,8 +141,8 @@ class autocast(ContextDecorator):
 
     Args:
         device_type: "cpu".
-        dtype: the lower precision, float16; by default that of the enclosing autocast. Another dtype warns, and nothing is
-            cast.
+        dtype: the lower precision, bfloat16 or float16; by default that of the enclosing autocast, or bfloat16. Another dtype
+            warns, and nothing is cast.
         enabled: False turns off an enclosing autocast.
         cache_enabled: accepted, without effect here.
 
@@ -156,10 +156,9 @@ class autocast(ContextDecorator):
         if device_type != "cpu":
             raise RuntimeError(f"rushlight casts for the device_type 'cpu', not '{device_type}'")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
-        if enabled and self.fast_dtype is None:
-            raise RuntimeError("autocast: PyTorch's default, bfloat16, is left out here; pass dtype=rl.float16")
-        if enabled and self.fast_dtype is not float16:
-            refusal = f"the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast."
+        if enabled and self.fast_dtype not in REDUCED_FLOATING:
+            supported = " and ".join(map(str, REDUCED_FLOATING))
+            refusal = f"the target dtype {self.fast_dtype} is not supported, only {supported} are. Disabling autocast."
             warnings.warn(f"In CPU autocast, but {refusal}", stacklevel=2)
             enabled = False
         self._enabled = enabled

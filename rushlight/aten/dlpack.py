@@ -14,14 +14,14 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
 
 from rushlight.aten.strided import Tensor, UntypedStorage, contiguous_strides, storage_size
-from rushlight.c10.dtypes import ALL, dtype
+from rushlight.c10.dtypes import ALL, bfloat16, dtype
 
 __all__ = ["from_dlpack"]
 
 # The struct ----------------------------------------------------------------------------------------------------------
 
 CPU = 1
-INT, UINT, FLOAT, BOOL = 0, 1, 2, 6
+INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
 
 
 class DLDevice(ctypes.Structure):
@@ -29,7 +29,7 @@ class DLDevice(ctypes.Structure):
 
 
 class DLDataType(ctypes.Structure):
-    """A kind of number (`INT`, `UINT`, `FLOAT`, `BOOL`), its width in bits, and how many make one element."""
+    """A kind of number (`INT`, `UINT`, `FLOAT`, `BFLOAT`, `BOOL`), its width in bits, and how many make one element."""
 
     _fields_ = [("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16)]
 
@@ -50,8 +50,9 @@ class DLManagedTensor(ctypes.Structure):
 Deleter = ctypes.CFUNCTYPE(None, POINTER(DLManagedTensor))
 DLManagedTensor._fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", Deleter)]
 
-_CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT}
-DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL}
+_CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT, "V": BFLOAT}
+DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL if each is not bfloat16}
+DTYPES[BFLOAT, 16] = bfloat16
 
 # The capsule. Its name is compared by content, but must stay in memory, so the names are constants. ------------------
 

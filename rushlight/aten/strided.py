@@ -21,7 +21,7 @@ import numpy as np
 
 from rushlight.c10 import dispatch, memory_formats
 from rushlight.c10.dispatch import BIT, local
-from rushlight.c10.dtypes import Scalar, dtype, get_default_dtype
+from rushlight.c10.dtypes import Scalar, bfloat16, dtype, get_default_dtype
 from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
@@ -276,6 +276,8 @@ class Tensor:
             raise TypeError("can't convert meta device type tensor to numpy: it has no data")
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.dtype is bfloat16:
+            raise TypeError("Got unsupported ScalarType BFloat16")
         return self._array
 
     def __array__(self, dtype=None, copy: bool | None = None) -> np.ndarray:

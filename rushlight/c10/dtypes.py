@@ -1,18 +1,22 @@
 """Element types and type promotion.
 
 PyTorch declares the types in `c10/core/ScalarType.h` and computes the type of a result in
-`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has seven types. Left out: the small and the other
-unsigned integers, bfloat16, the 8-bit floats, complex and quantised types, and changing the default type.
+`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has eight types. Left out: the small and the other
+unsigned integers, the 8-bit floats, complex and quantised types, and changing the default type.
+
+numpy has no bfloat16. The package `ml_dtypes` adds it. It is imported when the first bfloat16 tensor needs an array.
 
 `bool_` is `rushlight.bool`. In this module the short name would hide Python's `bool`.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 __all__ = [
-    "dtype", "uint8", "int32", "int64", "float16", "float32", "float64", "promote_types", "result_type",
+    "dtype", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
     "can_cast", "get_default_dtype",
 ]  # fmt: skip
 
@@ -31,13 +35,22 @@ class dtype:
 
     def __init__(self, name: str, type_name: str, category: int) -> None:
         self.name, self.type_name, self.category = name, type_name, category
-        self.numpy = np.dtype(name)
-        self.itemsize = self.numpy.itemsize
         self.is_floating_point = category == FLOATING
+        if name == "bfloat16":
+            self.itemsize = 2
+        else:
+            self.numpy = np.dtype(name)
+            self.itemsize = self.numpy.itemsize
+
+    @cached_property
+    def numpy(self) -> np.dtype:
+        from ml_dtypes import bfloat16  # slow to import
+
+        return np.dtype(bfloat16)
 
     @property
     def is_signed(self) -> bool:
-        return self.numpy.kind in "if"
+        return self.is_floating_point or self.numpy.kind == "i"
 
     def __repr__(self) -> str:
         return f"rushlight.{self.name}"
@@ -53,16 +66,27 @@ int64 = dtype("int64", "Long", INTEGRAL)
 float16 = dtype("float16", "Half", FLOATING)
 float32 = dtype("float32", "Float", FLOATING)
 float64 = dtype("float64", "Double", FLOATING)
+bfloat16 = dtype("bfloat16", "BFloat16", FLOATING)  # float32 without the lower 16 bits
 
-ALL = (bool_, uint8, int32, int64, float16, float32, float64)
-_FROM_NUMPY = {each.numpy: each for each in ALL}
+ALL = (bool_, uint8, int32, int64, float16, float32, float64, bfloat16)
+REDUCED_FLOATING = (float16, bfloat16)  # computed in float32. Source: `c10/core/ScalarType.h`, `isReducedFloatingType`
+_FROM_NUMPY = {each.numpy: each for each in ALL if each is not bfloat16}
 PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}
 
 
+def numpy_finfo(dtype: dtype) -> np.finfo:
+    """numpy's description of a floating type: `eps`, `max`, `nmant`."""
+    if dtype is bfloat16:
+        import ml_dtypes
+
+        return ml_dtypes.finfo(dtype.numpy)
+    return np.finfo(dtype.numpy)
+
+
 def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
-    """The rushlight type of a numpy type. Raises `TypeError` if there is none."""
+    """The rushlight type of a numpy type. Raises `TypeError` if there is none, also for bfloat16, as PyTorch does."""
     if numpy_dtype not in _FROM_NUMPY:
-        names = ", ".join(each.name for each in ALL)
+        names = ", ".join(each.name for each in _FROM_NUMPY.values())
         raise TypeError(f"can't convert np.ndarray of type {numpy_dtype}; convert it with .astype() to one of: {names}")
     return _FROM_NUMPY[numpy_dtype]
 
@@ -93,7 +117,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         a, b: the two types, each with `category` (comparable) and `itemsize` (bytes).
 
     Returns:
-        one of `a` and `b`. (With PyTorch's `int8` it could be a third: `int8` with `uint8` is `int16`.)
+        one of `a` and `b`. (With other types it could be a third: in PyTorch `int8` with `uint8` is `int16`. That `bfloat16`
+        with `float16` is `float32` is not a matter of this function: `promote_any` adds it.)
 
     Source: `c10/core/ScalarType.cpp`, `promoteTypes`.
     """
@@ -149,3 +174,24 @@ def result_type(*operands) -> dtype:
         if found is not None and (common is None or found.category > common.category):
             common = found
     return common
+
+
+# Neither float16 nor bfloat16 can hold the numbers of the other, so the two together give float32 --------------------
+
+
+def promote_any(a: dtype, b: dtype) -> dtype:
+    """`promote_types`, also for `float16` with `bfloat16`. It is `rl.promote_types`."""
+    if a is not b and a in REDUCED_FLOATING and b in REDUCED_FLOATING:
+        return float32
+    return promote_types(a, b)
+
+
+def common_dtype(*operands) -> dtype:
+    """`result_type`, also for tensors of `float16` and of `bfloat16`. It is `rl.result_type`, and kernels call it."""
+    found = result_type(*operands)
+    if found in REDUCED_FLOATING:
+        reduced = [x for x in operands if hasattr(x, "dim") and x.dtype in REDUCED_FLOATING]
+        highest = [x for x in reduced if x.dim()] or reduced
+        if any(x.dtype is not found for x in highest):
+            return float32
+    return found

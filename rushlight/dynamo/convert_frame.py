@@ -18,7 +18,7 @@ from typing import Any
 
 import rushlight as rl
 from rushlight import fx
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
@@ -71,7 +71,8 @@ class Compiler:
         code, f_globals = function.__code__, function.__globals__
         regions = self.regions_of(code, f_globals)
         region = regions[0]
-        if region.skip_reason or code.co_flags & _GENERATED or local.inference:
+        autocast = local.excluded & AUTOCAST_KEYS != AUTOCAST_KEYS
+        if region.skip_reason or code.co_flags & _GENERATED or local.inference or autocast:
             return function(*args, **kwargs)
         plain = not (kwargs or code.co_kwonlyargcount or code.co_flags & _VARIADIC)
         if plain and len(args) == code.co_argcount:
@@ -229,9 +230,9 @@ class Compiler:
 
 
 NEVER = {"UNKNOWN", "RETURN_GENERATOR", "YIELD_VALUE"}
-LOOK_AT_FRAME = {  # functions that look at the frame that calls them
-    "LOAD_GLOBAL": {"locals", "globals", "vars", "dir", "eval", "exec"},
-    "LOAD_ATTR": {"_getframe", "currentframe", "exc_info"},
+LOOK_AT_FRAME = {  # functions that look at the frame that calls them, and autocast, which is not captured
+    "LOAD_GLOBAL": {"locals", "globals", "vars", "dir", "eval", "exec", "autocast"},
+    "LOAD_ATTR": {"_getframe", "currentframe", "exc_info", "autocast"},
 }
 
 

@@ -39,6 +39,7 @@ def test_a_cell_runs_and_its_outputs_come_back(box):
     assert outputs[0]["data"]["text/plain"] == "2"
     assert run(box, "1 / 0") == "ZeroDivisionError"
     assert run(box, "%matplotlib inline\nprint(2)").endswith("2\n")
+    assert run(box, "print(rl.bfloat16.numpy.type(1.004) + 1)") == "2\n"  # with a package of its own
 
 
 def test_what_is_printed_past_python_does_not_reach_the_channel(box):

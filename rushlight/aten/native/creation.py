@@ -27,7 +27,7 @@ from rushlight.c10.dtypes import (
     from_numpy_dtype,
     get_default_dtype,
     int64,
-    promote_types,
+    promote_any,
     scalar_type,
 )
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
@@ -430,7 +430,7 @@ def _is_sequence(data) -> bool:
 
 def _infer_dtype(data) -> dtype:
     if _is_sequence(data) and not isinstance(data, (np.ndarray, Tensor)):
-        return reduce(promote_types, map(_infer_dtype, data)) if len(data) else get_default_dtype()
+        return reduce(promote_any, map(_infer_dtype, data)) if len(data) else get_default_dtype()
     if isinstance(data, (np.ndarray, np.generic)):
         return from_numpy_dtype(data.dtype)
     if isinstance(data, str):

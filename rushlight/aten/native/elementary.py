@@ -18,6 +18,7 @@ from rushlight.aten.native.pointwise import (
     FLOATS,
     NUMERIC,
     PLAIN_NUMBERS,
+    WHOLE,
     arithmetic,
     between,
     convert,
@@ -31,7 +32,7 @@ from rushlight.aten.native.pointwise import (
 )
 from rushlight.aten.strided import Tensor, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured, call_functional
-from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
+from rushlight.c10.dtypes import FLOATING, Scalar, bool_, common_dtype
 
 # Elementary functions ------------------------------------------------------------------------------------------------
 
@@ -40,7 +41,7 @@ def skip_integers(function: Callable) -> Callable:
     """A rounding function that returns integers unchanged."""
 
     def rounding(x: np.ndarray) -> np.ndarray:
-        return function(x) if x.dtype.kind == "f" else x
+        return x if x.dtype.kind in WHOLE else function(x)
 
     rounding.__name__ = function.__name__
     return rounding
@@ -88,7 +89,7 @@ def positive(self: Tensor) -> Tensor:
 def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """Powers, also of integers. For integers a negative exponent gives 0, unless the base is 1 or -1.
     Source: `aten/src/ATen/native/Pow.h`, `powi`."""
-    if base.dtype.kind == "f" or not (exponent < 0).any():
+    if base.dtype.kind not in WHOLE or not (exponent < 0).any():
         return np.power(base, exponent)
     one_over = np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent & 1), 0))
     return np.where(exponent < 0, one_over, np.power(base, np.maximum(exponent, 0))).astype(base.dtype)
@@ -105,7 +106,7 @@ POWERS = {  # of floating numbers: faster, and `sqrt` differs from `power` at -i
 
 
 def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
-    common = result_type(self, exponent)
+    common = common_dtype(self, exponent)
     if common.category != FLOATING and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     return output_of(common, self)
@@ -121,7 +122,7 @@ def pow_number(self: Tensor, exponent: Scalar, out: Tensor) -> None:
 
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
 pow_of_number = Structured(
-    lambda self, exponent: Output(exponent.shape, None, result_type(self, exponent)), pow_tensor.impl, casts=True
+    lambda self, exponent: Output(exponent.shape, None, common_dtype(self, exponent)), pow_tensor.impl, casts=True
 )
 
 

@@ -23,7 +23,7 @@ from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
-from rushlight.c10.dtypes import Scalar, bool_, can_cast, int32, int64, result_type, uint8
+from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 
 # Concatenation -------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
     for position, tensor in enumerate(tensors):
         if tensor.dim() == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
-    dtype, kept = result_type(*tensors), _not_skipped(tensors)
+    dtype, kept = common_dtype(*tensors), _not_skipped(tensors)
     if not kept:
         return Output((0,), None, dtype)
     first = kept[0]

@@ -26,6 +26,7 @@ from rushlight.c10.dtypes import (
     FLOATING,
     INTEGRAL,
     Scalar,
+    REDUCED_FLOATING,
     bool_,
     dtype,
     float16,
@@ -53,8 +54,8 @@ def assert_has_product(name: str, self: Tensor) -> None:
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """`a @ b`. Half precision is computed in single, and the result is single."""
-    if a.dtype == np.float16:
+    """`a @ b`. float16 and bfloat16 are computed in float32, and the result is float32."""
+    if a.itemsize == 2:
         a, b = a.astype(np.float32), b.astype(np.float32)
     return np.matmul(a, b)
 
@@ -97,7 +98,7 @@ def mm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
     if out.numel() == 0:
         return
     assert_has_product("mm", self)
-    if out.dtype is float16:
+    if out.dtype in REDUCED_FLOATING:
         out._array[...] = product(self._array, mat2._array)
     else:
         np.matmul(self._array, mat2._array, out._array)
@@ -235,7 +236,7 @@ def blocked_mm(
 
 def batched_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a @ b`. Small matrices use a plain loop, as in PyTorch (`bmm_out_or_baddbmm_`), because a BLAS call costs more."""
-    if a.shape[1] * a.shape[2] * b.shape[2] >= 400 or a.dtype == np.float16:
+    if a.shape[1] * a.shape[2] * b.shape[2] >= 400 or a.itemsize == 2:
         return product(a, b)
     return np.einsum("bij,bjk->bik", a, b)
 

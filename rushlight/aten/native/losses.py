@@ -18,7 +18,7 @@ from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
-from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
+from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
 
 NONE, MEAN, SUM = range(3)
 
@@ -31,7 +31,7 @@ def reduce(loss: Tensor, reduction: int) -> Tensor:
 
 
 def _sum(losses: np.ndarray) -> np.floating:
-    """The sum of all elements. float16 is summed in float32."""
+    """The sum of all elements. float16 and bfloat16 are summed in float32."""
     return losses.sum(dtype=np.promote_types(losses.dtype, np.float32))
 
 
@@ -283,16 +283,16 @@ def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduct
 
 def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured:
     """The structured kernel of `function(self - target, *parameters)`, reduced. The reduction is the argument after the
-    target. If `wide` is true, float16 is computed in float32."""
+    target. If `wide` is true, float16 and bfloat16 are computed in float32."""
 
     def meta(self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
-        common = result_type(self, target)
+        common = common_dtype(self, target)
         output = output_of(common, self, target)
         return output if reduction == NONE else Output((), None, common)
 
     def impl(self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
         *parameters, out = rest
-        common = result_type(self, target)
+        common = common_dtype(self, target)
         if common.category != FLOATING:
             raise NotImplementedError(f"{name} is not implemented for '{common.type_name}'")
         computed = widened(common) if wide else common
@@ -330,7 +330,7 @@ def smooth_l1_meta(self: Tensor, target: Tensor, reduction: int, beta: float) ->
 def huber_meta(self: Tensor, target: Tensor, reduction: int, delta: float) -> Output:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    common = result_type(self, target)
+    common = common_dtype(self, target)
     if not can_cast(common, self.dtype):  # here the result has the dtype of `self`, not the common one
         refusal = f"can't be cast to the desired output type {self.dtype.type_name}"
         raise RuntimeError(f"result type {common.type_name} {refusal}")

@@ -16,7 +16,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.aten.structured import check_floating as _check_floating
-from rushlight.c10.dtypes import float16, float32
+from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 from rushlight.c10.memory_formats import suggest_memory_format
 
 
@@ -131,7 +131,7 @@ def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weigh
 
 def widened(input: Tensor):
     """The dtype of the computation."""
-    return float32 if input.dtype is float16 else input.dtype
+    return float32 if input.dtype in REDUCED_FLOATING else input.dtype
 
 
 def batch_norm(
@@ -145,8 +145,8 @@ def batch_norm(
     variance is divided by n - 1. Autograd does not record this update. In evaluation, mean and variance are the running
     estimates, which do not change.
 
-    float16 is computed in float32. The four other tensors have the sizes (features,), and the dtype of `input` or of the
-    computation. An `input` without elements is copied, and the running estimates stay as they are.
+    float16 and bfloat16 are computed in float32. The four other tensors have the sizes (features,), and the dtype of `input`
+    or of the computation. An `input` without elements is copied, and the running estimates stay as they are.
 
     Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
     `batch_norm_cpu_transform_input_template`.

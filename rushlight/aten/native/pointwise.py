@@ -23,14 +23,14 @@ from rushlight.c10.dtypes import (
     BOOLEAN,
     FLOATING,
     INTEGRAL,
+    REDUCED_FLOATING,
     Scalar,
     bool_,
+    common_dtype,
     dtype,
-    float16,
     float32,
     float64,
     get_default_dtype,
-    result_type,
     scalar_type,
     uint8,
 )
@@ -40,37 +40,39 @@ from rushlight.c10.dtypes import (
 
 def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
     """The common type of all operands, for computation and result. Source: `build_borrowing_binary_op`."""
-    common = result_type(*operands)
+    common = common_dtype(*operands)
     return widened(common), common
 
 
 def exact(*operands: Operand) -> tuple[dtype, dtype]:
     """Like `arithmetic`, but operands are rounded to the common type before the computation, also Python numbers."""
-    common = result_type(*operands)
+    common = common_dtype(*operands)
     return common, common
 
 
 def comparison(*operands: Operand) -> tuple[dtype, dtype]:
     """Compute in the common type. The result is bool. Source: `build_comparison_op`."""
-    return result_type(*operands), bool_
+    return common_dtype(*operands), bool_
 
 
 def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
     """Like `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
-    common = result_type(*operands)
+    common = common_dtype(*operands)
     common = common if common.category == FLOATING else get_default_dtype()
     return widened(common), common
 
 
 def widened(common: dtype) -> dtype:
-    """The dtype of the computation: float16 is computed in float32 and rounded once, at the end. Source: `ATen/OpMathType.h`."""
-    return float32 if common is float16 else common
+    """The dtype of the computation: float16 and bfloat16 are computed in float32 and rounded once, at the end.
+    Source: `ATen/OpMathType.h`."""
+    return float32 if common in REDUCED_FLOATING else common
 
 
 # Making a kernel from a numpy function -------------------------------------------------------------------------------
 
 EVERY, NUMERIC = (BOOLEAN, INTEGRAL, FLOATING), (INTEGRAL, FLOATING)
 INTEGERS, FLOATS = (BOOLEAN, INTEGRAL), (FLOATING,)
+WHOLE = "biu"  # numpy's kinds of bool and integers; the kind of bfloat16 is not that of its own floating types
 
 
 def pointwise(
@@ -258,7 +260,7 @@ def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
     def meta(self: Operand, other: Operand, alpha: Scalar) -> Output:
         if check is not None:
             check(self, other)
-        common = result_type(self, other)
+        common = common_dtype(self, other)
         check_alpha(common, alpha)
         return output_of(common, self, other)
 
@@ -330,7 +332,7 @@ def refuse_zero(function: Callable) -> Callable:
 
     @wraps(function)
     def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        if b.dtype.kind != "f" and not b.all():
+        if b.dtype.kind in WHOLE and not b.all():
             raise RuntimeError("ZeroDivisionError")
         return function(a, b)
 
@@ -339,9 +341,9 @@ def refuse_zero(function: Callable) -> Callable:
 
 @refuse_zero
 def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.dtype.kind == "f":
-        return np.trunc(np.true_divide(a, b))
-    return np.floor_divide(a - np.fmod(a, b), b)
+    if a.dtype.kind in WHOLE:
+        return np.floor_divide(a - np.fmod(a, b), b)
+    return np.trunc(np.true_divide(a, b))
 
 
 @refuse_zero
@@ -438,7 +440,7 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
     if condition.dtype is uint8:
         warnings.warn("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
-    common, sizes = result_type(self, other), common_sizes(condition, self, other)
+    common, sizes = common_dtype(self, other), common_sizes(condition, self, other)
     for each in self, other:
         if not isinstance(each, Tensor):
             convert(each, common)  # refused if it does not fit
@@ -449,8 +451,8 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
 @partial(Structured, where_meta)
 def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    array, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
-    array[...] = np.where(*arrays)
+    array, choice, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
+    array[...] = np.where(choice, *(each.astype(out.dtype.numpy, copy=False) for each in arrays))
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
@@ -468,13 +470,13 @@ def given_bounds(*bounds: Operand | None) -> list[Operand]:
 
 
 def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
-    return output_of(result_type(self, *given_bounds(min, max)), self)
+    return output_of(common_dtype(self, *given_bounds(min, max)), self)
 
 
 @partial(Structured, clamp_meta)
 def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
-    computed = result_type(self, *given_bounds(min, max))
+    computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
     lower, upper = (None if bound is None else convert(bound, computed) for bound in (min, max))
     for_each(lambda x: between(x, lower, upper), out, (self,), computed)
@@ -482,7 +484,7 @@ def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> 
 
 def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> Output:
     operands = (self, *given_bounds(min, max))
-    return output_of(result_type(*operands), *operands)
+    return output_of(common_dtype(*operands), *operands)
 
 
 @partial(Structured, clamp_tensor_meta, casts=True)

@@ -24,7 +24,19 @@ from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_output
 from rushlight.c10 import storage
-from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, float16, float32, float64, int64, uint8
+from rushlight.c10.dtypes import (
+    BOOLEAN,
+    FLOATING,
+    REDUCED_FLOATING,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int64,
+    numpy_finfo,
+    uint8,
+)
 from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
@@ -201,7 +213,7 @@ def normal_fill(generator: Generator, count: int, of: dtype) -> np.ndarray:
     Source: `aten/src/ATen/native/cpu/DistributionTemplates.h`, `normal_fill`."""
     real = np.float64 if of is float64 else np.float32
     whole, tail = count - count % 16, 16 if count % 16 else 0
-    unused = 0 if of is float16 else count - whole  # for float16, PyTorch draws no numbers that it does not use
+    unused = 0 if of in REDUCED_FLOATING else count - whole  # for these, PyTorch draws no numbers that it does not use
     uniform = uniform_real(generator, whole + unused + tail, real)
     blocks = np.concatenate([uniform[:whole], uniform[whole + unused :]]).reshape(-1, 16)
     radius = np.sqrt(-2.0 * np.log(1 - blocks[:, :8], dtype=np.float64))
@@ -232,13 +244,13 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
 
 def digits(dtype: dtype) -> int:
     """The bits of the significand: all integers up to 2**digits are exact."""
-    return np.finfo(dtype.numpy).nmant + 1
+    return numpy_finfo(dtype).nmant + 1
 
 
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers in [`from_`, `to`)."""
     check_floating("uniform_", self)
-    largest = float(np.finfo(self.dtype.numpy).max)
+    largest = float(numpy_finfo(self.dtype).max)
     for name, bound in ("from", from_), ("to", to):
         if not -largest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {self.dtype.name}")
@@ -373,7 +385,7 @@ def _cast(value: int, dtype: dtype) -> int:
 
 def _check_in_range(dtype: dtype, *bounds: int) -> None:
     if dtype.category == FLOATING:
-        largest = float(np.finfo(dtype.numpy).max)
+        largest = float(numpy_finfo(dtype).max)
         smallest = -largest
     else:
         smallest, largest = 0 if dtype is bool_ else np.iinfo(dtype.numpy).min, _largest(dtype)
@@ -494,7 +506,7 @@ def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Ge
         keys = chances / functions.empty_like(self).exponential_(generator=generator)._array
         out._array[...] = np.argsort(-keys, -1, kind="stable")[..., :num_samples]
         return out
-    sums = np.cumsum(chances, -1, dtype=np.float32 if self.dtype is float16 else chances.dtype)
+    sums = np.cumsum(chances, -1, dtype=np.float32 if self.dtype in REDUCED_FLOATING else chances.dtype)
     sums = sums / sums[..., -1:]
     sums[..., -1] = 1
     uniform = uniform_real(generator, out.numel(), np.float64).reshape(-1, num_samples)

@@ -20,7 +20,17 @@ from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
-from rushlight.c10.dtypes import FLOATING, Scalar, bool_, dtype, float16, get_default_dtype, int64, uint8
+from rushlight.c10.dtypes import (
+    FLOATING,
+    REDUCED_FLOATING,
+    Scalar,
+    bfloat16,
+    bool_,
+    dtype,
+    get_default_dtype,
+    int64,
+    uint8,
+)
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 
@@ -76,7 +86,7 @@ def floating_dtype(self: Tensor) -> dtype:
 def accumulate_dtype(dtype: dtype) -> np.dtype:
     """The dtype in which numpy accumulates. Half precision is accumulated in single and rounded once, at the end.
     Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`."""
-    return np.dtype(np.float32) if dtype is float16 else dtype.numpy
+    return np.dtype(np.float32) if dtype in REDUCED_FLOATING else dtype.numpy
 
 
 def reduce_into(
@@ -84,7 +94,7 @@ def reduce_into(
 ) -> None:
     """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
-    if out.dtype is float16:
+    if out.dtype in REDUCED_FLOATING and function is np.add:  # PyTorch rounds each step of a product
         found = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
         out._array[...] = found if divisor is None else np.true_divide(found, divisor)
         return
@@ -418,12 +428,12 @@ def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
     Half precision is computed in single. But along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
     half.
     """
-    half = array.dtype == np.float16
+    half = array.itemsize == 2
     x = array.astype(np.float32) if half else array
     shifted = x - np.maximum.reduce(x, dim, keepdims=True)
     total = line_sums(np.exp(shifted), dim)
     if half and dim in (-1, array.ndim - 1):
-        shifted -= np.log(total.astype(np.float16).astype(np.float32)).astype(np.float16)
+        shifted -= np.log(total.astype(array.dtype).astype(np.float32)).astype(array.dtype)
     else:
         shifted -= np.log(total, total)
     return shifted.astype(array.dtype, copy=False)
@@ -456,6 +466,8 @@ def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -
         if self.dtype.category != FLOATING:
             raise NotImplementedError(f'"{name}" not implemented for {self.dtype.type_name!r}; give it a dtype=')
         array = np.atleast_1d(self._array)
+        if self.dtype is bfloat16 and kernel is softmax:
+            array = array.astype(np.float32)
         out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
 
     structured = Structured(meta, impl)
@@ -550,7 +562,8 @@ def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
 
 @partial(Structured, meta_logsumexp, casts=True)
 def logsumexp_dim(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
-    array = self._array.astype(floating_dtype(self).numpy, copy=False)
+    found = floating_dtype(self)
+    array = self._array.astype(np.float32 if found is bfloat16 else found.numpy, copy=False)
     all_of_them = range(self.dim()) if not dims else axes(self, dims)
     out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
 

@@ -17,7 +17,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.autograd.graph import RemovableHandle
-from rushlight.c10.dtypes import dtype, float16, float32, float64
+from rushlight.c10.dtypes import bfloat16, dtype, float16, float32, float64
 from rushlight.c10.memory_formats import memory_format
 from rushlight.c10.storage import device
 from rushlight.nn.modules.hooks import BackwardHook
@@ -514,6 +514,7 @@ class Module:
         return self._apply(lambda tensor: functions.empty_like(tensor, device=device), recurse)
 
     float, double, half = partialmethod(to, float32), partialmethod(to, float64), partialmethod(to, float16)
+    bfloat16 = partialmethod(to, bfloat16)
 
     def train(self, mode: bool = True) -> Module:
         if not isinstance(mode, bool):

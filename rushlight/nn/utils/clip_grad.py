@@ -14,16 +14,16 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import float16, float32
+from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 
 Tensors = Tensor | Iterable[Tensor]
 
 
 def vector_norm(x: Tensor, ord: float) -> Tensor:
     """(sum of |x| ** ord) ** (1 / ord) over all elements. For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the
-    number of elements that are not 0. float16 is computed in float32, and the result is converted.
+    number of elements that are not 0. float16 and bfloat16 are computed in float32, and the result is converted.
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_vector_norm`."""
-    wide = functions.abs(x.to(float32) if x.dtype is float16 else x)
+    wide = functions.abs(x.to(float32) if x.dtype in REDUCED_FLOATING else x)
     if ord == 0:
         norm = (wide != 0).to(wide.dtype).sum()
     elif math.isinf(ord):

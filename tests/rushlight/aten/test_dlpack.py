@@ -107,7 +107,7 @@ def test_a_capsule_is_taken_once():
 def test_what_rushlight_lacks_is_refused_and_given_back():
     for refused in (
         torch.zeros(2, dtype=torch.complex64),
-        torch.zeros(2, dtype=torch.bfloat16),
+        torch.zeros(2, dtype=torch.int16),
         np.arange(4)[::-1],
     ):
         with pytest.raises(BufferError):
@@ -151,7 +151,7 @@ def test_layout_reads_bytes_as_elements_and_no_strides_as_contiguous():
     assert dlpack.layout(struct((), None, code=dlpack.BOOL, bits=8)) == ((), (), 0, rl.bool)
 
 
-@pytest.mark.parametrize("fields", [{"lanes": 2}, {"bits": 8}, {"code": 4, "bits": 16}])
+@pytest.mark.parametrize("fields", [{"lanes": 2}, {"bits": 8}, {"code": 4, "bits": 32}])
 def test_layout_refuses_what_it_cannot_express(fields):
     with pytest.raises(BufferError):
         dlpack.layout(struct(**{"sizes": (2,), "strides": (1,), **fields}))

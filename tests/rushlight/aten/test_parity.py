@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from sweep import sweep
 
 sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
@@ -19,6 +20,19 @@ COUNT = 6  # samples of each dtype of each entry
 def test_an_operator_agrees_with_torch_on_the_first_samples(name):
     report = parity.parity(name, COUNT)
     assert not report.disagree, "\n".join(report.disagree)
+
+
+IN_BFLOAT16 = [
+    "__getitem__", "abs", "add", "addmm", "amax", "argmin", "bmm", "cat", "clamp", "cumsum", "div", "exp", "fmod",
+    "index_select", "lerp", "log_softmax", "logsumexp", "matmul", "max", "mean", "mul", "nn.functional.gelu", "permute", "pow",
+    "prod", "rsqrt", "softmax", "std", "sum", "topk", "where",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sweep(IN_BFLOAT16, every=4))
+def test_an_operator_agrees_with_torch_in_bfloat16(name):
+    report = parity.parity(name, 3, [torch.bfloat16])
+    assert report.agree and not report.disagree, "\n".join(report.disagree)
 
 
 def test_every_operator_that_is_looked_at_without_its_values_is_one_that_torch_knows():
