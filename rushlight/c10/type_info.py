@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rushlight.c10.dtypes import FLOATING, dtype, get_default_dtype, uint8
+from rushlight.c10.dtypes import FLOATING, dtype, get_default_dtype, numpy_finfo, uint8
 
 __all__ = ["finfo", "iinfo"]
 
@@ -37,7 +37,7 @@ class finfo(_TypeInfo):
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         super().__init__(type)
-        limits = np.finfo(type.numpy)
+        limits = numpy_finfo(type)
         self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
         self.tiny = self.smallest_normal = float(limits.tiny)
         self.resolution = float(f"1e-{limits.precision}")

@@ -11,7 +11,7 @@ import math
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, strides_for
-from rushlight.c10.dtypes import bool_, dtype, float16, float32
+from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
 
 Mask = Tensor | None
 
@@ -91,14 +91,14 @@ def scaled_dot_product_attention_math(
     scale: float | None,
     enable_gqa: bool,
 ) -> tuple[Tensor, Tensor]:
-    """The result, and the weights (\\*, heads, L, S). float16 is computed in float32.
+    """The result, and the weights (\\*, heads, L, S). float16 and bfloat16 are computed in float32.
 
     Queries and keys are both multiplied by the root of the scale, so that their product does not overflow.
 
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `_scaled_dot_product_attention_math`.
     """
     origin_dtype = query.dtype
-    if origin_dtype is float16:
+    if origin_dtype in REDUCED_FLOATING:
         query, key, value = (x.to(float32) for x in (query, key, value))
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     root = math.sqrt(abs(scale))

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import FLOATING, result_type
+from rushlight.c10.dtypes import FLOATING, common_dtype
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The sum along `dim` of x1 * x2, each divided by its norm along `dim`, which is at least `eps`: the cosine of the angle
     between two vectors, from -1 to 1. The gradient is that of the norm without this bound.
     Source: `aten/src/ATen/native/Distance.cpp`, `cosine_similarity`."""
-    common = result_type(x1, x2)
+    common = common_dtype(x1, x2)
     if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.type_name}")
     x1, x2 = functions.broadcast_tensors([x if x.dtype.is_floating_point else x.to(common) for x in (x1, x2)])

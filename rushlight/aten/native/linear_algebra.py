@@ -25,14 +25,14 @@ from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import (
     FLOATING,
     INTEGRAL,
-    Scalar,
     REDUCED_FLOATING,
+    Scalar,
     bool_,
     dtype,
     float16,
     float32,
     float64,
-    promote_types,
+    promote_any,
 )
 
 # Checks --------------------------------------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ def vector_norm_meta(
         raise RuntimeError(f"{name} cannot compute the {ord} {problem}")
     if dtype is not None and dtype.category != FLOATING:
         raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {dtype.type_name}")
-    if dtype is not None and promote_types(self.dtype, dtype) is not dtype:
+    if dtype is not None and promote_any(self.dtype, dtype) is not dtype:
         dtypes = f"input ({self.dtype.type_name}) should be convertible without narrowing to the specified dtype"
         raise RuntimeError(f"{name}: the dtype of the {dtypes} ({dtype.type_name})")
     return Output(reduced_sizes(self.shape, dim, keepdim), None, dtype or self.dtype)
