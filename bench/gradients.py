@@ -67,7 +67,7 @@ def cotangent(out: Any, number: int, ours: bool) -> Any:
     """Numbers in the shape of a result, the same ones in both frameworks."""
     drawn = torch.rand(tuple(out.shape), dtype=torch.float64, generator=torch.Generator().manual_seed(number)) + 0.5
     values = drawn.to(getattr(torch, str(out.dtype).rpartition(".")[2]))
-    return rl.from_numpy(values.numpy()) if ours else values
+    return rl.from_numpy(values.double().numpy()).to(out.dtype) if ours else values
 
 
 def differentiate(form, input: Any, args: tuple, kwargs: dict, ours: bool, twice: bool):
