@@ -487,7 +487,16 @@ def executed(xp, leaves, statements, times, roots, how, ends, retain, create, ho
             answers.append([grad is not None and grad.requires_grad for grad in found[1]])
         if create and not isinstance(found, str) and not {"first", "slice"} & {name for name, *_ in statements}:
             answers.append(differentiated_again(xp, values, found[1]))
-    return {"passes": answers, "hooks": added, "log": log[:300], "grad mode afterwards": modes}
+    log = _apart_from_leaves(values, hooks, log[:300])
+    return {"passes": answers, "hooks": added, "log": log, "grad mode afterwards": modes}
+
+
+def _apart_from_leaves(values, hooks, log):
+    """The log. If several leaves have hooks, theirs come last, by leaf, because the order of the leaves is free."""
+    places = [index % len(values) for _, index, _ in hooks]
+    leaves = {place for place in places if values[place].grad_fn is None}
+    last = [entry for entry in log if "hook" in entry and places[entry["hook"]] in leaves] if len(leaves) > 1 else []
+    return [entry for entry in log if entry not in last] + sorted(last, key=lambda entry: places[entry["hook"]])
 
 
 def differentiated_again(xp, values, found):
