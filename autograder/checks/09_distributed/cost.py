@@ -73,6 +73,8 @@ def _measurements(draw, st):
         measured.append([steps, float(2**size), float(f"{seconds:.6g}")])
     if draw(st.integers(0, 3)) == 0:
         measured.append([steps, 4096.0, 0.01])
+    if len({seconds for _, _, seconds in measured}) == 1:  # 1 / bandwidth is then 0, or what is left by rounding
+        measured[0][2] *= 2
     return {"rows": measured}
 
 
