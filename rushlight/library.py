@@ -11,14 +11,24 @@ import sys
 import traceback
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, dispatch_key_set, fallthrough_kernel, local, operators
+from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, fallthrough_kernel, local, operators, tensors_in
 from rushlight.c10.dtypes import as_dtype
-from rushlight.c10.schema import NUMBERS, NUMPY_NAMES, bind, cast, fit, is_default, may_be_number, parse_schema
-from rushlight.c10.storage import device
+from rushlight.c10.schema import (
+    NUMBERS,
+    NUMPY_NAMES,
+    Argument,
+    bind,
+    cast,
+    fit,
+    is_default,
+    may_be_number,
+    parse_schema,
+)
+from rushlight.c10.storage import Device, device
 
 __all__ = ["Library", "fallthrough_kernel", "ops"]
 
@@ -220,35 +230,51 @@ def implement(name: str, *, factory: bool = False, **kernels: Callable) -> None:
 
 def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for `BackendSelect`: redispatch to the backend that the argument `device` names."""
-    position = next(i for i, argument in enumerate(operator.schema.arguments) if argument.base == "Device")
-    wanted = device(stack[position] or "cpu")
-    below = key_set & dispatch.keys_below(DispatchKey.BackendSelect)
-    return dispatch.redispatch(operator, below | dispatch.bits(wanted.backend), *stack)
+    return operator.below[key_set | backend_bits(stack[operator.device_position])](*stack)
 
 
-def invoke(operator: Operator, *stack: Any) -> Any:
+@lru_cache
+def backend_bits(wanted: Device) -> int:
+    """The key set of the backend of a device, by default of the CPU."""
+    return dispatch.bits(device(wanted or "cpu").backend)
+
+
+dispatch.cache_clearers.append(backend_bits.cache_clear)
+
+
+def invoke(operator: OpOverload, *stack: Any) -> Any:
     """Call an operator through its table, with one argument for each argument of its schema."""
-    for argument, value in zip(operator.schema.arguments, stack):
-        if argument.type in ("Tensor[]", "Tensor?[]"):  # only calls by name accept None, as in PyTorch
+    for position, argument in operator.tensor_arguments:
+        value = stack[position]
+        if argument.type != "Tensor":  # only calls by name accept None, as in PyTorch
             if not isinstance(value, (list, tuple)):
                 which = f"{operator.schema.name}(): argument '{argument.name}'"
                 raise TypeError(f"{which} must be tuple of Tensors, not {type(value).__name__}")
             for i, item in enumerate(value):
                 if not hasattr(item, "_key_set"):
                     raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
-        if argument.type != "Tensor" or hasattr(value, "_key_set"):
+            continue
+        if hasattr(value, "_key_set"):
             continue
         if not (isinstance(value, NUMBERS) and may_be_number(operator.schema, argument)):
             name = "input" if argument.name == "self" else argument.name
-            which = f"argument '{name}' (position {operator.schema.arguments.index(argument) + 1})"
+            which = f"argument '{name}' (position {position + 1})"
             raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
-    return _through_table(operator, stack)
+    return through_table(operator, stack)
 
 
-def _through_table(operator: Operator, stack: Sequence) -> Any:
+def through_table(operator: Operator, stack: Sequence) -> Any:
+    """Call an operator with arguments that are known to fit its schema."""
     if dispatch.fast_path_disabled:
         return dispatch.call(operator, *stack)
-    return operator.table[dispatch_key_set(stack, local.included, local.excluded)](*stack)
+    keys = local.included  # from here on `dispatch_key_set`, inlined
+    for value in stack:
+        if isinstance(value, (list, tuple)):
+            for tensor in tensors_in(value):
+                keys |= tensor._key_set
+        elif value.__class__ not in _NO_TENSORS:
+            keys |= getattr(value, "_key_set", 0)
+    return operator.table[keys & (~local.excluded | dispatch.BACKEND_MASK)](*stack)
 
 
 def leaf(tensor: Any, requires_grad: bool) -> Any:
@@ -393,8 +419,19 @@ def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list
 class OpOverload(Operator):
     """The operator `rl.ops.namespace.name.overload`, which is called with the arguments of its schema."""
 
+    @cached_property
+    def tensor_arguments(self) -> list[tuple[int, Argument]]:
+        """The positions and the arguments that take a tensor or a list of tensors, and not None."""
+        kinds = ("Tensor", "Tensor[]", "Tensor?[]")
+        return [(i, argument) for i, argument in enumerate(self.schema.arguments) if argument.type in kinds]
+
+    @cached_property
+    def device_position(self) -> int:
+        """The position of the argument that names a device."""
+        return next(i for i, argument in enumerate(self.schema.arguments) if argument.base == "Device")
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _through_table(self, stack_of(self, args, kwargs))
+        return through_table(self, stack_of(self, args, kwargs))
 
     def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
         return dispatch.redispatch(self, keyset, *stack_of(self, args, kwargs))
@@ -451,7 +488,7 @@ class OpOverloadPacket:
             except RuntimeError as problem:
                 problems.append(str(problem))
                 continue
-            return _through_table(operator, stack)
+            return through_table(operator, stack)
         heading = ["No overload of the operator fits:"] if len(problems) > 1 else []
         raise RuntimeError("\n".join(heading + problems))
 

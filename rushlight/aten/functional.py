@@ -9,9 +9,10 @@ from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, as_dtype, dtype
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import invoke
+from rushlight.library import invoke, through_table
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_tensor", "meshgrid", "nonzero", "norm", "unique",
@@ -151,6 +152,9 @@ def to(self: Tensor, *args, **kwargs) -> Tensor:
     """`x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)` or `x.to(other)`, each with optional `non_blocking` and `copy`, and
     `memory_format` by keyword."""
     first = args[0] if args else None
+    if first.__class__ is dtype and len(args) == 1 and not kwargs:  # a short cut
+        unchanged = first is self.dtype and not dispatch.fast_path_disabled
+        return self if unchanged else through_table(functions.to_dtype_op, (self, first, False, False, None))
     is_dtype = isinstance(first, dtype | type)
     start = ["other"] if isinstance(first, Tensor) else ["dtype"] if is_dtype else ["device", "dtype"]
     names = [*start, "non_blocking", "copy"]

@@ -19,6 +19,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
+from rushlight.library import through_table
 
 
 def getitem(self: Tensor, key) -> Tensor:
@@ -29,7 +30,7 @@ def getitem(self: Tensor, key) -> Tensor:
         return self.select(0, key)
     view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
     if indices:
-        return functions.index_Tensor_op(view, indices)
+        return through_table(functions.index_Tensor_op, (view, indices))
     return functions.alias(self) if view is self else view
 
 
@@ -45,7 +46,8 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
         if not isinstance(value, Tensor):
             value = creation.full((), value, self.dtype, device=self.device)
         sizes = _trailing_sizes(value)
-        functions.index_put__op(view, indices, value if len(sizes) == value.dim() else value.view(sizes))
+        value = value if len(sizes) == value.dim() else value.view(sizes)
+        through_table(functions.index_put__op, (view, indices, value, False))
     elif not isinstance(value, Tensor) or value.dim() == 0 < view.dim():
         view.fill_(value)
     else:  # `copy_to` in `aten/src/ATen/TensorIndexing.h`

@@ -181,11 +181,18 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
 
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_kernel`.
     """
-    arrays = loop_arrays(out, inputs, common)
+    arrays = operand_arrays(out, inputs, common)
     if isinstance(function, np.ufunc) and all(array.dtype == common.numpy for array in arrays[1:]):
         function(*arrays[1:], out=arrays[0], casting="unsafe")
     else:
         arrays[0][...] = function(*[array.astype(common.numpy, copy=False) for array in arrays[1:]])
+
+
+def operand_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
+    """`loop_arrays` for a loop whose order has no effect. On the fast path, numpy chooses the order and broadcasts."""
+    if dispatch.fast_path_disabled or 0 in out._sizes:
+        return loop_arrays(out, inputs, common)
+    return [each._array if isinstance(each, Tensor) else number(each, common) for each in (out, *inputs)]
 
 
 def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:

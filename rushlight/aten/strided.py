@@ -371,9 +371,12 @@ def empty_strided(
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
     if min(strides, default=0) < 0:
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
-    dtype = dtype or get_default_dtype()
-    storage = UntypedStorage(storage_size(sizes, strides) * dtype.itemsize, device)
-    return Tensor(storage, sizes, strides, 0, dtype)
+    self = Tensor.__new__(Tensor)
+    self.dtype = dtype or get_default_dtype()
+    self._storage = UntypedStorage(storage_size(sizes, strides) * self.dtype.itemsize, device)
+    self._sizes, self._strides, self._storage_offset = Size(sizes), strides, 0
+    self._key_set = local.tensor_keys[device]
+    return self
 
 
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int) -> Tensor:

@@ -98,7 +98,9 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """Address of the first byte; 0 if there is none."""
-        return self._bytes.ctypes.data if self.nbytes() and self.device_type == "cpu" else 0
+        if self.device_type != "cpu" or not self.nbytes():
+            return 0
+        return self._bytes.__array_interface__["data"][0]  # faster than `ctypes.data`
 
     def nbytes(self) -> int:
         return self._bytes.size if self.device_type == "cpu" else self._nbytes

@@ -182,9 +182,11 @@ def error_function(x: np.ndarray) -> np.ndarray:
 
 def polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     """Horner's rule, in the dtype of `x`."""
-    value = coefficients[0]
-    for coefficient in coefficients[1:]:
-        value = value * x + coefficient
+    value = coefficients[0] * x
+    for coefficient in coefficients[1:-1]:
+        value += coefficient
+        value *= x
+    value += coefficients[-1]
     return value
 
 
@@ -201,6 +203,8 @@ def times_probability(x: np.ndarray, approximate: str) -> np.ndarray:
     """`x` times the probability that a normal variable is below `x`: by the error function, or approximately by tanh."""
     if approximate == "tanh":
         return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+    if x.dtype == np.float32:
+        return x * probability_below(x, np.exp(x * x * np.float32(-0.5)))
     return 0.5 * x * (1 + error_function(x * math.sqrt(0.5)))
 
 

@@ -21,8 +21,10 @@ from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, r
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
-from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 
@@ -66,14 +68,40 @@ def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
         np.concatenate([tensor._array for tensor in kept], dim, out._array, casting="unsafe")
 
 
+def _arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
+    """The arrays of tensors of which numpy makes a contiguous result of their dtype, or None."""
+    if not tensors or dispatch.fast_path_disabled or local.modes:
+        return None
+    dtype, key_set = tensors[0].dtype, tensors[0]._key_set
+    for tensor in tensors:
+        if tensor.dtype is not dtype or tensor._key_set != key_set or not tensor._has_plain_strides:
+            return None
+    return None if tensors[0].is_meta else [tensor._array for tensor in tensors]
+
+
+def cat_functional(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """The functional form, with a fast path for contiguous tensors of one dtype."""
+    arrays = _arrays(tensors)
+    ndim = len(tensors[0]._sizes) if arrays else 0
+    if ndim and -ndim <= dim < ndim and all(len(each._sizes) == ndim and each._sizes != (0,) for each in tensors):
+        try:
+            return wrap_contiguous(np.concatenate(arrays, dim), tensors[0].dtype)
+        except ValueError:  # the sizes differ: the slow path raises PyTorch's error
+            pass
+    return Structured.functional(cat, tensors, dim)
+
+
+cat.functional = cat_functional
+
+
 def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
     """Like `assert_no_partial_overlap`, but refuses the same view too, because elements would be read after they are written."""
     for other in others:
         if not isinstance(other, Tensor):
             continue
         assert_no_partial_overlap(out, other)
-        same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
-        if same and out.stride() == other.stride():
+        is_like = out.shape == other.shape and out.stride() == other.stride()
+        if is_like and out.numel() and out.data_ptr() == other.data_ptr():
             refuse_overlap("the input tensor is the written-to tensor")
 
 
@@ -90,7 +118,9 @@ cat.out = cat_out
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors, all of the same sizes, along a new dimension."""
-    sizes = _stacked_sizes(tensors, dim)
+    sizes, arrays = _stacked_sizes(tensors, dim), _arrays(tensors)
+    if arrays:
+        return wrap_contiguous(np.stack(arrays, dim), tensors[0].dtype)
     if wrap_dim(dim, len(sizes)) < tensors[0].dim():
         return strided.view(functions.cat(tensors, wrap_dim(dim, len(sizes))), sizes)  # not a view for autograd
     return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
@@ -105,7 +135,7 @@ def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for entry, tensor in enumerate(tensors):
-        if tensor.shape != tensors[0].shape:
+        if tensor._sizes != tensors[0]._sizes:
             got = f"{list(tensors[0].shape)} at entry 0 and {list(tensor.shape)} at entry {entry}"
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {got}")
     sizes = [*tensors[0].shape]
@@ -145,6 +175,32 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
         raise error("index out of range in self")
     out._array[...] = np.take(array, indices, dim).reshape(out.shape)
+
+
+def index_select_functional(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The functional form, with a fast path for contiguous tensors."""
+    ndim = len(self._sizes)
+    if -ndim <= dim < ndim and index._sizes and index._array.size and index._array.min() >= 0:
+        result = _take(self, index, dim)
+        if result is not None:
+            return result
+    return Structured.functional(index_select, self, dim, index)
+
+
+def _take(self: Tensor, index: Tensor, dim: int) -> Tensor | None:
+    """The elements of a contiguous tensor at a contiguous index of one dimension. Negative indices count from the end. None for
+    other tensors and for an index out of range: the slow path raises PyTorch's error."""
+    if dispatch.fast_path_disabled or index.dtype is not int64 or self.is_meta or index.is_meta:
+        return None
+    if not (self._has_plain_strides and index._has_plain_strides):
+        return None
+    try:
+        return wrap_contiguous(self._array.take(index._array, dim), self.dtype)
+    except IndexError:
+        return None
+
+
+index_select.functional = index_select_functional
 
 
 def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
@@ -408,6 +464,10 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The elements at the index tensors, which broadcast. There is one for each dimension, or None for the whole dimension.
     Negative indices count from the end.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`."""
+    if len(indices) == 1 and self._sizes and indices[0] is not None and indices[0]._sizes:
+        result = _take(self, indices[0], 0)
+        if result is not None:
+            return result
     info = advanced_index(self, indices)
     on_meta = self.is_meta or any(each.is_meta for each in info.indices)
     out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")

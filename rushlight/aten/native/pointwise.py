@@ -15,9 +15,18 @@ import numpy as np
 
 from rushlight.aten import iterator
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import Geometry, Operand, common_sizes, for_each, geometry, loop_arrays, output_strides
-from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_like
-from rushlight.aten.structured import Output, Structured
+from rushlight.aten.iterator import (
+    Geometry,
+    Operand,
+    common_sizes,
+    for_each,
+    geometry,
+    number,
+    operand_arrays,
+    output_strides,
+)
+from rushlight.aten.strided import Tensor, infer_size, plain_strides, strides_for, wrap_contiguous, wrap_like
+from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
     BOOLEAN,
@@ -108,7 +117,22 @@ def pointwise(
         values = [each if isinstance(each, str) else convert(each, computed) for each in given]
         loop((lambda *arrays: function(*arrays, *values)) if values else function, out, operands, computed, result)
 
-    return Structured(meta, impl, casts)
+    def functional(*args) -> Tensor:
+        """The functional form, with a fast path for contiguous floating tensors of one shape and dtype, and numbers."""
+        operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
+        arrays = arrays_of_one_shape(operands) if FLOATING in kinds else None
+        if arrays is None:
+            return call_functional(kernel, args)
+        if check is not None:
+            check(*args)
+        computed, result = dtypes(*operands)
+        values = [each if isinstance(each, str) else convert(each, computed) for each in given]
+        array = np.asarray(function(*arrays, *values), result.numpy, order="C")
+        return wrap_contiguous(array.copy() if array is arrays[0] else array, result)
+
+    kernel = Structured(meta, impl, casts)
+    kernel.functional = functional
+    return kernel
 
 
 def loop(function: Callable, out: Tensor, operands: tuple, computed: dtype, result: dtype) -> None:
@@ -155,6 +179,25 @@ def refuse_bool(refusal: str) -> Callable:
 
 SIMPLE_DTYPES = (float32, float64)  # in these, numpy and PyTorch agree on operations with Python numbers
 PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a dtype
+
+
+def arrays_of_one_shape(operands: tuple[Operand, ...]) -> list[np.ndarray] | None:
+    """The arrays of contiguous floating tensors on the CPU that have one shape and dtype. A number among the operands becomes an
+    array of that dtype. None for other operands."""
+    like = operands[0] if operands else None
+    if not isinstance(like, Tensor) or not fits_fast_path(like) or like.is_meta or 0 in like._sizes:
+        return None
+    arrays = [like._array]
+    for each in operands[1:]:
+        if isinstance(each, Tensor):
+            if each.dtype is not like.dtype or each._sizes != like._sizes or not each._has_plain_strides:
+                return None
+            arrays.append(each._array)
+        elif each.__class__ in PLAIN_NUMBERS:
+            arrays.append(number(each, like.dtype))
+        else:
+            return None
+    return arrays
 
 
 def with_fast_path(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
@@ -217,21 +260,21 @@ def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, 
 
 
 def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
-    """The contiguous result for two contiguous tensors of one dtype and any sizes. None for other tensors."""
+    """The result for two tensors of one dtype and any sizes, if it is contiguous, else None."""
     if dispatch.fast_path_disabled or not (isinstance(self, Tensor) and isinstance(other, Tensor)):
         return None
     if self.dtype is not other.dtype or self.dtype.category not in kinds:
-        return None
-    if not (self._has_plain_strides and other._has_plain_strides):
         return None
     try:
         array = function(self._array, other._array)
     except ValueError:  # the sizes do not broadcast: the slow path raises PyTorch's error
         return None
-    like = self if array.shape == self._sizes else other
-    if array.shape == like._sizes and array.shape and array.size and array.flags.c_contiguous:
-        return wrap_like(array, like)
-    return None
+    if not array.shape or not array.size or not array.flags.c_contiguous:
+        return None
+    is_plain = self._has_plain_strides and other._has_plain_strides
+    if not is_plain and output_strides(array.shape, (geometry(self), geometry(other))) != plain_strides(array.shape):
+        return None
+    return wrap_contiguous(array, self.dtype)
 
 
 def fits_fast_path(self: Tensor) -> bool:
@@ -451,7 +494,7 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
 @partial(Structured, where_meta)
 def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    array, choice, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
+    array, choice, *arrays = operand_arrays(out, (condition, self, other), out.dtype)
     array[...] = np.where(choice, *(each.astype(out.dtype.numpy, copy=False) for each in arrays))
 
 

@@ -139,6 +139,8 @@ def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Ou
 class Sum(ToDtype):
     """A structured kernel with a fast path for tensors that numpy can sum without a conversion."""
 
+    is_mean = False
+
     def functional(self, tensor, dims, keepdim, dtype):
         ndim = len(tensor._sizes)
         one = dims[0] if dims and len(dims) == 1 else None
@@ -146,7 +148,14 @@ class Sum(ToDtype):
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)
-        return wrap_contiguous(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
+        found = np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C")
+        if self.is_mean:
+            np.true_divide(found, tensor.numel() if one is None else tensor._sizes[one], found)
+        return wrap_contiguous(found, tensor.dtype)
+
+
+class Mean(Sum):
+    is_mean = True
 
 
 sum_dim = Sum(meta_sum, lambda self, dims, keepdim, dtype, out: reduce_into(np.add, self, dims, keepdim, out))
@@ -174,7 +183,7 @@ def count(self: Tensor, dims: Dims) -> int:
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
-@partial(ToDtype, meta_mean)
+@partial(Mean, meta_mean)
 def mean_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
     reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
 
