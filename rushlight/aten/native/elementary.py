@@ -204,7 +204,11 @@ def times_probability(x: np.ndarray, approximate: str) -> np.ndarray:
     if approximate == "tanh":
         return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
     if x.dtype == np.float32:
-        return x * probability_below(x, np.exp(x * x * np.float32(-0.5)))
+        exponent = x * x
+        exponent *= -0.5
+        below = probability_below(x, np.exp(exponent))
+        below *= x
+        return below
     return 0.5 * x * (1 + error_function(x * math.sqrt(0.5)))
 
 
@@ -336,7 +340,7 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
     t = np.abs(x)
     t *= 0.3275911 * math.sqrt(0.5)
     t += 1
-    t = np.reciprocal(t)
+    t = 1 / t
     tail = t * TAIL[0]
     for coefficient in TAIL[1:]:
         tail += coefficient
@@ -344,7 +348,9 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
     tail *= bell
     tail *= -0.5
     tail += 0.5
-    return 0.5 + np.copysign(tail, x)
+    below = np.copysign(tail, x)
+    below += 0.5
+    return below
 
 
 def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -238,17 +238,17 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
-    if slices.size:
-        rows, added = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
-        starts, order = group_indices(indices)  # `np.add.at` is slower: it adds element by element
-        rows[indices[order[starts]]] += np.add.reduceat(added[order], starts, axis=0, dtype=rows.dtype)
+    add_rows(np.moveaxis(array, dim, 0), indices, np.moveaxis(slices, dim, 0))
 
 
-def group_indices(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The start of each run of equal indices in sorted order, and that order."""
-    order = np.argsort(indices, kind="stable")
-    sorted_indices = indices[order]
-    return np.flatnonzero(np.diff(sorted_indices, prepend=sorted_indices[0] - 1)), order
+def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
+    """Add each of the rows to the row of the array that its index names. `np.add.at` is fastest in one dimension."""
+    if array.flags.c_contiguous and rows.size:
+        width = rows[0].size
+        positions = indices if width == 1 else (indices[:, None] * width + np.arange(width)).reshape(-1)
+        np.add.at(array.reshape(-1), positions, rows.reshape(-1))
+    else:
+        np.add.at(array, indices, rows)
 
 
 def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
@@ -567,12 +567,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     if padding_idx >= 0:
         kept = targets != padding_idx
         rows, targets = rows[kept], targets[kept]
-    if targets.size:
-        starts, order = group_indices(targets)
-        sums = np.add.reduceat(rows[order], starts, axis=0)
-        if scale_grad_by_freq:
-            sums = sums / np.diff(starts, append=targets.size).astype(sums.dtype)[:, None]
-        array[targets[order[starts]]] = sums
+    if scale_grad_by_freq:
+        rows = rows / np.bincount(targets, minlength=num_weights)[targets, None].astype(rows.dtype)
+    add_rows(array, targets, rows)
     return out
 
 

@@ -405,7 +405,8 @@ def softmax(array: np.ndarray, dim: int) -> np.ndarray:
     """
     x = array.astype(np.float32) if array.dtype == np.float16 else array
     weights = np.exp(x - x.max(axis=dim, keepdims=True))
-    return (weights / weights.sum(axis=dim, keepdims=True)).astype(array.dtype)
+    weights /= weights.sum(axis=dim, keepdims=True)
+    return weights.astype(array.dtype, copy=False)
 
 
 def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarray:

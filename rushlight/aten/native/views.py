@@ -249,7 +249,7 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
     length = self.size(dim)
     starts = range(0, length, split_size) if length else [0]
-    return tuple(strided.slice(self, dim, start, start + split_size) for start in starts)
+    return tuple(_piece(self, dim, start, min(start + split_size, length)) for start in starts)
 
 
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -259,7 +259,16 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     if min(split_sizes, default=0) < 0 or sum(split_sizes) != self.size(dim):
         raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_sizes)}")
     ends = list(accumulate(split_sizes))
-    return tuple(strided.slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+    return tuple(_piece(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+
+
+def _piece(self: Tensor, dim: int, start: int, end: int) -> Tensor:
+    """The slice from `start` to `end`, which are known to be in range."""
+    if dispatch.fast_path_disabled:
+        return strided.slice(self, dim, start, end)
+    sizes = list(self._sizes)
+    sizes[dim] = end - start
+    return plain_alias(self, Size(sizes), self._strides, self._storage_offset + start * self._strides[dim])
 
 
 split_sizes, broadcast_to = functions.split_with_sizes, Tensor.expand

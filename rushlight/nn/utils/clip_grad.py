@@ -14,29 +14,14 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 
 Tensors = Tensor | Iterable[Tensor]
-
-
-def vector_norm(x: Tensor, ord: float) -> Tensor:
-    """(sum of |x| ** ord) ** (1 / ord) over all elements. For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the
-    number of elements that are not 0. float16 and bfloat16 are computed in float32, and the result is converted.
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_vector_norm`."""
-    wide = functions.abs(x.to(float32) if x.dtype in REDUCED_FLOATING else x)
-    if ord == 0:
-        norm = (wide != 0).to(wide.dtype).sum()
-    elif math.isinf(ord):
-        norm = wide.amax() if ord > 0 else wide.amin()
-    else:
-        norm = wide.pow(ord).sum().pow(1 / ord)
-    return norm.to(x.dtype)
 
 
 def get_total_norm(
     tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """The norm of all elements of all tensors, as if they were one vector: `vector_norm` of the norms of the tensors. The result
+    """The norm of all elements of all tensors, as if they were one vector: the norm of the norms of the tensors. The result
     is a float32 0 if there are no tensors. With `error_if_nonfinite`, a norm that is nan or infinite is a RuntimeError. Nothing
     is recorded for autograd (`no_grad`). Source: `torch/nn/utils/clip_grad.py`, `_get_total_norm`."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
@@ -44,7 +29,8 @@ def get_total_norm(
     if not tensors:
         return creation.tensor(0.0)
     with no_grad():
-        total_norm = vector_norm(functions.stack([vector_norm(tensor, norm_type) for tensor in tensors]), norm_type)
+        norms = [functions.linalg_vector_norm(tensor, norm_type) for tensor in tensors]
+        total_norm = functions.linalg_vector_norm(functions.stack(norms), norm_type)
     if error_if_nonfinite and not math.isfinite(total_norm.item()):
         what = f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped"
         raise RuntimeError(f"{what}. To scale the gradients by it anyway, set `error_if_nonfinite=False`")
