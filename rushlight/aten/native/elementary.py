@@ -15,12 +15,14 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import (
+    BITS,
     FLOATS,
     NUMERIC,
     PLAIN_NUMBERS,
     WHOLE,
     arithmetic,
     between,
+    choose,
     convert,
     exact,
     fits_fast_path,
@@ -223,15 +225,15 @@ def times_logistic(x: np.ndarray) -> np.ndarray:
 
 def soft_plus(x: np.ndarray, beta: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     """log(1 + exp(beta * x)) / beta. Above the threshold the result is `x`, which is almost equal."""
-    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
+    return choose(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
 
 
 def leaky(x: np.ndarray, negative_slope: np.ndarray) -> np.ndarray:
-    return np.where(x > 0, x, x * negative_slope)
+    return choose(x > 0, x, x * negative_slope)
 
 
 def exponential_linear(x: np.ndarray, alpha: np.ndarray, scale: np.ndarray, input_scale: np.ndarray) -> np.ndarray:
-    return np.where(x < 0, np.expm1(x * input_scale) * (alpha * scale), x * scale)
+    return choose(x < 0, np.expm1(x * input_scale) * (alpha * scale), x * scale)
 
 
 def replaced_up_to(x: np.ndarray, threshold: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -299,9 +301,6 @@ def logistic_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
     return slope
 
 
-BITS = {4: np.int32, 8: np.int64}  # by the bytes of a floating number
-
-
 def where_above(grad: np.ndarray, x: np.ndarray, threshold: Scalar) -> np.ndarray:
     """The gradient where `x` is above the threshold, or NaN. A mask of all bits selects it: `np.where` takes three times as long,
     and a product with 0 would keep NaN."""
@@ -359,7 +358,7 @@ def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
-    return np.where(x > 0, grad, grad * negative_slope)
+    return choose(x > 0, grad, grad * negative_slope)
 
 
 def check_sides(name: str, factor: str) -> Callable:
@@ -376,12 +375,12 @@ def check_sides(name: str, factor: str) -> Callable:
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
     scaled = x * beta
-    return np.where(scaled > threshold, grad, grad * logistic(scaled))
+    return choose(scaled > threshold, grad, grad * logistic(scaled))
 
 
 def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Scalar) -> np.ndarray:
     """The gradient where `x` is strictly between the limits, or NaN."""
-    return np.where((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
+    return choose((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
 
 
 tanh_backward = backward_kernel(tanh_slope)
@@ -403,7 +402,7 @@ def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_res
         curve = grad * input_scale * (x + alpha * scale)
     else:
         curve = grad * (input_scale * alpha * scale) * np.exp(x * input_scale)
-    return np.where(x <= 0, curve, grad * scale)
+    return choose(x <= 0, curve, grad * scale)
 
 
 elu_backward_of_two = backward_kernel(elu_slope, check_sides("elu", "an alpha"), parameters=4)

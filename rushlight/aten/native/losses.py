@@ -15,7 +15,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
-from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
+from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
@@ -308,12 +308,12 @@ def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured
 def _smooth_absolute(distance: np.ndarray, beta: float) -> np.ndarray:
     """A parabola below `beta`, and a line above."""
     distance = np.abs(distance)
-    return np.where(distance < beta, 0.5 * distance * distance / (beta or 1), distance - 0.5 * beta)
+    return choose(distance < beta, 0.5 * distance * distance / (beta or 1), distance - 0.5 * beta)
 
 
 def _huber(distance: np.ndarray, delta: float) -> np.ndarray:
     distance = np.abs(distance)
-    return np.where(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    return choose(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
 
 
 mse = _elementwise("mse_loss", np.square, wide=False)

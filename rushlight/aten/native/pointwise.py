@@ -491,11 +491,28 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     return Output(sizes, output_strides(sizes, geometries), common)
 
 
+BITS = {4: np.int32, 8: np.int64}  # by the bytes of a floating number
+
+
+def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`np.where` for bools and arrays of one dtype. With many floating numbers a mask of all bits selects faster, because numpy's
+    loop branches at each element."""
+    if condition.size < 8192 or not a.dtype == b.dtype in (np.float32, np.float64):
+        return np.where(condition, a, b)
+    bits = BITS[a.itemsize]
+    b, keep = b.view(bits), np.negative(condition.view(np.int8)).astype(bits)
+    chosen = (a.view(bits) ^ b) & keep
+    chosen ^= b
+    return chosen.view(a.dtype)
+
+
 @partial(Structured, where_meta)
 def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
     array, choice, *arrays = operand_arrays(out, (condition, self, other), out.dtype)
-    array[...] = np.where(choice, *(each.astype(out.dtype.numpy, copy=False) for each in arrays))
+    array[...] = choose(
+        choice.astype(np.bool_, copy=False), *(each.astype(out.dtype.numpy, copy=False) for each in arrays)
+    )
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
