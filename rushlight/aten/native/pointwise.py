@@ -491,13 +491,13 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     return Output(sizes, output_strides(sizes, geometries), common)
 
 
-BITS = {4: np.int32, 8: np.int64}  # by the bytes of a floating number
+BITS = {4: np.int32, 8: np.int64}  # by the bytes of a number
 
 
 def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """`np.where` for bools and arrays of one dtype. With many floating numbers a mask of all bits selects faster, because numpy's
-    loop branches at each element."""
-    if condition.size < 8192 or not a.dtype == b.dtype in (np.float32, np.float64):
+    """`np.where` for bools and arrays of one dtype. With many numbers a mask of all bits selects faster, because numpy's loop
+    branches at each element."""
+    if condition.size < 8192 or a.dtype != b.dtype or a.itemsize not in BITS:
         return np.where(condition, a, b)
     bits = BITS[a.itemsize]
     b, keep = b.view(bits), np.negative(condition.view(np.int8)).astype(bits)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import widened
+from rushlight.aten.native.pointwise import choose, widened
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.aten.structured import Output, Structured, allocate
 from rushlight.c10.dtypes import FLOATING, bool_, int64
@@ -144,8 +144,8 @@ def max_pool2d_with_indices(
         is_larger = ~(candidate <= largest)  # also of a NaN
         if self.dtype.category == FLOATING:
             is_larger &= (largest == largest) | (candidate != candidate)  # only another NaN replaces a NaN
-        np.copyto(largest, candidate, where=is_larger)
-        np.copyto(found, _index(position, windows, self.size(-1)), where=is_larger)
+        largest[...] = choose(is_larger, candidate, largest)
+        found[...] = choose(is_larger, _index(position, windows, self.size(-1)), found)
     return result, indices
 
 
@@ -187,7 +187,7 @@ def max_pool2d_backward(grad_output, self, kernel_size, stride, padding, dilatio
     padded = _padded(np.zeros(self.shape, widened(self.dtype).numpy), windows, 0)
     for position in _positions(windows):
         view = _at(padded, position, windows)
-        np.add(view, grad, out=view, where=found == _index(position, windows, self.size(-1)))
+        view += choose(found == _index(position, windows, self.size(-1)), grad, grad.dtype.type(0))
     out._array[...] = _image(padded, out._array, windows)
 
 

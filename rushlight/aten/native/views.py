@@ -8,6 +8,7 @@ record these operators. The other views compute the metadata directly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from itertools import accumulate
@@ -17,6 +18,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import cached
 from rushlight.aten.strided import Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BIT, local
@@ -98,12 +100,20 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
     if not is_watched(self):
         return as_view(self, strided.reshape(self, shape))
-    sizes = strided.infer_view_size(shape, self.numel())
-    strides = strided.compute_stride(self.shape, self.stride(), sizes)
+    sizes, strides = _reshaped(self._sizes, self._strides, tuple(shape))
     if strides is not None:
         whole = local.modes or self.is_contiguous()
         return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
     return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
+
+
+@cached
+def _reshaped(
+    sizes: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[Sequence[int], Sequence[int] | None]:
+    """The sizes that `shape` means, and the strides of a view with them, if there is one."""
+    wanted = strided.infer_view_size(shape, math.prod(sizes))
+    return wanted, strided.compute_stride(sizes, strides, wanted)
 
 
 def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
