@@ -260,18 +260,23 @@ def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, 
 
 
 def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
-    """The result for two tensors of one dtype and any sizes, if it is contiguous, else None."""
-    if dispatch.fast_path_disabled or not (isinstance(self, Tensor) and isinstance(other, Tensor)):
+    """The result for a tensor and another one of its dtype, of any sizes, or a number, if the result is contiguous, else None."""
+    if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
         return None
-    if self.dtype is not other.dtype or self.dtype.category not in kinds:
+    if isinstance(other, Tensor):
+        if self.dtype is not other.dtype:
+            return None
+        operand, is_plain = other._array, self._has_plain_strides and other._has_plain_strides
+    elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS:
+        operand, is_plain = other, self._has_plain_strides
+    else:
         return None
     try:
-        array = function(self._array, other._array)
+        array = function(self._array, operand)
     except ValueError:  # the sizes do not broadcast: the slow path raises PyTorch's error
         return None
     if not array.shape or not array.size or not array.flags.c_contiguous:
         return None
-    is_plain = self._has_plain_strides and other._has_plain_strides
     if not is_plain and output_strides(array.shape, (geometry(self), geometry(other))) != plain_strides(array.shape):
         return None
     return wrap_contiguous(array, self.dtype)
