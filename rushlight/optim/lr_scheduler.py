@@ -350,27 +350,21 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._update_lr(math.floor(epoch))
 
 
-class ChainedScheduler(LRScheduler):
-    """Several chainable schedulers, all of which act at each step."""
+class _OfSchedulers(LRScheduler):
+    """A scheduler that consists of others."""
 
-    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
-        if not schedulers:
-            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
-        optimizer = optimizer or schedulers[0].optimizer
+    _schedulers: Sequence[LRScheduler]
+
+    def _take(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
+        name = type(self).__name__
         for i, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"ChainedScheduler: the scheduler at index {i} has no `optimizer`")
+                raise TypeError(f"{name}: the scheduler at index {i} has no `optimizer`")
             if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(f"ChainedScheduler: ReduceLROnPlateau at index {i} needs a metric at each step")
+                raise ValueError(f"{name}: ReduceLROnPlateau at index {i} needs a metric at each step")
             if scheduler.optimizer is not optimizer:
-                raise ValueError(f"ChainedScheduler: the scheduler at index {i} belongs to another optimizer")
+                raise ValueError(f"{name}: the scheduler at index {i} belongs to another optimizer")
         self._schedulers, self.optimizer = schedulers, optimizer
-        self._last_lr = self._current()
-
-    def step(self) -> None:
-        for scheduler in self._schedulers:
-            scheduler.step()
-        self._last_lr = self._current()
 
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
@@ -381,7 +375,22 @@ class ChainedScheduler(LRScheduler):
             ours.load_state_dict(saved)
 
 
-class SequentialLR(LRScheduler):
+class ChainedScheduler(_OfSchedulers):
+    """Several chainable schedulers, all of which act at each step."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if not schedulers:
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+        self._take(schedulers, optimizer or schedulers[0].optimizer)
+        self._last_lr = self._current()
+
+    def step(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._current()
+
+
+class SequentialLR(_OfSchedulers):
     """Schedulers in sequence: at each milestone, a number of steps, the next scheduler starts from its step 0."""
 
     def __init__(
@@ -389,17 +398,10 @@ class SequentialLR(LRScheduler):
     ) -> None:
         if not schedulers:
             raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
-        for i, scheduler in enumerate(schedulers):
-            if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"SequentialLR: the scheduler at index {i} has no `optimizer`")
-            if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(f"SequentialLR: ReduceLROnPlateau at index {i} needs a metric at each step")
-            if scheduler.optimizer is not optimizer:
-                raise ValueError(f"SequentialLR: the scheduler at index {i} belongs to another optimizer")
+        self._take(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(f"SequentialLR: {len(schedulers)} schedulers need {len(schedulers) - 1} milestones")
-        self._schedulers, self._milestones = schedulers, milestones
-        self.last_epoch, self.optimizer = last_epoch + 1, optimizer
+        self._milestones, self.last_epoch = milestones, last_epoch + 1
         # Each scheduler took its first step when it was constructed. Undo all of them, and let only the active one repeat it.
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
@@ -424,14 +426,6 @@ class SequentialLR(LRScheduler):
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
-
-    def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
-            ours.load_state_dict(saved)
 
 
 class OneCycleLR(LRScheduler):
