@@ -599,32 +599,19 @@ def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar)
 
 
 def with_scalar(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
-    """The `pointwise` kernel of tensors and a number, the last argument, with a fast path for contiguous floating tensors of one
-    shape and dtype."""
+    """The `pointwise` kernel of tensors and a number, the last argument, with a fast path for its in-place form too."""
     kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
-    slow_path, slow_path_inplace = kernel.functional, kernel.inplace
-
-    def compute(self: Tensor, *args: Operand) -> np.ndarray | None:
-        *others, number = args
-        if not fits_fast_path(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
-            return None
-        for each in others:
-            if each.dtype is not self.dtype or each._sizes != self._sizes or not each._has_plain_strides:
-                return None
-        return function(self._array, *(each._array for each in others), number)
-
-    def functional(*args: Operand) -> Tensor:
-        found = compute(*args)
-        return slow_path(*args) if found is None else wrap_like(found, args[0])
+    slow_path = kernel.inplace
 
     def inplace(self: Tensor, *args: Operand) -> Tensor:
-        found = compute(self, *args)
-        if found is None:
-            return slow_path_inplace(self, *args)
-        self._array[...] = found
+        *others, number = args
+        arrays = arrays_of_one_shape((self, *others)) if number.__class__ in PLAIN_NUMBERS else None
+        if arrays is None:
+            return slow_path(self, *args)
+        self._array[...] = function(*arrays, number)
         return self
 
-    kernel.functional, kernel.inplace = functional, inplace
+    kernel.inplace = inplace
     return kernel
 
 
