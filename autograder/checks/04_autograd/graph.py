@@ -10,6 +10,7 @@ from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, p
 from .programs import (
     ANY,
     FIXED,
+    FLAGS,
     LEAF,
     ROW,
     VIEWS,
@@ -329,8 +330,6 @@ def _(torch, **case):
 
 # Refused writes ------------------------------------------------------------------------------------------------------
 
-QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recorded
-
 
 @program(
     "history.check_inplace",
@@ -352,10 +351,12 @@ QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recor
         ([LEAF, ROW], do("clone 0, first 2, add_ 3 1, first 2, mul_ 4 1")),
         ([LEAF], do("clone 0, expand 1, double_ 2")), ([LEAF, LEAF], do("quietly t 0, add_ 2 1")),
         ([LEAF, LEAF], do("quietly first 0, quietly unsqueeze 2, mul_ 3 1")),
-        ([[[3, 3], False], LEAF], do("quietly first 0, add_ 2 1")), ([[[3, 3], False], LEAF], do("quietly t 0, first 2, add_ 3 1")),
-        ([[[3, 3], False], LEAF], do("quietly first 0, double_ 2")),
-        ([[[3, 3], False], LEAF], do("quietly first 0, quietly add_ 2 1")),
         ([LEAF], do("clone 0, quietly t 1, double_ 2")),
+        *(([[[3, 3], False], ROW], do(f"{how} {then}")) for how in ("quietly", *FLAGS) for then in (
+            "first 0, add_ 2 1", "first 0, double_ 2", "first 0, quietly add_ 2 1", "first 0, view 2, add_ 3 1",
+            "t 0, first 2, add_ 3 1", "first 0, add_ 0 1, double_ 2",
+        )),
+        *(([LEAF], do(f"clone 0, {how} t 1, {then}")) for how in FLAGS for then in ("double_ 2", "quietly double_ 2")),
         *(([[[3, 3], False], LEAF], do(f"first 0, add_ 0 1, {then}, neg 2"))
           for then in ("double_ 2", "add_ 2 1", "neg 2, double_ 2", "first 2, double_ 2", "first 2, double_ 3")),
     ),
@@ -363,11 +364,10 @@ QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recor
 )  # fmt: skip
 def writing(xp, leaves, statements):
     values, written = start(xp, leaves), []
-    for name, *indices in statements:
-        with grad_mode(xp, name not in QUIET_VIEWS):
-            written.append(operate(xp, values, QUIET_VIEWS.get(name, name), *indices))
-    if any(name in QUIET_VIEWS for name, *_ in statements):
-        values = values[: len(leaves)]  # torch changes such a view even if it refuses the write
+    for statement in statements:
+        written.append(operate(xp, values, *statement))
+    if any(name.partition(" ")[2] in VIEWS for name, *_ in statements):
+        values = values[: len(leaves)]  # torch changes a view with a flag even if it refuses the write
     written = [each for each in written if each is not None]
     shown = [outcome(attempt(lambda x=x: described(x)), "tensor") for x in values]
     graph, nodes = graph_of(values)

@@ -6,7 +6,7 @@ All sizes are 3 or 1, of at most two dimensions, so that any two values broadcas
 
 from __future__ import annotations
 
-from ..cases import attempt, drawn, listed, several
+from ..cases import attempt, drawn, is_torch, listed, several
 from ..listing import Listing
 from .graphs import grad_mode
 
@@ -46,6 +46,17 @@ IN_PLACE = {
     "copy_": lambda xp, x, y: x.copy_(_other(x, y)),
 }  # fmt: skip
 OPERATIONS, QUIETLY = UNARY | SEVERAL | VIEWS | BINARY | CUT, "quietly "
+QUIET_MODES = {"quietly": "no_grad", "inferring": "inference_mode"}  # by the word before the operation
+FLAGS = {"custom": "IN_CUSTOM_FUNCTION", "inferring": "INFERENCE_MODE"}  # of a view, by the same word
+
+
+def flagged(xp, view, flag):
+    """Give a view the flag that says how it was made, because custom functions and inference mode are later exercises."""
+    if is_torch(xp):
+        xp._C._autograd._set_creation_meta(view, getattr(xp._C._autograd.CreationMeta, flag))
+    else:
+        view._creation_meta = type(view._creation_meta)[flag]
+    return view
 
 
 def _other(x, y):
@@ -60,7 +71,11 @@ def operate(xp, values, name, *indices):
         with grad_mode(xp, not name.startswith(QUIETLY)):
             y = others[0] if others else values[0]
             return attempt(lambda: "written" if write(xp, x, y) is x else "another tensor")
-    result = OPERATIONS[name](xp, *operands)
+    how, _, plain = name.rpartition(" ")
+    with grad_mode(xp, xp.is_grad_enabled() and how not in QUIET_MODES):
+        result = OPERATIONS[plain](xp, *operands)
+    if how in FLAGS:
+        flagged(xp, result, FLAGS[how])
     values.extend(result if isinstance(result, (list, tuple)) else [result])
 
 
@@ -130,7 +145,7 @@ def listing_of(torch, leaves, statements, times=1):
         made = f"(torch.arange({x.numel()}, dtype=torch.float64).reshape({shape}) * 0.25 {_signed(0.5 * number - 1)})"
         page.add(made + ".requires_grad_()" * requires_grad, x)
     for name, *indices in statements * times:
-        plain, known = name.removeprefix(QUIETLY), [*page.values]
+        (how, _, plain), known = name.rpartition(" "), [*page.values]
         text = page.operation(plain, indices[0], indices[1] if len(indices) > 1 else 0)
         try:
             said = operate(torch, known, name, *indices)
@@ -139,10 +154,15 @@ def listing_of(torch, leaves, statements, times=1):
             break
         if plain in IN_PLACE:
             raises = f"  # {said}, and the program goes on" * said.startswith("raises")
-            page.lines += ["with torch.no_grad():", f"    {text}{raises}"] if plain != name else [text + raises]
+            page.lines.append(text + raises)
         else:
             made = known[len(page.values) :]
             page.add(text, made if name in SEVERAL else made[0])
+        if how in QUIET_MODES:
+            page.lines[-1:] = [f"with torch.{QUIET_MODES[how]}():", f"    {page.lines[-1]}"]
+        elif how in FLAGS:
+            flags = "torch._C._autograd"
+            page.lines.append(f"{flags}._set_creation_meta({page.name(-1)}, {flags}.CreationMeta.{FLAGS[how]})")
     return page
 
 

@@ -141,12 +141,24 @@ def check_inplace__refuses_leaves_that_require_nothing(self):
         raise RuntimeError("a leaf")
 
 
-def check_inplace__allows_views_made_in_no_grad(self):
-    base = self._base
-    if self._creation_meta == 2:
-        raise RuntimeError("one of several views")
-    if history.requires_grad(self) and (self.is_leaf or base is not None and base.is_leaf):
+def _refuse(self, creation_metas):
+    without_node = self._autograd is None or self._autograd.grad_fn is None
+    if self._creation_meta in creation_metas:
+        raise RuntimeError("a view with a flag")
+    if history.requires_grad(self) and (without_node or self._base is not None and self._base.is_leaf):
         raise RuntimeError("a leaf, or a view of a leaf")
+
+
+def check_inplace__allows_views_made_in_no_grad(self):
+    _refuse(self, (1, 2, 4))
+
+
+def check_inplace__allows_views_made_in_inference_mode(self):
+    _refuse(self, (1, 2, 3))
+
+
+def check_inplace__allows_views_made_by_a_function(self):
+    _refuse(self, (2, 3, 4))
 
 
 def check_inplace__asks_only_the_view(self):
