@@ -19,9 +19,10 @@ GRADED = params({name: check for name, check in registry().items() if not is_sho
 
 
 @pytest.mark.parametrize("check", ALL)
-def test_the_reference_agrees_with_torch(check, judge, plugged):
+def test_the_reference_agrees_with_torch(check, judge, plugged, recwarn):
     verdict = judge.verdict(check.name, answer)
     assert verdict.outcome == PASSED, str(verdict)
+    assert not recwarn.list, "nbgrader by itself gives no points to a cell that wrote to stderr"
 
 
 @pytest.mark.parametrize("check", GRADED)
