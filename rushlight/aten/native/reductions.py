@@ -406,7 +406,7 @@ def softmax(array: np.ndarray, dim: int) -> np.ndarray:
     x = array.astype(np.float32) if array.dtype == np.float16 else array
     weights = np.exp(x - x.max(axis=dim, keepdims=True))
     weights /= weights.sum(axis=dim, keepdims=True)
-    return weights.astype(array.dtype, copy=False)
+    return weights.astype(array.dtype)
 
 
 def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarray:
