@@ -83,15 +83,18 @@ DEFAULT, AD_INPLACE_OR_VIEW = CreationMeta.DEFAULT, BIT["ADInplaceOrView"]
 
 def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -> Tensor:
     """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory and an inference
-    tensor are not views. With `DEFAULT`, the creation meta of a view is that of `base`.
-    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`."""
+    tensor are not views. With `DEFAULT`, the creation meta of a view is that of `base`; that of inference mode always stays.
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`; `variable.h`, `propagate_creation_meta`."""
     if view is not base and view._storage is base._storage and view._key_set & AD_INPLACE_OR_VIEW:
         view._base = base if base._base is None else base._base
         view._view_version = view._storage.version
         if not local.grad_enabled or local.inference:
             creation_meta = CreationMeta.INFERENCE_MODE if local.inference else CreationMeta.NO_GRAD_MODE
-        if creation_meta or base._creation_meta:
-            view._creation_meta = creation_meta or base._creation_meta
+        before = base._creation_meta
+        if before and (not creation_meta or before is CreationMeta.INFERENCE_MODE):
+            creation_meta = before
+        if creation_meta:
+            view._creation_meta = creation_meta
     return view
 
 

@@ -244,3 +244,14 @@ def a_view_that_requires_grad_only_by_its_base(xp):
 def test_a_program_shows_what_it_shows_on_torch(program):
     program(torch)
     agree(program)
+
+
+VIEWS = {"in no_grad": lambda xp, x: quietly(xp, lambda: x[1:]), "by unbind": lambda xp, x: x.unbind()[0]}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_view_of_a_view_from_inference_mode_says_so(view):
+    for xp in FRAMEWORKS:
+        _, result = leaf_and_result(xp)
+        with pytest.raises(RuntimeError, match="inference"):
+            view(xp, quietly(xp, lambda: result.view(2, 2), "inference_mode")).add_(1)
