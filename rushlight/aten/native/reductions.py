@@ -148,7 +148,10 @@ class Sum(ToDtype):
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)
-        found = np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C")
+        if one in (-1, ndim - 1) and fits_row_sums(tensor._array):
+            found = line_sums(tensor._array, one).reshape((*tensor._sizes[:-1], 1) if keepdim else tensor._sizes[:-1])
+        else:
+            found = np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C")
         if self.is_mean:
             np.true_divide(found, tensor.numel() if one is None else tensor._sizes[one], found)
         return wrap_contiguous(found, tensor.dtype)
@@ -450,10 +453,16 @@ def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
 
 
 def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
-    """The sums along a dimension, which stays with size 1. A BLAS sums the rows of a matrix by a product with ones."""
-    if array.ndim == 2 and dim in (1, -1):
-        return np.matmul(array, _ones(array.shape[1], array.dtype))[:, None]
+    """The sums along a dimension, which stays with size 1. A BLAS sums short rows by a product with ones."""
+    if dim in (-1, array.ndim - 1) and fits_row_sums(array):
+        rows = array.reshape(-1, array.shape[-1])
+        return np.matmul(rows, _ones(array.shape[-1], array.dtype)).reshape(*array.shape[:-1], 1)
     return np.add.reduce(array, dim, keepdims=True)
+
+
+def fits_row_sums(array: np.ndarray) -> bool:
+    """Whether the rows are in memory one after the other, and so short that the order of a BLAS's additions does not matter."""
+    return array.ndim > 1 and 0 < array.shape[-1] <= 1024 and array.flags.c_contiguous and array.itemsize >= 4
 
 
 @lru_cache(64)
@@ -527,7 +536,7 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
     """Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax_backward_kernel`."""
     slope = grad * y
-    np.subtract(grad, np.add.reduce(slope, dim, keepdims=True), slope)
+    np.subtract(grad, line_sums(slope, dim), slope)
     slope *= y
     return slope
 
