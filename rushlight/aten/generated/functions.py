@@ -13,7 +13,7 @@ from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.c10.schema import NUMBERS
+from rushlight.c10.schema import NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
@@ -1989,8 +1989,10 @@ def one_hot(input=None, num_classes=-1, **numpy_names):
 def roll(input=None, shifts=None, dims=(), **numpy_names):
     if numpy_names or shifts is None:
         return call_by_name([roll_op], locals())
-    shifts = (shifts,) if shifts.__class__ is int else shifts
-    dims = (dims,) if dims.__class__ is int else dims
+    if shifts.__class__ is not tuple:
+        shifts = (shifts,) if shifts.__class__ is int else as_int_list(shifts)
+    if dims.__class__ is not tuple:
+        dims = (dims,) if dims.__class__ is int else as_int_list(dims)
     dims = () if dims is None else dims
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2124,7 +2126,8 @@ def all(*args, **kwargs):
 def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([amax_op, amax_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     if out is not None:
         return invoke(amax_out_op, input, dim, keepdim, out)
@@ -2138,7 +2141,8 @@ def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
 def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([amin_op, amin_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     if out is not None:
         return invoke(amin_out_op, input, dim, keepdim, out)
@@ -2219,7 +2223,8 @@ def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
 def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([logsumexp_op, logsumexp_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
     try:
@@ -2567,7 +2572,8 @@ def linalg_matrix_norm(*args, **kwargs):
 def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([linalg_vector_norm_op, linalg_vector_norm_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     if dtype is not None:
         dtype = as_dtype(dtype)
     if out is not None:
@@ -2976,7 +2982,8 @@ def convolution_backward(
 def _adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
     if numpy_names or output_size is None:
         return call_by_name([_adaptive_avg_pool2d_op], locals())
-    output_size = (output_size,) if output_size.__class__ is int else output_size
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2997,7 +3004,8 @@ def _adaptive_avg_pool2d_backward(grad_output=None, input=None, **numpy_names):
 def adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
     if numpy_names or output_size is None:
         return call_by_name([adaptive_avg_pool2d_op], locals())
-    output_size = (output_size,) if output_size.__class__ is int else output_size
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3019,10 +3027,13 @@ def avg_pool2d(
 ):
     if numpy_names or kernel_size is None:
         return call_by_name([avg_pool2d_op, avg_pool2d_out_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
     stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(
             avg_pool2d_out_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
@@ -3060,9 +3071,12 @@ def avg_pool2d_backward(
         or count_include_pad is None
     ):
         return call_by_name([avg_pool2d_backward_op, avg_pool2d_backward_grad_input_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(
             avg_pool2d_backward_grad_input_op,
@@ -3100,11 +3114,15 @@ def max_pool2d(
 ):
     if numpy_names or kernel_size is None:
         return call_by_name([max_pool2d_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
     stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3117,11 +3135,15 @@ def max_pool2d_with_indices(
 ):
     if numpy_names or kernel_size is None:
         return call_by_name([max_pool2d_with_indices_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
     stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3146,10 +3168,14 @@ def max_pool2d_with_indices_backward(
         return call_by_name(
             [max_pool2d_with_indices_backward_op, max_pool2d_with_indices_backward_grad_input_op], locals()
         )
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
     if out is not None:
         return invoke(
             max_pool2d_with_indices_backward_grad_input_op,
@@ -3215,7 +3241,8 @@ def _pad_circular(input=None, pad=None, **numpy_names):
 def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad1d_op, reflection_pad1d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad1d_out_op, input, padding, out)
     try:
@@ -3228,7 +3255,8 @@ def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
 def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad1d_backward_op, reflection_pad1d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad1d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3241,7 +3269,8 @@ def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out
 def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad2d_op, reflection_pad2d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad2d_out_op, input, padding, out)
     try:
@@ -3254,7 +3283,8 @@ def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
 def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad2d_backward_op, reflection_pad2d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad2d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3267,7 +3297,8 @@ def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out
 def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad3d_op, reflection_pad3d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad3d_out_op, input, padding, out)
     try:
@@ -3280,7 +3311,8 @@ def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
 def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad3d_backward_op, reflection_pad3d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad3d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3293,7 +3325,8 @@ def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out
 def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad1d_op, replication_pad1d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad1d_out_op, input, padding, out)
     try:
@@ -3306,7 +3339,8 @@ def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
 def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad1d_backward_op, replication_pad1d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad1d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3319,7 +3353,8 @@ def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, ou
 def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad2d_op, replication_pad2d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad2d_out_op, input, padding, out)
     try:
@@ -3332,7 +3367,8 @@ def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
 def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad2d_backward_op, replication_pad2d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad2d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3345,7 +3381,8 @@ def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, ou
 def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad3d_op, replication_pad3d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad3d_out_op, input, padding, out)
     try:
@@ -3358,7 +3395,8 @@ def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
 def replication_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad3d_backward_op, replication_pad3d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad3d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -6488,8 +6526,10 @@ Tensor.repeat = tensor_repeat
 
 
 def tensor_roll(self, shifts, dims=()):
-    shifts = (shifts,) if shifts.__class__ is int else shifts
-    dims = (dims,) if dims.__class__ is int else dims
+    if shifts.__class__ is not tuple:
+        shifts = (shifts,) if shifts.__class__ is int else as_int_list(shifts)
+    if dims.__class__ is not tuple:
+        dims = (dims,) if dims.__class__ is int else as_int_list(dims)
     dims = () if dims is None else dims
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6648,7 +6688,8 @@ Tensor.all = tensor_all
 def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
     if numpy_names:
         return call_by_name([amax_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6663,7 +6704,8 @@ Tensor.amax = tensor_amax
 def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
     if numpy_names:
         return call_by_name([amin_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6766,7 +6808,8 @@ Tensor.log_softmax = tensor_log_softmax
 def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([logsumexp_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7078,7 +7121,9 @@ Tensor.median = tensor_median
 
 def tensor_sort(self, *args, **kwargs):
     if not (args or kwargs):
-        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+        return return_types.named(
+            return_types.sort, sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+        )
     return return_types.named(
         return_types.sort,
         resolve(
@@ -7097,12 +7142,12 @@ Tensor.sort = tensor_sort
 
 def tensor_topk(self, k=None, dim=-1, largest=True, sorted=True, **numpy_names):
     if numpy_names or k is None:
-        return call_by_name([topk_op], locals())
+        return return_types.named(return_types.topk, call_by_name([topk_op], locals()))
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return invoke(topk_op, self, k, dim, largest, sorted)
-    return topk_op.table[key_set](self, k, dim, largest, sorted)
+        return return_types.named(return_types.topk, invoke(topk_op, self, k, dim, largest, sorted))
+    return return_types.named(return_types.topk, topk_op.table[key_set](self, k, dim, largest, sorted))
 
 
 Tensor.topk = tensor_topk

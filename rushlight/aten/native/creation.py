@@ -10,12 +10,14 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
+from operator import index
 
 import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import resize_ as resize
@@ -64,6 +66,7 @@ def device_type(wanted: Device) -> str:
 
 def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """A tensor of one value, which also decides the dtype."""
+    fill_value = fill_value.item() if isinstance(fill_value, Tensor) and not fill_value.dim() else fill_value
     return fill_(_new(size, dtype or scalar_type(fill_value), device), fill_value)
 
 
@@ -159,6 +162,7 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
         start, step = int(start), int(step)
     if count != out.numel():
         resize_output(out, (count,))
+    assert_no_internal_overlap(out)
     if not out.is_meta:
         out._array[...] = (start + np.arange(count) * step).reshape(out.shape)
     return out
@@ -176,6 +180,7 @@ def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor
 def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`steps` numbers at equal distances, the first `start` and the last `end`. Numbers may be tensors without dimensions.
     Source: `aten/src/ATen/native/RangeFactories.cpp`, `linspace_out`."""
+    steps = index(steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     return linspace_out(start, end, steps, _new((steps,), dtype, device))
@@ -192,6 +197,7 @@ def eye_m_out(n, m, out: Tensor) -> Tensor:
     for name, size in ("n", n), ("m", m):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    n, m = index(n), index(m)
     resize_(out, (n, m))
     if not out.is_meta:
         out._array[...] = np.eye(n, m)
@@ -207,6 +213,7 @@ def linspace_out(start, end, steps, out: Tensor) -> Tensor:
         raise RuntimeError("number of steps must be non-negative")
     if out.numel() != steps:
         resize_output(out, (steps,))
+    assert_no_internal_overlap(out)
     if out.is_meta or not steps:
         return out
     start, end = (bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end))
@@ -308,9 +315,12 @@ def asarray(
 
     Raises:
         ValueError: `copy=False`, and the memory cannot be shared.
+        RuntimeError: `copy=False` for a numpy scalar.
 
     Source: `torch/csrc/utils/tensor_new.cpp`, `asarray`.
     """
+    if copy is False and isinstance(obj, np.generic):
+        raise RuntimeError("can't alias NumPy scalars: remove copy=False, or make it an array")
     found = _shared(obj, dtype)
     if found is None:
         if copy is False:
@@ -412,11 +422,13 @@ def refuse_torch_function(cls: type) -> None:
 Tensor._base_tensor_ctor = base_tensor_ctor
 
 
-def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
+def new_tensor(
+    self: Tensor, data, *, dtype: dtype | None = None, device: Device = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
     if isinstance(data, Tensor):
         _warn_of_copy(stacklevel=3)
-    return _tensor(data, dtype or self.dtype, device or self.device)
+    return leaf(_tensor(data, dtype or self.dtype, device or self.device), requires_grad)
 
 
 Tensor.new_tensor = new_tensor

@@ -114,6 +114,33 @@ repr(xp.max(m, 0))
 repr(m.min(1, keepdim=True))
 xp.max(m, 0).values
 v, k = m.max(0); k
+m.sort().values
+m.sort(0, stable=True).indices
+m.topk(1).indices
+m.topk(k=1, axis=0).values
+xp.topk(m, 1).values
+xp.randn(xp.tensor(3)).shape
+xp.randn(True)
+xp.randn(xp.tensor(2.0))
+m.sum(xp.tensor(1))
+m.sum(np.int64(1))
+m.amax(np.int64(1))
+m.amax(xp.tensor(1))
+m.amax(xp.tensor(1.0))
+m.amax(True)
+m.roll(xp.tensor(1), np.int64(0))
+xp.full((2,), xp.tensor(3))
+xp.full((2,), xp.tensor([3]))
+xp.eye(xp.tensor(2))
+xp.linspace(0, 1, xp.tensor(3))
+xp.linspace(0, 1, 3, out=xp.zeros(1).expand(3))
+xp.arange(3, out=xp.zeros(1, dtype=xp.long).expand(3))
+y.new_tensor([1.0], requires_grad=True)
+xp.asarray(np.float32(3), copy=False)
+xp.asarray(np.float32(3))
+xp.empty(2, 4, 2**29, 2**29)
+xp.float32.is_complex
+xp.pi, xp.e, xp.inf, xp.nan, y[xp.newaxis].shape
 repr(type(m.max(0)))
 type(m.max(0)) is xp.return_types.max
 type(xp.max(m, 0, out=(xp.empty(0), xp.empty(0, dtype=xp.long)))) is xp.return_types.max_out
