@@ -441,7 +441,7 @@ def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list 
 
 def _converted(argument: Argument, value: Any) -> Any:
     """A value after conversion: a `Scalar` may be a tensor without dimensions, a `ScalarType` may be a Python type."""
-    if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0:
+    if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0 and not value.requires_grad:
         return value.item()
     if argument.base == "ScalarType" and value in PYTHON_DTYPES:
         return PYTHON_DTYPES[value]

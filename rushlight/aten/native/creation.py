@@ -64,9 +64,19 @@ def device_type(wanted: Device) -> str:
     return "cpu" if wanted is None else device(wanted).type
 
 
+def as_number(fill_value: Tensor | Scalar) -> Scalar:
+    """A tensor without dimensions may be passed for a number, unless it requires grad: its gradient would be lost.
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `FunctionParameter::_check`."""
+    if not isinstance(fill_value, Tensor):
+        return fill_value
+    if fill_value.dim() or fill_value.requires_grad:
+        raise TypeError("fill_value must be a number, or a tensor without dimensions that does not require grad")
+    return fill_value.item()
+
+
 def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """A tensor of one value, which also decides the dtype."""
-    fill_value = fill_value.item() if isinstance(fill_value, Tensor) and not fill_value.dim() else fill_value
+    fill_value = as_number(fill_value)
     return fill_(_new(size, dtype or scalar_type(fill_value), device), fill_value)
 
 
@@ -78,6 +88,7 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """A tensor of one value. There is a fast path without options for contiguous tensors on the CPU."""
+    fill_value = as_number(fill_value)
     if dtype is device is memory_format is None and fits_fast_path(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
@@ -100,7 +111,7 @@ def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, 
 
 
 def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), fill_value)
+    return fill_(new_empty(self, size, dtype, layout, device), as_number(fill_value))
 
 
 def filled(value: int) -> tuple[Callable, ...]:
@@ -457,7 +468,8 @@ def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
     if dim == len(sizes):
         if _is_sequence(data):
             raise TypeError(f"expected a number at dim {dim}, as before, but got a {type(data).__name__}")
-        yield data.item() if isinstance(data, Tensor) else data
+        floating = isinstance(data, Tensor) and data.requires_grad  # `float` warns
+        yield float(data) if floating else data.item() if isinstance(data, Tensor) else data
         return
     if not _is_sequence(data):
         raise TypeError(f"not a sequence: expected one of length {sizes[dim]} at dim {dim}, but got {data!r}")
