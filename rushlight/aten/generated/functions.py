@@ -7930,7 +7930,7 @@ def compare_array(self, other):  # of all operators, PyTorch's `==` alone accept
 
 
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
-    return self.reciprocal() * other
+    return self.reciprocal() * other if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__

@@ -24,6 +24,7 @@ from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
 from rushlight.c10.dtypes import (
     INTEGRAL,
+    Scalar,
     as_dtype,
     dtype,
     from_numpy_dtype,

@@ -114,6 +114,8 @@ repr(xp.max(m, 0))
 repr(m.min(1, keepdim=True))
 xp.max(m, 0).values
 v, k = m.max(0); k
+y.__rtruediv__("a")
+"a" / y
 m.sort().values
 m.sort(0, stable=True).indices
 m.topk(1).indices
