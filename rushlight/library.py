@@ -242,6 +242,9 @@ def invoke(operator: Operator, *stack: Any) -> Any:
             name = "input" if argument.name == "self" else argument.name
             which = f"argument '{name}' (position {operator.schema.arguments.index(argument) + 1})"
             raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
+    is_number = stack and isinstance(stack[0], NUMBERS) and may_be_number(operator.schema, operator.schema.arguments[0])
+    if is_number and not any(hasattr(value, "_key_set") for value in stack):  # `rl.add(2, 3)`
+        stack = (_through_table(operators["aten::full"], ((), stack[0], None, None, None, None)), *stack[1:])
     return _through_table(operator, stack)
 
 

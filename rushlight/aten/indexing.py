@@ -140,7 +140,10 @@ def out_of_bounds(index: int, position: int, size: int) -> IndexError:
 
 
 def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
-    start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+    try:
+        start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)

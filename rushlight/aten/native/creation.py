@@ -447,9 +447,15 @@ Tensor.new_tensor = new_tensor
 
 
 def _is_sequence(data) -> bool:
-    if isinstance(data, (np.ndarray, Tensor)):
+    """Whether `data` has elements. A tensor within a list is a number, and must have one element.
+    Source: CPython's `PySequence_Check`."""
+    if isinstance(data, np.ndarray):
         return data.ndim > 0
-    return isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+    if isinstance(data, Sequence):
+        return not isinstance(data, (str, bytes))
+    return (
+        not isinstance(data, (Tensor, np.generic, dict)) and hasattr(data, "__getitem__") and hasattr(data, "__len__")
+    )
 
 
 def _infer_dtype(data) -> dtype:
@@ -457,8 +463,8 @@ def _infer_dtype(data) -> dtype:
         return reduce(promote_any, map(_infer_dtype, data)) if len(data) else get_default_dtype()
     if isinstance(data, (np.ndarray, np.generic)):
         return from_numpy_dtype(data.dtype)
-    if isinstance(data, str):
-        raise TypeError("a tensor holds numbers, not 'str'")
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"a tensor holds numbers, not {type(data).__name__!r}")
     if not isinstance(data, (Tensor, bool, int, float)):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}; a tensor holds numbers")
     return data.dtype if isinstance(data, Tensor) else scalar_type(data)
@@ -469,8 +475,9 @@ def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
     if dim == len(sizes):
         if _is_sequence(data):
             raise TypeError(f"expected a number at dim {dim}, as before, but got a {type(data).__name__}")
-        floating = isinstance(data, Tensor) and data.requires_grad  # `float` warns
-        yield float(data) if floating else data.item() if isinstance(data, Tensor) else data
+        if isinstance(data, Tensor):
+            data = float(data) if data.dtype.is_floating_point else index(data)
+        yield data
         return
     if not _is_sequence(data):
         raise TypeError(f"not a sequence: expected one of length {sizes[dim]} at dim {dim}, but got {data!r}")

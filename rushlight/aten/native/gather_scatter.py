@@ -435,7 +435,11 @@ def index_put_(
         return masked_fill_(self, mask, values.item())
     _assert_no_overlap(self, values, *indices)
     info = advanced_index(self, indices)
-    if infer_size(values.shape, info.sizes) != info.sizes:
+    try:
+        fits = infer_size(values.shape, info.sizes) == info.sizes
+    except RuntimeError:
+        fits = False
+    if not fits:
         shapes = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(info.sizes)}"
         raise RuntimeError(f"shape mismatch: value tensor of shape {shapes}")
     if values.dtype is not self.dtype:

@@ -94,6 +94,8 @@ def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> tuple[Tensor,
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if len({tensor.dtype for tensor in tensors}) > 1:
         raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    if len({tensor.device.type for tensor in tensors}) > 1:
+        raise RuntimeError("torch.meshgrid expects all tensors to have the same device")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     tensors, is_xy = [*tensors], indexing == "xy" and len(tensors) > 1
