@@ -23,25 +23,26 @@ __all__ = [
     "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_", "as_strided_scatter", "baddbmm",
     "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not",
     "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "column_stack", "constant_pad_nd",
-    "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal",
-    "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty",
-    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
-    "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather",
-    "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le",
-    "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill",
-    "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum",
-    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer",
-    "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm",
-    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
-    "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin",
-    "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh",
-    "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
-    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
+    "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum",
+    "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
+    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
+    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
+    "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
+    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan",
+    "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
+    "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell",
+    "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median",
+    "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal",
+    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
+    "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt",
+    "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid",
+    "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt",
+    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
+    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -134,6 +135,17 @@ def movedim(*args, **kwargs):
         (
             movedim_intlist_op,
             movedim_int_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def moveaxis(*args, **kwargs):
+    return resolve(
+        (
+            moveaxis_intlist_op,
+            moveaxis_int_op,
         ),
         args,
         kwargs,
@@ -252,6 +264,16 @@ def transpose(input=None, dim0=None, dim1=None, **numpy_names):
     except AttributeError:
         return invoke(transpose_int_op, input, dim0, dim1)
     return transpose_int_op.table[key_set](input, dim0, dim1)
+
+
+def swapaxes(input=None, axis0=None, axis1=None, **numpy_names):
+    if numpy_names or axis0 is None or axis1 is None:
+        return call_by_name([swapaxes_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapaxes_op, input, axis0, axis1)
+    return swapaxes_op.table[key_set](input, axis0, axis1)
 
 
 def unbind(input=None, dim=0, **numpy_names):
@@ -809,6 +831,28 @@ def clamp_(*args, **kwargs):
         (
             clamp__Tensor_op,
             clamp__op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clip(*args, **kwargs):
+    return resolve(
+        (
+            clip_op,
+            clip_Tensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clip_(*args, **kwargs):
+    return resolve(
+        (
+            clip__op,
+            clip__Tensor_op,
         ),
         args,
         kwargs,
@@ -2420,6 +2464,22 @@ def dstack(tensors, *, out=None):
     if out is not None:
         return invoke(dstack_out_op, tensors, out)
     return invoke(dstack_op, tensors)
+
+
+def concat(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([concat_op, concat_out_op], locals())
+    if out is not None:
+        return invoke(concat_out_op, tensors, dim, out)
+    return invoke(concat_op, tensors, dim)
+
+
+def concatenate(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([concatenate_op, concatenate_out_op], locals())
+    if out is not None:
+        return invoke(concatenate_out_op, tensors, dim, out)
+    return invoke(concatenate_op, tensors, dim)
 
 
 def hstack(tensors, *, out=None):
@@ -4488,6 +4548,20 @@ def tensor_movedim(self, *args, **kwargs):
 Tensor.movedim = tensor_movedim
 
 
+def tensor_moveaxis(self, *args, **kwargs):
+    return resolve(
+        (
+            moveaxis_intlist_op,
+            moveaxis_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.moveaxis = tensor_moveaxis
+
+
 def tensor_narrow(self, *args, **kwargs):
     return resolve(
         (
@@ -4653,6 +4727,17 @@ def tensor_transpose(self, dim0, dim1):
 
 
 Tensor.transpose = tensor_transpose
+
+
+def tensor_swapaxes(self, axis0, axis1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapaxes_op, self, axis0, axis1)
+    return swapaxes_op.table[key_set](self, axis0, axis1)
+
+
+Tensor.swapaxes = tensor_swapaxes
 
 
 def tensor_transpose_(self, dim0, dim1):
@@ -5258,6 +5343,38 @@ def tensor_clamp_(self, *args, **kwargs):
 
 
 Tensor.clamp_ = tensor_clamp_
+
+
+def tensor_clip(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clip_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clip_op,
+            clip_Tensor_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clip = tensor_clip
+
+
+def tensor_clip_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clip__op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clip__op,
+            clip__Tensor_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clip_ = tensor_clip_
 
 
 def tensor_clamp_max(self, *args, **kwargs):
@@ -7969,6 +8086,8 @@ flatten_using_ints_op = declare("flatten.using_ints(Tensor(a) self, int start_di
 mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
 movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+moveaxis_intlist_op = declare("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+moveaxis_int_op = declare("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 narrow_op = declare("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
 narrow_Tensor_op = declare("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
 numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)")
@@ -7992,6 +8111,7 @@ squeeze__dims_op = declare("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(
 t_op = declare("t(Tensor(a) self) -> Tensor(a)")
 t__op = declare("t_(Tensor(a!) self) -> Tensor(a!)")
 transpose_int_op = declare("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+swapaxes_op = declare("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
 transpose__op = declare("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
 unbind_int_op = declare("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
 unflatten_int_op = declare("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)")
@@ -8184,6 +8304,10 @@ clamp_Tensor_out_op = declare(
 clamp_op = declare("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
 clamp__op = declare("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
 clamp_out_op = declare("clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")
+clip_op = declare("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
+clip_Tensor_op = declare("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+clip__op = declare("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
+clip__Tensor_op = declare("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
 clamp_max_Tensor_op = declare("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor")
 clamp_max__Tensor_op = declare("clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)")
 clamp_max_Tensor_out_op = declare("clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)")
@@ -8612,6 +8736,10 @@ column_stack_op = declare("column_stack(Tensor[] tensors) -> Tensor")
 column_stack_out_op = declare("column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
 dstack_op = declare("dstack(Tensor[] tensors) -> Tensor")
 dstack_out_op = declare("dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+concat_op = declare("concat(Tensor[] tensors, int dim=0) -> Tensor")
+concat_out_op = declare("concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
+concatenate_op = declare("concatenate(Tensor[] tensors, int dim=0) -> Tensor")
+concatenate_out_op = declare("concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 hstack_op = declare("hstack(Tensor[] tensors) -> Tensor")
 hstack_out_op = declare("hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
 meshgrid_op = declare("meshgrid(Tensor[] tensors) -> Tensor[]")
