@@ -242,8 +242,8 @@ def invoke(operator: Operator, *stack: Any) -> Any:
             name = "input" if argument.name == "self" else argument.name
             which = f"argument '{name}' (position {operator.schema.arguments.index(argument) + 1})"
             raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
-    is_number = stack and isinstance(stack[0], NUMBERS) and may_be_number(operator.schema, operator.schema.arguments[0])
-    if is_number and not any(hasattr(value, "_key_set") for value in stack):  # `rl.add(2, 3)`
+    is_arithmetic = operator.schema.name in ("add", "sub", "mul", "div", "floor_divide")
+    if is_arithmetic and not any(hasattr(value, "_key_set") for value in stack):  # `rl.add(2, 3)`
         stack = (_through_table(operators["aten::full"], ((), stack[0], None, None, None, None)), *stack[1:])
     return _through_table(operator, stack)
 
@@ -369,6 +369,8 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
             source = f"({source},)"
         parts.append(source)
     tensors = [i for i, value in enumerate(stack) if hasattr(value, "_key_set")]
+    if not tensors and may_be_number(operator.schema, operator.schema.arguments[0]):
+        return
     arrange = eval(f"lambda args, kwargs: ({', '.join(parts)},)", {"defaults": defaults})
     _plans[pattern] = operator.table, tensors, arrange
 
