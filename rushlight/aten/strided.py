@@ -177,9 +177,12 @@ class Tensor:
         step = self.dtype.itemsize
         strides = [stride * step for stride in self._strides]
         offset = self._storage_offset * step
-        if len(strides) > 64:
-            raise NotImplementedError("rushlight leaves out computing with more than 64 dimensions, which numpy lacks")
-        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+        try:
+            return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+        except ValueError:
+            if len(strides) <= 64:
+                raise
+            raise NotImplementedError("rushlight leaves out computing with more than 64 dimensions") from None
 
     @lazy
     def _has_plain_strides(self) -> bool:

@@ -86,7 +86,10 @@ def compare_array(self, other):  # of all operators, PyTorch's `==` alone accept
 
 
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
-    return self.reciprocal() * other if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+    try:
+        return self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__

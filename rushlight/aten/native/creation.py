@@ -449,17 +449,15 @@ Tensor.new_tensor = new_tensor
 def _is_sequence(data) -> bool:
     """Whether `data` has elements. A tensor within a list is a number, and must have one element.
     Source: CPython's `PySequence_Check`."""
+    if isinstance(data, (int, float, Tensor, np.generic, str, bytes, dict)):
+        return False
     if isinstance(data, np.ndarray):
         return data.ndim > 0
-    if isinstance(data, Sequence):
-        return not isinstance(data, (str, bytes))
-    return (
-        not isinstance(data, (Tensor, np.generic, dict)) and hasattr(data, "__getitem__") and hasattr(data, "__len__")
-    )
+    return hasattr(data, "__getitem__") and hasattr(data, "__len__")
 
 
 def _infer_dtype(data) -> dtype:
-    if _is_sequence(data) and not isinstance(data, (np.ndarray, Tensor)):
+    if _is_sequence(data) and not isinstance(data, np.ndarray):
         return reduce(promote_any, map(_infer_dtype, data)) if len(data) else get_default_dtype()
     if isinstance(data, (np.ndarray, np.generic)):
         return from_numpy_dtype(data.dtype)
