@@ -8,6 +8,7 @@ import sys
 import warnings
 from functools import partialmethod
 from importlib import import_module
+from math import e, inf, nan, pi
 from types import ModuleType
 
 if not (3, 11) <= sys.version_info < (3, 14):
@@ -102,12 +103,14 @@ bool = dtypes.bool_
 promote_types, result_type = dtypes.promote_any, dtypes.common_dtype
 half, float, double, int, long = float16, float32, float64, int32, int64
 
+newaxis = None
+
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)
 for _dtype in dtypes.ALL:  # x.long(), x.float() and so on
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))
 Tensor.cpu = partialmethod(Tensor.to, "cpu")
 
-__all__ = ["bool", "half", "float", "double", "int", "long", "ops"]
+__all__ = ["bool", "half", "float", "double", "int", "long", "ops", "e", "inf", "nan", "newaxis", "pi"]
 __all__ += [
     name
     for name, value in [*globals().items()]

@@ -260,7 +260,14 @@ def invoke(operator: OpOverload, *stack: Any) -> Any:
             name = "input" if argument.name == "self" else argument.name
             which = f"argument '{name}' (position {position + 1})"
             raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
+        if (
+            position == 0 and operator.schema.name in _OF_NUMBERS and next(iter(tensors_in(stack)), None) is None
+        ):  # `rl.add(2, 3)`
+            stack = (through_table(operators["aten::full"], ((), value, None, None, None, None)), *stack[1:])
     return through_table(operator, stack)
+
+
+_OF_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")
 
 
 def through_table(operator: Operator, stack: Sequence) -> Any:
@@ -392,6 +399,8 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
             source = f"({source},)"
         parts.append(source)
     tensors = [i for i, value in enumerate(stack) if hasattr(value, "_key_set")]
+    if not tensors and may_be_number(operator.schema, operator.schema.arguments[0]):
+        return
     arrange = eval(f"lambda args, kwargs: ({', '.join(parts)},)", {"defaults": defaults})
     _plans[pattern] = operator.table, tensors, arrange
 

@@ -15,14 +15,23 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke, through_table
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_tensor", "meshgrid", "nonzero", "norm", "unique",
-    "unique_consecutive",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_complex", "is_floating_point", "is_tensor",
+    "meshgrid", "nonzero", "norm", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 
 def is_tensor(obj: Any) -> bool:
     """Source: `torch/__init__.py`, `is_tensor`."""
     return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    return input.dtype.is_floating_point
+
+
+def is_complex(input: Tensor) -> bool:
+    """Always False: rushlight leaves out complex numbers."""
+    return input.dtype.is_complex
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -81,7 +90,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The indices of the elements that are not 0, (elements, dimensions), or a vector for each dimension."""
     if as_tuple and out is not None:
-        raise TypeError("nonzero() got an unexpected keyword argument 'out'")
+        raise RuntimeError("nonzero() with as_tuple=True has no out=")
     return functions.nonzero_numpy(input) if as_tuple else functions.nonzero(input, out=out)
 
 
@@ -197,4 +206,6 @@ def contains(self: Tensor, element: Tensor | Scalar) -> bool:
 
 Tensor.to, Tensor.unique, Tensor.unique_consecutive = to, unique, unique_consecutive
 Tensor.__format__, Tensor.__reversed__, Tensor.__contains__ = format_tensor, reverse, contains
+Tensor.is_floating_point, Tensor.is_complex = is_floating_point, is_complex
+Tensor.ndimension, Tensor.nelement = Tensor.dim, Tensor.numel
 Tensor.nonzero, Tensor.norm = tensor_nonzero, tensor_norm

@@ -27,7 +27,10 @@ def getitem(self: Tensor, key) -> Tensor:
     bools, a bool, or a tuple of these. A view, unless the key has a tensor, a sequence or a bool.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`."""
     if type(key) is int and self._sizes:  # a short cut
-        return self.select(0, key)
+        try:
+            return self.select(0, key)
+        except IndexError:
+            raise out_of_bounds(key, 0, self.size(0)) from None
     view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
     if indices:
         return through_table(functions.index_Tensor_op, (view, indices))
@@ -71,9 +74,11 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
     if mentioned > self.dim():
+        if isinstance(key, int):
+            raise IndexError("invalid index of a 0-dim tensor: item() gives its number")
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
     view, dim, indices, indexed = self, 0, [], False
-    for each in keys:
+    for position, each in enumerate(keys):
         if isinstance(each, (Sequence, np.ndarray)):
             dtype = creation._infer_dtype(each)
             each = creation.tensor(each, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
@@ -89,7 +94,10 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
             passed, index = _dimensions(each), each
         else:
-            view, passed = view.select(dim, _as_int(each)), 0
+            number, size = _as_int(each), view.size(dim)
+            if not -size <= number < size:
+                raise out_of_bounds(number, position, size)
+            view, passed = view.select(dim, number), 0
         dim += passed
         indices += [None] * passed if index is None else [index]
         indexed = indexed or index is not None
@@ -128,8 +136,16 @@ def _as_int(key) -> int:
         raise IndexError(f"only {valid} are valid indices (got {type(key).__name__})") from None
 
 
+def out_of_bounds(index: int, position: int, size: int) -> IndexError:
+    """PyTorch calls the position in the key a dimension. Source: `aten/src/ATen/TensorIndexing.h`, `applySelect`."""
+    return IndexError(f"index {index} is out of bounds for dimension {position} with size {size}")
+
+
 def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
-    start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+    try:
+        start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)

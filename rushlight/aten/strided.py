@@ -22,6 +22,7 @@ import numpy as np
 from rushlight.c10 import dispatch, memory_formats
 from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import Scalar, bfloat16, dtype, get_default_dtype
+from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
@@ -176,7 +177,12 @@ class Tensor:
         step = self.dtype.itemsize
         strides = [stride * step for stride in self._strides]
         offset = self._storage_offset * step
-        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+        try:
+            return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+        except ValueError:
+            if len(strides) <= 64:
+                raise
+            raise NotImplementedError("rushlight leaves out computing with more than 64 dimensions") from None
 
     @lazy
     def _has_plain_strides(self) -> bool:
@@ -315,6 +321,8 @@ class Tensor:
         return int(self._number())
 
     def __float__(self) -> float:
+        if self.requires_grad:
+            warn_once("float(x) of a tensor that requires grad loses its history: write x.item() or x.detach()")
         return float(self._number())
 
     def __index__(self) -> int:

@@ -35,7 +35,7 @@ class dtype:
 
     def __init__(self, name: str, type_name: str, category: int) -> None:
         self.name, self.type_name, self.category = name, type_name, category
-        self.is_floating_point = category == FLOATING
+        self.is_floating_point, self.is_complex = category == FLOATING, False
         if name == "bfloat16":
             self.itemsize = 2
         else:

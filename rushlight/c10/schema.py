@@ -425,7 +425,7 @@ def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list 
     listed = 1 if positional and positional[0].name == "self" else 0
     if len(positional) == listed + 1 and positional[listed].type == "int[]":
         rest = args[listed:]
-        if len(rest) > 1 or rest and isinstance(rest[0], int):
+        if len(rest) > 1 or rest and as_int_list(rest[0]) is not rest[0]:
             args = (*args[:listed], rest)
     try:
         stack = bind(schema, args, kwargs)
@@ -440,14 +440,19 @@ def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list 
 
 
 def _converted(argument: Argument, value: Any) -> Any:
-    """A value after conversion: `int[1] dim` may be one int, a `Scalar` may be a tensor without dimensions, a `ScalarType`
-    may be a Python type."""
-    if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0:
+    """A value after conversion: a `Scalar` may be a tensor without dimensions, a `ScalarType` may be a Python type."""
+    if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0 and not value.requires_grad:
         return value.item()
     if argument.base == "ScalarType" and value in PYTHON_DTYPES:
         return PYTHON_DTYPES[value]
-    is_int = isinstance(value, int) and not isinstance(value, bool)
-    return (value,) if is_int and argument.length is not None else value
+    return as_int_list(value) if argument.base == "int" and argument.length is not None else value
+
+
+def as_int_list(value: Any) -> Any:
+    """`int[1] dim` may be one int: Python's, numpy's or a tensor without dimensions."""
+    is_number = isinstance(value, PYTHON_TYPES["int"]) and not isinstance(value, bool)
+    is_tensor = hasattr(value, "_key_set") and _is_base("int", value) and not value.dtype.is_floating_point
+    return (int(value),) if is_number or is_tensor else value
 
 
 def is_of_type(argument: Argument, value: Any) -> bool:

@@ -65,7 +65,10 @@ class UntypedStorage:
     def __init__(self, nbytes: int, device: str = "cpu") -> None:
         self.device_type, self._nbytes = device, nbytes
         if device == "cpu":
-            self._bytes = np.empty(nbytes, np.uint8)
+            try:
+                self._bytes = np.empty(nbytes, np.uint8)
+            except (ValueError, OverflowError, MemoryError):
+                raise RuntimeError(f"cannot allocate {nbytes} bytes") from None
 
     @classmethod
     def of(cls, array: np.ndarray) -> UntypedStorage:

@@ -86,7 +86,10 @@ def compare_array(self, other):  # of all operators, PyTorch's `==` alone accept
 
 
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
-    return self.reciprocal() * other
+    try:
+        return self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
@@ -222,7 +225,8 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     if required is not None:
         test = " or ".join(["numpy_names", *(f"{parameter} is None" for parameter in required)])
         variables = ", ".join(each.variable for each in (native, out) if each is not None)
-        lines += [f"    if {test}:", f"        return call_by_name([{variables}], locals())"]
+        result = with_fields(native, f"call_by_name([{variables}], locals())")
+        lines += [f"    if {test}:", f"        return {result}"]
     for argument in native.schema.arguments:
         parameter = _parameter_name(argument, method)
         if argument is varargs:
@@ -230,7 +234,8 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         elif argument.base == "ScalarType":
             lines += [f"    if {parameter} is not None:", f"        {parameter} = as_dtype({parameter})"]
         elif argument.type.startswith("int[") and argument.type[4:5].isdigit():
-            lines.append(f"    {parameter} = ({parameter},) if {parameter}.__class__ is int else {parameter}")
+            as_list = f"({parameter},) if {parameter}.__class__ is int else as_int_list({parameter})"
+            lines += [f"    if {parameter}.__class__ is not tuple:", f"        {parameter} = {as_list}"]
         if argument.default == []:  # PyTorch's parser has None as this default
             lines.append(f"    {parameter} = () if {parameter} is None else {parameter}")
     stack = [_parameter_name(argument, method) for argument in native.schema.arguments]
@@ -269,7 +274,7 @@ def self_only_call(overloads: list[Native]) -> list[str]:
             defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
             key_set = "(self._key_set | local.included) & ~local.excluded"
             call = f"{native.variable}.table[{key_set}](self{defaults})"
-            return ["    if not (args or kwargs):", f"        return {call}"]
+            return ["    if not (args or kwargs):", f"        return {with_fields(native, call)}"]
     return []
 
 
@@ -280,7 +285,7 @@ def call_lines(native: Native, stack: list[str], is_factory: bool) -> list[str]:
     tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
     optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
     if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
-        return [f"    {returned(f'invoke({native.variable}, {arguments})', is_factory)}"]
+        return [f"    {returned(with_fields(native, f'invoke({native.variable}, {arguments})'), is_factory)}"]
     keys = [f"{tensor}._key_set" for tensor in tensors]
     keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
     keys = " | ".join([*keys, "local.included"])
@@ -288,9 +293,14 @@ def call_lines(native: Native, stack: list[str], is_factory: bool) -> list[str]:
         "    try:",
         f"        key_set = ({keys}) & ~local.excluded",
         "    except AttributeError:",
-        f"        return invoke({native.variable}, {arguments})",
-        f"    {returned(f'{native.variable}.table[key_set]({arguments})', is_factory)}",
+        f"        return {with_fields(native, f'invoke({native.variable}, {arguments})')}",
+        f"    {returned(with_fields(native, f'{native.variable}.table[key_set]({arguments})'), is_factory)}",
     ]
+
+
+def with_fields(native: Native, result: str) -> str:
+    """The result of an operator whose results have names, as their type in `return_types`."""
+    return f"return_types.named(return_types.{native.schema.name}, {result})" if return_fields(native) else result
 
 
 def returned(result: str, is_factory: bool) -> str:
@@ -401,7 +411,7 @@ def functions_file(natives: dict[str, Native]) -> str:
         "from rushlight.c10.dispatch import local",
         "from rushlight.c10.dtypes import as_dtype",
         "from rushlight.c10.memory_formats import contiguous_format",
-        "from rushlight.c10.schema import NUMBERS",
+        "from rushlight.c10.schema import NUMBERS, as_int_list",
         "from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out\n",
         wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
     ]

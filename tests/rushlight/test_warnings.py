@@ -40,6 +40,15 @@ x.sum().backward(create_graph=True, inputs=[x])
 xp.autograd.backward(x.sum(), create_graph=True)
 xp.autograd.grad(x.sum(), x, create_graph=True)
 y.sum().backward(create_graph=True)
+float(x[0])
+int(x[0])
+x[0].item()
+float(y[0])
+xp.tensor([x[0], 1.0])
+xp.zeros(1).expand(2).index_fill_(0, i[:1] - 1, 1.0)
+xp.zeros(1).expand(2).masked_fill_(y > 1, 1.0)
+xp.zeros(2, 1).expand(2, 2)[0].masked_fill_(y > 1, 1.0)
+xp.zeros(1).expand(2).index_put_((i - 1,), y)
 xp.utils.data.DataLoader([1, 2], num_workers=10000).num_workers
 xp.utils.data.DataLoader([1, 2], num_workers=1).num_workers
 xp.utils.data.DataLoader([1, 2]).num_workers

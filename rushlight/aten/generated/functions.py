@@ -13,7 +13,7 @@ from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.c10.schema import NUMBERS
+from rushlight.c10.schema import NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
@@ -23,25 +23,26 @@ __all__ = [
     "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_", "as_strided_scatter", "baddbmm",
     "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not",
     "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clone", "column_stack", "constant_pad_nd",
-    "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal",
-    "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty",
-    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
-    "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather",
-    "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le",
-    "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill",
-    "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum",
-    "mm", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer",
-    "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm",
-    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub",
-    "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin",
-    "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh",
-    "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
-    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
+    "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum",
+    "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
+    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
+    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
+    "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
+    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan",
+    "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
+    "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell",
+    "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median",
+    "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal",
+    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
+    "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt",
+    "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid",
+    "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt",
+    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
+    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -134,6 +135,17 @@ def movedim(*args, **kwargs):
         (
             movedim_intlist_op,
             movedim_int_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def moveaxis(*args, **kwargs):
+    return resolve(
+        (
+            moveaxis_intlist_op,
+            moveaxis_int_op,
         ),
         args,
         kwargs,
@@ -252,6 +264,16 @@ def transpose(input=None, dim0=None, dim1=None, **numpy_names):
     except AttributeError:
         return invoke(transpose_int_op, input, dim0, dim1)
     return transpose_int_op.table[key_set](input, dim0, dim1)
+
+
+def swapaxes(input=None, axis0=None, axis1=None, **numpy_names):
+    if numpy_names or axis0 is None or axis1 is None:
+        return call_by_name([swapaxes_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapaxes_op, input, axis0, axis1)
+    return swapaxes_op.table[key_set](input, axis0, axis1)
 
 
 def unbind(input=None, dim=0, **numpy_names):
@@ -809,6 +831,28 @@ def clamp_(*args, **kwargs):
         (
             clamp__Tensor_op,
             clamp__op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clip(*args, **kwargs):
+    return resolve(
+        (
+            clip_op,
+            clip_Tensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clip_(*args, **kwargs):
+    return resolve(
+        (
+            clip__op,
+            clip__Tensor_op,
         ),
         args,
         kwargs,
@@ -1989,8 +2033,10 @@ def one_hot(input=None, num_classes=-1, **numpy_names):
 def roll(input=None, shifts=None, dims=(), **numpy_names):
     if numpy_names or shifts is None:
         return call_by_name([roll_op], locals())
-    shifts = (shifts,) if shifts.__class__ is int else shifts
-    dims = (dims,) if dims.__class__ is int else dims
+    if shifts.__class__ is not tuple:
+        shifts = (shifts,) if shifts.__class__ is int else as_int_list(shifts)
+    if dims.__class__ is not tuple:
+        dims = (dims,) if dims.__class__ is int else as_int_list(dims)
     dims = () if dims is None else dims
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2124,7 +2170,8 @@ def all(*args, **kwargs):
 def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([amax_op, amax_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     if out is not None:
         return invoke(amax_out_op, input, dim, keepdim, out)
@@ -2138,7 +2185,8 @@ def amax(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
 def amin(input=None, dim=(), keepdim=False, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([amin_op, amin_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     if out is not None:
         return invoke(amin_out_op, input, dim, keepdim, out)
@@ -2219,7 +2267,8 @@ def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
 def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([logsumexp_op, logsumexp_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     if out is not None:
         return invoke(logsumexp_out_op, input, dim, keepdim, out)
     try:
@@ -2417,6 +2466,22 @@ def dstack(tensors, *, out=None):
     return invoke(dstack_op, tensors)
 
 
+def concat(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([concat_op, concat_out_op], locals())
+    if out is not None:
+        return invoke(concat_out_op, tensors, dim, out)
+    return invoke(concat_op, tensors, dim)
+
+
+def concatenate(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([concatenate_op, concatenate_out_op], locals())
+    if out is not None:
+        return invoke(concatenate_out_op, tensors, dim, out)
+    return invoke(concatenate_op, tensors, dim)
+
+
 def hstack(tensors, *, out=None):
     if out is not None:
         return invoke(hstack_out_op, tensors, out)
@@ -2567,7 +2632,8 @@ def linalg_matrix_norm(*args, **kwargs):
 def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([linalg_vector_norm_op, linalg_vector_norm_out_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     if dtype is not None:
         dtype = as_dtype(dtype)
     if out is not None:
@@ -2976,7 +3042,8 @@ def convolution_backward(
 def _adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
     if numpy_names or output_size is None:
         return call_by_name([_adaptive_avg_pool2d_op], locals())
-    output_size = (output_size,) if output_size.__class__ is int else output_size
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2997,7 +3064,8 @@ def _adaptive_avg_pool2d_backward(grad_output=None, input=None, **numpy_names):
 def adaptive_avg_pool2d(input=None, output_size=None, **numpy_names):
     if numpy_names or output_size is None:
         return call_by_name([adaptive_avg_pool2d_op], locals())
-    output_size = (output_size,) if output_size.__class__ is int else output_size
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3019,10 +3087,13 @@ def avg_pool2d(
 ):
     if numpy_names or kernel_size is None:
         return call_by_name([avg_pool2d_op, avg_pool2d_out_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
     stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(
             avg_pool2d_out_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
@@ -3060,9 +3131,12 @@ def avg_pool2d_backward(
         or count_include_pad is None
     ):
         return call_by_name([avg_pool2d_backward_op, avg_pool2d_backward_grad_input_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(
             avg_pool2d_backward_grad_input_op,
@@ -3100,11 +3174,15 @@ def max_pool2d(
 ):
     if numpy_names or kernel_size is None:
         return call_by_name([max_pool2d_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
     stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3117,11 +3195,15 @@ def max_pool2d_with_indices(
 ):
     if numpy_names or kernel_size is None:
         return call_by_name([max_pool2d_with_indices_op], locals())
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
     stride = () if stride is None else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3146,10 +3228,14 @@ def max_pool2d_with_indices_backward(
         return call_by_name(
             [max_pool2d_with_indices_backward_op, max_pool2d_with_indices_backward_grad_input_op], locals()
         )
-    kernel_size = (kernel_size,) if kernel_size.__class__ is int else kernel_size
-    stride = (stride,) if stride.__class__ is int else stride
-    padding = (padding,) if padding.__class__ is int else padding
-    dilation = (dilation,) if dilation.__class__ is int else dilation
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
     if out is not None:
         return invoke(
             max_pool2d_with_indices_backward_grad_input_op,
@@ -3215,7 +3301,8 @@ def _pad_circular(input=None, pad=None, **numpy_names):
 def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad1d_op, reflection_pad1d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad1d_out_op, input, padding, out)
     try:
@@ -3228,7 +3315,8 @@ def reflection_pad1d(input=None, padding=None, *, out=None, **numpy_names):
 def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad1d_backward_op, reflection_pad1d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad1d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3241,7 +3329,8 @@ def reflection_pad1d_backward(grad_output=None, input=None, padding=None, *, out
 def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad2d_op, reflection_pad2d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad2d_out_op, input, padding, out)
     try:
@@ -3254,7 +3343,8 @@ def reflection_pad2d(input=None, padding=None, *, out=None, **numpy_names):
 def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad2d_backward_op, reflection_pad2d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad2d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3267,7 +3357,8 @@ def reflection_pad2d_backward(grad_output=None, input=None, padding=None, *, out
 def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad3d_op, reflection_pad3d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad3d_out_op, input, padding, out)
     try:
@@ -3280,7 +3371,8 @@ def reflection_pad3d(input=None, padding=None, *, out=None, **numpy_names):
 def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([reflection_pad3d_backward_op, reflection_pad3d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(reflection_pad3d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3293,7 +3385,8 @@ def reflection_pad3d_backward(grad_output=None, input=None, padding=None, *, out
 def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad1d_op, replication_pad1d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad1d_out_op, input, padding, out)
     try:
@@ -3306,7 +3399,8 @@ def replication_pad1d(input=None, padding=None, *, out=None, **numpy_names):
 def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad1d_backward_op, replication_pad1d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad1d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3319,7 +3413,8 @@ def replication_pad1d_backward(grad_output=None, input=None, padding=None, *, ou
 def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad2d_op, replication_pad2d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad2d_out_op, input, padding, out)
     try:
@@ -3332,7 +3427,8 @@ def replication_pad2d(input=None, padding=None, *, out=None, **numpy_names):
 def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad2d_backward_op, replication_pad2d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad2d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -3345,7 +3441,8 @@ def replication_pad2d_backward(grad_output=None, input=None, padding=None, *, ou
 def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad3d_op, replication_pad3d_out_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad3d_out_op, input, padding, out)
     try:
@@ -3358,7 +3455,8 @@ def replication_pad3d(input=None, padding=None, *, out=None, **numpy_names):
 def replication_pad3d_backward(grad_output=None, input=None, padding=None, *, out=None, **numpy_names):
     if numpy_names or padding is None:
         return call_by_name([replication_pad3d_backward_op, replication_pad3d_backward_grad_input_op], locals())
-    padding = (padding,) if padding.__class__ is int else padding
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
     if out is not None:
         return invoke(replication_pad3d_backward_grad_input_op, grad_output, input, padding, out)
     try:
@@ -4450,6 +4548,20 @@ def tensor_movedim(self, *args, **kwargs):
 Tensor.movedim = tensor_movedim
 
 
+def tensor_moveaxis(self, *args, **kwargs):
+    return resolve(
+        (
+            moveaxis_intlist_op,
+            moveaxis_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.moveaxis = tensor_moveaxis
+
+
 def tensor_narrow(self, *args, **kwargs):
     return resolve(
         (
@@ -4615,6 +4727,17 @@ def tensor_transpose(self, dim0, dim1):
 
 
 Tensor.transpose = tensor_transpose
+
+
+def tensor_swapaxes(self, axis0, axis1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapaxes_op, self, axis0, axis1)
+    return swapaxes_op.table[key_set](self, axis0, axis1)
+
+
+Tensor.swapaxes = tensor_swapaxes
 
 
 def tensor_transpose_(self, dim0, dim1):
@@ -5220,6 +5343,38 @@ def tensor_clamp_(self, *args, **kwargs):
 
 
 Tensor.clamp_ = tensor_clamp_
+
+
+def tensor_clip(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clip_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clip_op,
+            clip_Tensor_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clip = tensor_clip
+
+
+def tensor_clip_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clip__op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clip__op,
+            clip__Tensor_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clip_ = tensor_clip_
 
 
 def tensor_clamp_max(self, *args, **kwargs):
@@ -6488,8 +6643,10 @@ Tensor.repeat = tensor_repeat
 
 
 def tensor_roll(self, shifts, dims=()):
-    shifts = (shifts,) if shifts.__class__ is int else shifts
-    dims = (dims,) if dims.__class__ is int else dims
+    if shifts.__class__ is not tuple:
+        shifts = (shifts,) if shifts.__class__ is int else as_int_list(shifts)
+    if dims.__class__ is not tuple:
+        dims = (dims,) if dims.__class__ is int else as_int_list(dims)
     dims = () if dims is None else dims
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6648,7 +6805,8 @@ Tensor.all = tensor_all
 def tensor_amax(self, dim=(), keepdim=False, **numpy_names):
     if numpy_names:
         return call_by_name([amax_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6663,7 +6821,8 @@ Tensor.amax = tensor_amax
 def tensor_amin(self, dim=(), keepdim=False, **numpy_names):
     if numpy_names:
         return call_by_name([amin_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     dim = () if dim is None else dim
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -6766,7 +6925,8 @@ Tensor.log_softmax = tensor_log_softmax
 def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([logsumexp_op], locals())
-    dim = (dim,) if dim.__class__ is int else dim
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7078,7 +7238,9 @@ Tensor.median = tensor_median
 
 def tensor_sort(self, *args, **kwargs):
     if not (args or kwargs):
-        return sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+        return return_types.named(
+            return_types.sort, sort_op.table[(self._key_set | local.included) & ~local.excluded](self, -1, False)
+        )
     return return_types.named(
         return_types.sort,
         resolve(
@@ -7097,12 +7259,12 @@ Tensor.sort = tensor_sort
 
 def tensor_topk(self, k=None, dim=-1, largest=True, sorted=True, **numpy_names):
     if numpy_names or k is None:
-        return call_by_name([topk_op], locals())
+        return return_types.named(return_types.topk, call_by_name([topk_op], locals()))
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return invoke(topk_op, self, k, dim, largest, sorted)
-    return topk_op.table[key_set](self, k, dim, largest, sorted)
+        return return_types.named(return_types.topk, invoke(topk_op, self, k, dim, largest, sorted))
+    return return_types.named(return_types.topk, topk_op.table[key_set](self, k, dim, largest, sorted))
 
 
 Tensor.topk = tensor_topk
@@ -7885,7 +8047,10 @@ def compare_array(self, other):  # of all operators, PyTorch's `==` alone accept
 
 
 def __rtruediv__(self, other):  # in two steps, as in PyTorch
-    return self.reciprocal() * other
+    try:
+        return self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
 
 
 Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
@@ -7924,6 +8089,8 @@ flatten_using_ints_op = declare("flatten.using_ints(Tensor(a) self, int start_di
 mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
 movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+moveaxis_intlist_op = declare("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+moveaxis_int_op = declare("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 narrow_op = declare("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
 narrow_Tensor_op = declare("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
 numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)")
@@ -7947,6 +8114,7 @@ squeeze__dims_op = declare("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(
 t_op = declare("t(Tensor(a) self) -> Tensor(a)")
 t__op = declare("t_(Tensor(a!) self) -> Tensor(a!)")
 transpose_int_op = declare("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+swapaxes_op = declare("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
 transpose__op = declare("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
 unbind_int_op = declare("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
 unflatten_int_op = declare("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)")
@@ -8139,6 +8307,10 @@ clamp_Tensor_out_op = declare(
 clamp_op = declare("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
 clamp__op = declare("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
 clamp_out_op = declare("clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")
+clip_op = declare("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
+clip_Tensor_op = declare("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+clip__op = declare("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
+clip__Tensor_op = declare("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
 clamp_max_Tensor_op = declare("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor")
 clamp_max__Tensor_op = declare("clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)")
 clamp_max_Tensor_out_op = declare("clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)")
@@ -8567,6 +8739,10 @@ column_stack_op = declare("column_stack(Tensor[] tensors) -> Tensor")
 column_stack_out_op = declare("column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
 dstack_op = declare("dstack(Tensor[] tensors) -> Tensor")
 dstack_out_op = declare("dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+concat_op = declare("concat(Tensor[] tensors, int dim=0) -> Tensor")
+concat_out_op = declare("concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
+concatenate_op = declare("concatenate(Tensor[] tensors, int dim=0) -> Tensor")
+concatenate_out_op = declare("concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 hstack_op = declare("hstack(Tensor[] tensors) -> Tensor")
 hstack_out_op = declare("hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
 meshgrid_op = declare("meshgrid(Tensor[] tensors) -> Tensor[]")

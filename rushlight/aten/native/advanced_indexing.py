@@ -15,7 +15,13 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
-from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, scatter_meta
+from rushlight.aten.native.gather_scatter import (
+    _assert_no_overlap,
+    _at_least_1d,
+    _positions,
+    scatter_meta,
+    warn_if_expanded,
+)
 from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
@@ -148,7 +154,7 @@ def index_copy_meta(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Ou
         dtypes = f"(self) {self.dtype.type_name} and (source) {source.dtype.type_name}"
         raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got {dtypes}")
     slices = [[size for d, size in enumerate(tensor.shape) if d != dim] for tensor in (self, source)]
-    if slices[0] != slices[1] and source.dim():
+    if slices[0] != slices[1]:
         raise RuntimeError(
             f"index_copy_(): slices of shape {slices[1]} cannot be copied to slices of shape {slices[0]}"
         )
@@ -186,6 +192,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
         value = 0 if value.is_meta else value.item()
     if index.dtype not in (int32, int64):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    warn_if_expanded("index_fill_", self)
     _assert_no_overlap(self, index)
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:

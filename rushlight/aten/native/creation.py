@@ -10,18 +10,21 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
+from operator import index
 
 import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
 from rushlight.c10.dtypes import (
     INTEGRAL,
+    Scalar,
     as_dtype,
     dtype,
     from_numpy_dtype,
@@ -62,8 +65,19 @@ def device_type(wanted: Device) -> str:
     return "cpu" if wanted is None else device(wanted).type
 
 
+def as_number(fill_value: Tensor | Scalar) -> Scalar:
+    """A tensor without dimensions may be passed for a number, unless it requires grad: its gradient would be lost.
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `FunctionParameter::_check`."""
+    if not isinstance(fill_value, Tensor):
+        return fill_value
+    if fill_value.dim() or fill_value.requires_grad:
+        raise TypeError("fill_value must be a number, or a tensor without dimensions that does not require grad")
+    return fill_value.item()
+
+
 def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """A tensor of one value, which also decides the dtype."""
+    fill_value = as_number(fill_value)
     return fill_(_new(size, dtype or scalar_type(fill_value), device), fill_value)
 
 
@@ -75,6 +89,7 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """A tensor of one value. There is a fast path without options for contiguous tensors on the CPU."""
+    fill_value = as_number(fill_value)
     if dtype is device is memory_format is None and fits_fast_path(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
@@ -97,7 +112,7 @@ def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, 
 
 
 def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), fill_value)
+    return fill_(new_empty(self, size, dtype, layout, device), as_number(fill_value))
 
 
 def filled(value: int) -> tuple[Callable, ...]:
@@ -159,6 +174,7 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
         start, step = int(start), int(step)
     if count != out.numel():
         resize_output(out, (count,))
+    assert_no_internal_overlap(out)
     if not out.is_meta:
         out._array[...] = (start + np.arange(count) * step).reshape(out.shape)
     return out
@@ -176,6 +192,7 @@ def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor
 def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`steps` numbers at equal distances, the first `start` and the last `end`. Numbers may be tensors without dimensions.
     Source: `aten/src/ATen/native/RangeFactories.cpp`, `linspace_out`."""
+    steps = index(steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     return linspace_out(start, end, steps, _new((steps,), dtype, device))
@@ -192,6 +209,7 @@ def eye_m_out(n, m, out: Tensor) -> Tensor:
     for name, size in ("n", n), ("m", m):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    n, m = index(n), index(m)
     resize_(out, (n, m))
     if not out.is_meta:
         out._array[...] = np.eye(n, m)
@@ -207,6 +225,7 @@ def linspace_out(start, end, steps, out: Tensor) -> Tensor:
         raise RuntimeError("number of steps must be non-negative")
     if out.numel() != steps:
         resize_output(out, (steps,))
+    assert_no_internal_overlap(out)
     if out.is_meta or not steps:
         return out
     start, end = (bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end))
@@ -308,9 +327,12 @@ def asarray(
 
     Raises:
         ValueError: `copy=False`, and the memory cannot be shared.
+        RuntimeError: `copy=False` for a numpy scalar.
 
     Source: `torch/csrc/utils/tensor_new.cpp`, `asarray`.
     """
+    if copy is False and isinstance(obj, np.generic):
+        raise RuntimeError("can't alias NumPy scalars: remove copy=False, or make it an array")
     found = _shared(obj, dtype)
     if found is None:
         if copy is False:
@@ -412,29 +434,35 @@ def refuse_torch_function(cls: type) -> None:
 Tensor._base_tensor_ctor = base_tensor_ctor
 
 
-def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
+def new_tensor(
+    self: Tensor, data, *, dtype: dtype | None = None, device: Device = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
     if isinstance(data, Tensor):
         _warn_of_copy(stacklevel=3)
-    return _tensor(data, dtype or self.dtype, device or self.device)
+    return leaf(_tensor(data, dtype or self.dtype, device or self.device), requires_grad)
 
 
 Tensor.new_tensor = new_tensor
 
 
 def _is_sequence(data) -> bool:
-    if isinstance(data, (np.ndarray, Tensor)):
+    """Whether `data` has elements. A tensor within a list is a number, and must have one element.
+    Source: CPython's `PySequence_Check`."""
+    if isinstance(data, (int, float, Tensor, np.generic, str, bytes, dict)):
+        return False
+    if isinstance(data, np.ndarray):
         return data.ndim > 0
-    return isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+    return hasattr(data, "__getitem__") and hasattr(data, "__len__")
 
 
 def _infer_dtype(data) -> dtype:
-    if _is_sequence(data) and not isinstance(data, (np.ndarray, Tensor)):
+    if _is_sequence(data) and not isinstance(data, np.ndarray):
         return reduce(promote_any, map(_infer_dtype, data)) if len(data) else get_default_dtype()
     if isinstance(data, (np.ndarray, np.generic)):
         return from_numpy_dtype(data.dtype)
-    if isinstance(data, str):
-        raise TypeError("a tensor holds numbers, not 'str'")
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"a tensor holds numbers, not {type(data).__name__!r}")
     if not isinstance(data, (Tensor, bool, int, float)):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}; a tensor holds numbers")
     return data.dtype if isinstance(data, Tensor) else scalar_type(data)
@@ -445,7 +473,9 @@ def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
     if dim == len(sizes):
         if _is_sequence(data):
             raise TypeError(f"expected a number at dim {dim}, as before, but got a {type(data).__name__}")
-        yield data.item() if isinstance(data, Tensor) else data
+        if isinstance(data, Tensor):
+            data = float(data) if data.dtype.is_floating_point else index(data)
+        yield data
         return
     if not _is_sequence(data):
         raise TypeError(f"not a sequence: expected one of length {sizes[dim]} at dim {dim}, but got {data!r}")

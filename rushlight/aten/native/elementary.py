@@ -72,7 +72,7 @@ signum = unary(sign, exact, casts=False)
 ceil, floor, trunc, rounded = (
     unary(skip_integers(function), exact, NUMERIC, casts=False) for function in (np.ceil, np.floor, np.trunc, np.rint)
 )
-rounded_to = pointwise(round_decimals, exact, FLOATS, parameters=1, casts=False)
+rounded_to = pointwise(round_decimals, arithmetic, FLOATS, parameters=1, casts=False)
 
 exp, exp2, expm1, log, log2, log10, log1p = map(unary, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p))
 sin, cos, tan, tanh, sigmoid = map(unary, (np.sin, np.cos, np.tan, np.tanh, logistic))

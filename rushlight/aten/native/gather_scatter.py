@@ -220,10 +220,10 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
         raise RuntimeError(f"index_add_(): Indexing dim {dim} is out of bounds of the source")
     if index.numel() != (source.size(dim) if source.dim() else 1):
         raise RuntimeError(f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim)")
-    if source.dim() and self.dim():
-        rest = [[size for d, size in enumerate(tensor.shape) if d != dim] for tensor in (self, source)]
-        if rest[0] != rest[1]:
-            raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension")
+    left_out = dim if source.dim() and self.dim() else None
+    rest = [[size for d, size in enumerate(tensor.shape) if d != left_out] for tensor in (self, source)]
+    if rest[0] != rest[1]:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension")
     return Output(self.shape, None, self.dtype)
 
 
@@ -489,14 +489,17 @@ def index_put_(
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
-    if strided.has_internal_overlap(self.shape, self.stride()):
-        warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
+    warn_if_expanded("index_put_", self)
     mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:
         return masked_fill_(self, mask, values.item())
     _assert_no_overlap(self, values, *indices)
     info = advanced_index(self, indices)
-    if infer_size(values.shape, info.sizes) != info.sizes:
+    try:
+        fits = infer_size(values.shape, info.sizes) == info.sizes
+    except RuntimeError:
+        fits = False
+    if not fits:
         shapes = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(info.sizes)}"
         raise RuntimeError(f"shape mismatch: value tensor of shape {shapes}")
     if values.dtype is not self.dtype:
@@ -609,6 +612,11 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
 # Selection by mask ---------------------------------------------------------------------------------------------------
 
 
+def warn_if_expanded(name: str, self: Tensor) -> None:
+    if 0 in self.stride() and strided.has_internal_overlap(self.shape, self.stride()):
+        warnings.warn(f"{name} on an expanded tensor is deprecated; clone() it first", stacklevel=3)
+
+
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
     sizes = infer_size(self.shape, mask.shape)
@@ -618,6 +626,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
+    warn_if_expanded("masked_fill_", self)
     if isinstance(value, Tensor) and value.dim():
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, not one with {value.dim()}.")
     if mask.dtype is not bool_:

@@ -568,6 +568,15 @@ clamp_min = Structured(
 )
 clamp_max = Structured(lambda self, max: clamp_meta(self, None, max), lambda self, *args: clamp.impl(self, None, *args))
 
+
+def clip(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
+    return functions.clamp(self, min, max)
+
+
+def clip_(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
+    return functions.clamp_(self, min, max)
+
+
 # Three operands ------------------------------------------------------------------------------------------------------
 
 

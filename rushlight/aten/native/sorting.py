@@ -35,7 +35,7 @@ def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Calla
             self = args[0]
             if not (self.is_meta or values.is_meta):
                 array, axis = np.atleast_1d(self._array), wrap_dim(args[dim], self.dim())
-                found = choose(array, axis, *args[1:dim], *args[dim + 1 :])
+                found = choose(comparable(array), axis, *args[1:dim], *args[dim + 1 :])
                 indices._array[...] = found.reshape(indices.shape)
                 values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
             return values, indices
@@ -60,6 +60,11 @@ def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Calla
         return kernel, kernel_out
 
     return kernels
+
+
+def comparable(array: np.ndarray) -> np.ndarray:
+    """The array, or float32 in place of bfloat16: numpy sorts NaN last only in its own types."""
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
 
 
 def stable_order(array: np.ndarray, dim: int, descending: bool) -> np.ndarray:
@@ -156,7 +161,7 @@ def median(self: Tensor) -> Tensor:
     refuse_bool_median(self._array)
     if not self.numel():
         return out.fill_(float("nan"))
-    flat = np.sort(self._array, axis=None)  # NaN is last
+    flat = np.sort(comparable(self._array), axis=None)  # NaN is last
     out._array[...] = flat[-1] if np.isnan(flat[-1]) else flat[(flat.size - 1) // 2]
     return out
 
@@ -175,7 +180,7 @@ def unique2(
     """The different elements, in order also if `sorted` is false; the index of each element among them; how often each occurs.
     Results that are not requested have no elements. Every NaN differs from every other.
     Source: `aten/src/ATen/native/Unique.cpp`, `_unique2_cpu`."""
-    found = np.unique(self._array, return_inverse=True, return_counts=True, equal_nan=False)
+    found = np.unique(comparable(self._array), return_inverse=True, return_counts=True, equal_nan=False)
     return _unique_results(self, found, self.shape, return_inverse, return_counts)
 
 
@@ -187,7 +192,7 @@ def unique_dim(
     if self.numel() == 0:
         return _unique_of_none(self, dim)
     values, inverse, counts = np.unique(
-        np.moveaxis(self._array, dim, 0), return_inverse=True, return_counts=True, axis=0, equal_nan=False
+        np.moveaxis(comparable(self._array), dim, 0), return_inverse=True, return_counts=True, axis=0, equal_nan=False
     )
     found = _unique_results(self, (values, inverse, counts), (self.size(dim),), return_inverse, return_counts)
     return functions.movedim(found[0], 0, dim), *found[1:]
@@ -229,4 +234,4 @@ def _unique_results(
     values, inverse, counts = found
     kept = inverse.reshape(sizes) if return_inverse else np.empty(0), counts if return_counts else np.empty(0)
     indices = (wrap_contiguous(np.ascontiguousarray(each, np.int64).reshape(each.shape), int64) for each in kept)
-    return wrap_contiguous(np.array(values, order="C"), self.dtype), *indices
+    return wrap_contiguous(np.array(values, self.dtype.numpy, order="C"), self.dtype), *indices

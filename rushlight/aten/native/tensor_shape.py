@@ -45,6 +45,10 @@ atleast_1d_sequence, atleast_2d_sequence, atleast_3d_sequence = map(of_each, (at
 # Stacks --------------------------------------------------------------------------------------------------------------
 
 
+def concat(tensors: Sequence[Tensor], dim: int = 0, out: Tensor | None = None) -> Tensor:
+    return functions.cat(tensors, dim, out=out)
+
+
 def hstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
     """The tensors side by side: along dimension 1, vectors along dimension 0."""
     _refuse_empty("hstack", tensors)
@@ -94,6 +98,8 @@ def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> tuple[Tensor,
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if len({tensor.dtype for tensor in tensors}) > 1:
         raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    if len({tensor.device.type for tensor in tensors}) > 1:
+        raise RuntimeError("torch.meshgrid expects all tensors to have the same device")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     tensors, is_xy = [*tensors], indexing == "xy" and len(tensors) > 1

@@ -114,6 +114,66 @@ repr(xp.max(m, 0))
 repr(m.min(1, keepdim=True))
 xp.max(m, 0).values
 v, k = m.max(0); k
+y.__rtruediv__("a")
+"a" / y
+m.sort().values
+m.sort(0, stable=True).indices
+m.topk(1).indices
+m.topk(k=1, axis=0).values
+xp.topk(m, 1).values
+xp.randn(xp.tensor(3)).shape
+xp.randn(True)
+xp.randn(xp.tensor(2.0))
+m.sum(xp.tensor(1))
+m.sum(np.int64(1))
+m.amax(np.int64(1))
+m.amax(xp.tensor(1))
+m.amax(xp.tensor(1.0))
+m.amax(True)
+m.roll(xp.tensor(1), np.int64(0))
+xp.full((2,), xp.tensor(3))
+xp.full((2,), xp.tensor([3]))
+xp.full((2,), x[0])
+xp.full_like(y, x[0])
+y.new_full((2,), x[0])
+y.new_full((2,), y[1])
+xp.arange(x[1])
+xp.arange(y[1])
+xp.eye(xp.tensor(2))
+xp.linspace(0, 1, xp.tensor(3))
+xp.linspace(x[0], 3, 2)
+xp.linspace(x[0], x[1], 2)
+xp.linspace(0, x[1], 2)
+xp.linspace(0, 1, 3, out=xp.zeros(1).expand(3))
+xp.arange(3, out=xp.zeros(1, dtype=xp.long).expand(3))
+y.new_tensor([1.0], requires_grad=True)
+xp.asarray(np.float32(3), copy=False)
+xp.tensor([y, y])
+xp.tensor([i, i])
+xp.tensor([y[:1], y[1:]])
+xp.tensor([y[0], 2])
+xp.tensor([i[0], True])
+xp.tensor([np.ones(2), np.zeros(2)])
+xp.tensor(b"ab")
+xp.tensor({1: 2})
+xp.tensor(type("Pair", (), {"__len__": lambda self: 2, "__getitem__": lambda self, k: [3.0, 4.0][k]})())
+xp.add(2, 3)
+xp.mul(2.0, 3)
+xp.div(3, 2), xp.div(7, 2)
+xp.floor_divide(7, 2)
+xp.sub(True, True)
+xp.eq(1, 2)
+xp.where(y > 1, 1, 2)
+y.clip(1.5), y.clip(max=y[:1]), x.clip(0.0, 1.5), xp.clip(m, 2), y.clone().clip_(y[1:])
+xp.concat([y, y]), xp.concatenate((m, m), axis=1), xp.concat([y], out=xp.empty(0))
+m.swapaxes(0, 1), xp.swapaxes(m[None], -1, 0), xp.moveaxis(m[None], 0, -1), m.moveaxis((0, 1), (1, 0))
+y.is_floating_point(), xp.is_floating_point(i), y.is_complex(), m.ndimension(), m.nelement()
+xp.nonzero(y, as_tuple=True, out=y)
+xp.meshgrid(y, xp.zeros(2, device="meta"), indexing="ij")
+xp.asarray(np.float32(3))
+xp.empty(2, 4, 2**29, 2**29)
+xp.float32.is_complex
+xp.pi, xp.e, xp.inf, xp.nan, y[xp.newaxis].shape
 repr(type(m.max(0)))
 type(m.max(0)) is xp.return_types.max
 type(xp.max(m, 0, out=(xp.empty(0), xp.empty(0, dtype=xp.long)))) is xp.return_types.max_out

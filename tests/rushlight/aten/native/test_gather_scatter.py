@@ -122,3 +122,10 @@ def test_one_hot_agrees_with_torch(classes, num_classes):
 )
 def test_special_cases_agree_with_torch(program):
     agree(lambda xp: program(xp, xp.arange(12, dtype=xp.float32).view(3, 4)))
+
+
+@pytest.mark.parametrize("source", [(), (1,), (1, 1), (2,)])
+@pytest.mark.parametrize("target", [(), (1,), (3, 1), (3,)])
+@pytest.mark.parametrize("name", ["index_add", "index_copy"])
+def test_slices_of_another_shape_are_refused(name, target, source):
+    agree(lambda xp: getattr(xp.zeros(target), name)(0, xp.tensor([0]), xp.ones(source)))

@@ -363,6 +363,11 @@ def test_every_structured_kernel_says_on_the_device_meta_what_it_gives_on_the_cp
         lambda xp: xp.addcmul(xp.arange(2), xp.arange(2), xp.arange(2), value=0.5),
         lambda xp: xp.addcdiv(xp.ones(2), xp.arange(2), xp.arange(2)),
         lambda xp: xp.round(xp.arange(2), decimals=1),
+        lambda xp: [
+            xp.round((xp.arange(-300, 300) / 7).to(each), decimals=d)
+            for each in (xp.half, xp.bfloat16)
+            for d in (-1, 1, 3)
+        ],
         lambda xp: xp.round(xp.ones(2), decimals=400),
         lambda xp: xp.add(xp.ones(2), 1, alpha=True),
         lambda xp: xp.exp(xp.ones(2), out=xp.empty(2, dtype=xp.float64)).dtype,

@@ -23,6 +23,13 @@ PROGRAMS = {
     "sort, NaN": lambda xp: both(xp.sort(data(xp), descending=True)),
     "sort, half": lambda xp: both(data(xp, xp.float16).sort(0)),
     "sort, stable": lambda xp: both(xp.sort(xp.tensor([1, 0, 1, 0, 1] * 10), stable=True, descending=True)),
+    "sort, bfloat16": lambda xp: (
+        both(data(xp, xp.bfloat16).sort()),
+        both(data(xp, xp.bfloat16).sort(descending=True)),
+    ),
+    "topk, bfloat16": lambda xp: both(data(xp, xp.bfloat16)[0].topk(3)),
+    "median, bfloat16": lambda xp: (data(xp, xp.bfloat16)[0].median(), both(data(xp, xp.bfloat16).median(1))),
+    "unique, bfloat16": lambda xp: (data(xp, xp.bfloat16).unique(), data(xp, xp.bfloat16)[1:].unique(dim=1)),
     "sort of a bool": lambda xp: xp.tensor([True, False]).sort()[0],
     "sort of a number": lambda xp: both(xp.tensor(3.0).sort()),
     "sort, a wrong dimension": lambda xp: data(xp).sort(2),
