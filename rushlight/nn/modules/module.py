@@ -368,12 +368,12 @@ class Module:
         return self._register_hook("_backward_hooks", hook, prepend)
 
     def _register_hook(self, registry: str, hook: Callable, first: bool, with_kwargs: bool = False) -> RemovableHandle:
-        hooks = self.__dict__[registry]
-        handle = RemovableHandle(hooks, hook)
+        hooks, hooks_with_kwargs = self.__dict__[registry], self.__dict__.get(f"{registry}_with_kwargs")
+        handle = RemovableHandle(hooks, hook, hooks_with_kwargs)
         if first:
             hooks.move_to_end(handle.id, last=False)
         if with_kwargs:
-            self.__dict__[f"{registry}_with_kwargs"][handle.id] = True
+            hooks_with_kwargs[handle.id] = True
         return handle
 
     # Listing
@@ -639,7 +639,7 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """`hook(module, args, result)` runs after each module's `forward`."""
     _refuse_always_call(always_call)
-    handle = RemovableHandle(_global_forward_hooks, hook)
+    handle = RemovableHandle(_global_forward_hooks, hook, GLOBAL_HOOKS["_forward_hooks_with_kwargs"])
     if with_kwargs:
         GLOBAL_HOOKS["_forward_hooks_with_kwargs"][handle.id] = True
     return handle

@@ -175,3 +175,33 @@ def test_modules_and_buffers_by_name(name):
         return outcome(lambda xp: FOUND[name](xp, model), xp), repr(model)
 
     agree(program)
+
+
+def test_a_removed_hook_leaves_no_entry_among_the_hooks_with_kwargs():
+    def program(xp):
+        model = xp.nn.Linear(2, 1)
+        pre = model.register_forward_pre_hook(lambda module, args, kwargs: None, with_kwargs=True)
+        post = model.register_forward_hook(lambda module, args, kwargs, result: None, with_kwargs=True)
+        kept = len(model._forward_pre_hooks_with_kwargs), len(model._forward_hooks_with_kwargs)
+        pre.remove()
+        post.remove()
+        return kept, len(model._forward_pre_hooks_with_kwargs), len(model._forward_hooks_with_kwargs)
+
+    agree(program)
+
+
+@pytest.mark.parametrize("inputs_require_grad", [False, True])
+@pytest.mark.parametrize("change", ["None", "(None,)", "(None, None)", "grad", "(grad,)", "[grad]", "grad[0]", "1"])
+@pytest.mark.parametrize("kind", ["full_backward", "full_backward_pre"])
+def test_backward_hooks_of_a_module_return_nothing_or_a_gradient_for_each_entry(kind, change, inputs_require_grad):
+    def program(xp):
+        x = xp.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=inputs_require_grad)
+        model = xp.nn.Linear(2, 2)
+        with xp.no_grad():
+            model.weight.fill_(0.5)
+        grad = xp.tensor([[2.0, 3.0], [4.0, 5.0]])
+        getattr(model, f"register_{kind}_hook")(lambda *_: eval(change, {"grad": grad}))
+        model(x).sum().backward()
+        return x.grad if inputs_require_grad else None, model.weight.grad
+
+    agree(program)
