@@ -502,7 +502,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
     if out.is_meta:
         return out
-    array, rows, targets = out._array, grad_output._array.reshape(-1, width), indices._array.reshape(-1)
+    array, rows, targets = out._array, grad_output._array.reshape(indices.numel(), width), indices._array.reshape(-1)
     array.fill(0)
     if padding_idx >= 0:
         kept = targets != padding_idx

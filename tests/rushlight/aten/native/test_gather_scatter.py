@@ -122,3 +122,13 @@ def test_one_hot_agrees_with_torch(classes, num_classes):
 )
 def test_special_cases_agree_with_torch(program):
     agree(lambda xp: program(xp, xp.arange(12, dtype=xp.float32).view(3, 4)))
+
+
+@pytest.mark.parametrize("rows, indices", [(0, []), (3, [[0, 2], [1, 2]])])
+def test_the_gradient_of_an_embedding_of_width_0(rows, indices):
+    def program(xp):
+        weight = xp.zeros(rows, 0, requires_grad=True)
+        xp.nn.functional.embedding(xp.tensor(indices, dtype=xp.int64), weight).sum().backward()
+        return weight.grad
+
+    agree(program)
