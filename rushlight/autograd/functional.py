@@ -128,7 +128,9 @@ def _as_tuple(name: str, what: str, values: Any) -> tuple[tuple[Tensor, ...], bo
     values = (values,) if one else values
     for value in values:
         if not isinstance(value, Tensor):
-            raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors, not {type(value)}")
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors, not {type(value)}"
+            )
     return values, one
 
 

@@ -556,7 +556,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
     sizes = infer_size(self.shape, mask.shape)
     copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
-    return copy.masked_fill_(mask, value)
+    return masked_fill_(copy, mask, value)
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
