@@ -14,40 +14,8 @@ from typing import Any, Generic
 
 from rushlight.aten.native.random import Generator
 from rushlight.utils.data.collate import default_collate, default_convert
-from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset, T
+from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset, T, _BaseDataLoaderIter
 from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
-
-
-class _BaseDataLoaderIter(Iterator):
-    """What both iterators have: the number of batches so far, and a warning if an iterable dataset has more than its length,
-    which is noted when the loader's length is asked for. Source: `torch/utils/data/dataloader.py`, `_BaseDataLoaderIter`."""
-
-    def __init__(self, loader: DataLoader) -> None:
-        if loader.pin_memory:
-            problem = "'pin_memory' argument is set as true but no accelerator is found"
-            warnings.warn(f"{problem}: the batches are in ordinary memory", stacklevel=3)
-        self._dataset, self._sampler, self._num_workers = loader.dataset, loader.index_sampler, loader.num_workers
-
-    def _reset(self, loader: DataLoader) -> None:
-        self._num_yielded, self._length = 0, loader._IterableDataset_len_called
-
-    def __next__(self) -> Any:
-        data = self._next_data()
-        self._num_yielded += 1
-        if self._length is not None and self._num_yielded > self._length:
-            problem = f"The length of the IterableDataset {self._dataset} was {self._length}"
-            replica = " For multiprocessing data-loading, this happens if each worker yields all samples."
-            warnings.warn(
-                f"{problem}, but {self._num_yielded} samples have been fetched.{replica if self._num_workers else ''}",
-                stacklevel=2,
-            )
-        return data
-
-    def __len__(self) -> int:
-        return len(self._sampler)
-
-    def __getstate__(self) -> None:
-        raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):

@@ -29,8 +29,7 @@ import numpy as np
 from rushlight.aten.native import creation
 from rushlight.aten.native.random import manual_seed
 from rushlight.aten.strided import Tensor
-from rushlight.utils.data.dataloader import _BaseDataLoaderIter
-from rushlight.utils.data.dataset import Fetch, WorkerInfo, set_worker_info
+from rushlight.utils.data.dataset import Fetch, WorkerInfo, _BaseDataLoaderIter, set_worker_info
 from rushlight.utils.data.sampler import draw_seed
 
 if TYPE_CHECKING:
