@@ -263,14 +263,21 @@ class Module:
 
     training: bool
     _version = 1  # of the format of the state dict; subclasses raise it
+    call_super_init = False  # whether the next class in the order of inheritance is initialised too, with the arguments
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes no arguments for Module, but got {args} and {kwargs}"
+            )
         state = self.__dict__  # assignment to attributes works only after these dicts exist
         state["training"] = True
         state["_parameters"], state["_buffers"] = {}, {}
         state["_non_persistent_buffers_set"], state["_modules"] = set(), {}
         for registry in HOOKS:
             state[registry] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if REGISTRATION_HOOKS["module"] and (isinstance(value, Module) or name in self.__dict__.get("_modules", ())):
