@@ -15,7 +15,7 @@ from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import backward
-from rushlight.autograd.grad_mode import AUTOGRAD
+from rushlight.autograd.grad_mode import is_inference
 from rushlight.autograd.graph import AutogradMeta, RemovableHandle, _sequence
 from rushlight.autograd.history import grad_fn, requires_grad
 from rushlight.c10.dispatch import local
@@ -44,11 +44,6 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if not requires_grad or self._autograd is None or self._autograd.grad_fn is None:
         self.requires_grad = requires_grad
     return self
-
-
-def is_inference(self: Tensor) -> bool:
-    """Whether the tensor was made in inference mode. Source: `aten/src/ATen/native/TensorProperties.cpp`."""
-    return not self._key_set & AUTOGRAD
 
 
 def detach_(self: Tensor) -> Tensor:

@@ -20,6 +20,8 @@ from weakref import ref
 
 from rushlight.optim.optimizer import Optimizer
 
+EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` is deprecated"
+
 
 class LRScheduler:
     """Sets the learning rate of each group when it is constructed, and again at each `step`, after the optimizer's step.
@@ -67,7 +69,7 @@ class LRScheduler:
                 warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. {see}", stacklevel=2)
         self._step_count += 1
         if epoch is not None:
-            warn("The epoch parameter in `scheduler.step()` is deprecated", stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:

@@ -12,6 +12,8 @@ x.requires_grad = None; x.requires_grad
 x.requires_grad_(1)
 x.grad = x; x.grad
 y.grad = y; y.grad
+xp.is_inference(x)
+m = xp.inference_mode(); m.__enter__(); z = xp.ones(2); m.__exit__(None, None, None); (xp.is_inference(z), z.is_inference())
 x.numpy()
 xp.set_grad_enabled(False); a = x.numpy(); xp.set_grad_enabled(True); a
 xp.set_grad_enabled(False); a = np.asarray(x); xp.set_grad_enabled(True); a
