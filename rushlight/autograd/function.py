@@ -71,6 +71,8 @@ class Function:
         problem = "You must implement either the backward or vjp method for your custom autograd.Function"
         raise NotImplementedError(f"{problem} to use it with backward mode AD.")
 
+    vjp = backward  # another name for it; a class defines one of the two
+
     @staticmethod
     def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
         raise NotImplementedError("setup_context is not implemented.")
@@ -235,7 +237,13 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
             functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None else grad
             for grad, (sizes, dtype) in zip(grads, ctx.input_metadata)
         )
-    result = ctx.function.backward(ctx, *grads)
+    backward, vjp = ctx.function.backward, ctx.function.vjp
+    if vjp is not Function.vjp:
+        if backward is not Function.backward:
+            problem = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed."
+            raise RuntimeError(f"{problem} You should only implement one of them.")
+        backward = vjp
+    result = backward(ctx, *grads)
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
     if len(result) < ctx.num_inputs or any(each is not None for each in result[ctx.num_inputs :]):

@@ -117,6 +117,18 @@ def test_a_once_differentiable_backward_cannot_be_differentiated(what, create_gr
     agree(program)
 
 
+@pytest.mark.parametrize("names", [("backward",), ("vjp",), ("backward", "vjp"), ()])
+def test_a_function_has_a_backward_or_a_vjp(names):
+    def program(xp):
+        members = {"forward": staticmethod(lambda ctx, x: x * 3)}
+        members |= {name: staticmethod(lambda ctx, grad: grad * 5) for name in names}
+        x = xp.ones(2, requires_grad=True)
+        type("F", (xp.autograd.Function,), members).apply(x).sum().backward()
+        return x.grad
+
+    agree(program)
+
+
 VERSIONS = """
 xp.rand(3)
 xp.randn(3)
