@@ -41,8 +41,13 @@ def _suffixes(self: Tensor) -> Iterator[str]:
         yield f"size={tuple(self.shape)}"
     if self.dtype not in ((float32, int64, bool_) if self.numel() and not self.is_meta else (float32,)):
         yield f"dtype={self.dtype}"
-    if self.grad_fn is not None:
-        yield f"grad_fn=<{self.grad_fn.name()}>"
+    try:
+        grad_fn = self.grad_fn
+    except RuntimeError:  # a view whose history cannot be made again
+        yield "grad_fn=<Invalid>"
+        return
+    if grad_fn is not None:
+        yield f"grad_fn=<{grad_fn.name()}>"
     elif self.requires_grad:
         yield "requires_grad=True"
 

@@ -276,11 +276,11 @@ class Tensor:
     __array_priority__ = 1000  # numpy's operators, such as `np.float32(2) * x`, leave the operation to the tensor
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """A numpy array on the same memory. With `force`, also if the tensor requires grad.
+        """A numpy array on the same memory. With `force` or in `no_grad`, also if the tensor requires grad.
         Source: `torch/csrc/utils/tensor_numpy.cpp`, `tensor_to_numpy`."""
         if self.is_meta:
             raise TypeError("can't convert meta device type tensor to numpy: it has no data")
-        if self.requires_grad and not force:
+        if self.requires_grad and local.grad_enabled and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.dtype is bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16")

@@ -305,13 +305,13 @@ def backward(
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensor | Sequence[Tensor] | None = None,
+    inputs: Tensor | Sequence[Tensor] | dict[Any, Tensor] | None = None,
 ) -> None:
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
     Source: `torch/autograd/__init__.py`, `backward`."""
     tensors = _as_sequence(tensors)
     if inputs is not None:
-        inputs = _as_sequence(inputs)
+        inputs = _as_sequence(inputs.values() if type(inputs) is dict else inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots, grads = _roots(tensors, grad_tensors)
@@ -327,7 +327,7 @@ def backward(
 
 def grad(
     outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor] | dict[Any, Tensor],
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -335,8 +335,8 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
-    """The gradients of the outputs with respect to the inputs. No `grad` attribute changes.
+) -> tuple[Tensor | None, ...] | dict[Any, Tensor | None]:
+    """The gradients of the outputs with respect to the inputs, in a dict if the inputs are in one. No `grad` attribute changes.
 
     Raises RuntimeError if there are no inputs, or if the outputs do not depend on an input, unless `allow_unused`.
 
@@ -347,13 +347,12 @@ def grad(
     if not only_inputs:
         use = "To accumulate gradient for other parts of the graph, please use torch.autograd.backward."
         warnings.warn(f"only_inputs argument is deprecated and is ignored now. {use}", FutureWarning, stacklevel=2)
-    outputs, inputs = _as_sequence(outputs), _as_sequence(inputs)
+    names = list(inputs) if type(inputs) is dict else None
+    outputs, inputs = _as_sequence(outputs), _as_sequence(inputs if names is None else inputs.values())
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
-    if materialize_grads and any(isinstance(each, GradientEdge) for each in inputs):
-        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     unused = materialize_grads if allow_unused is None else allow_unused
     roots, grads = _roots(outputs, grad_outputs)
     captures: dict[Edge, list[int]] = {}
@@ -366,8 +365,12 @@ def grad(
             raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
     found = tuple(found.get(i) for i in range(len(inputs)))
     if materialize_grads:
-        found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
-    return found
+        if any(g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        found = tuple(
+            functions.zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, found)
+        )
+    return found if names is None else dict(zip(names, found))
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:

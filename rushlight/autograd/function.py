@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -67,11 +68,20 @@ class Function:
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
-        raise NotImplementedError("You must implement the backward for your custom autograd.Function to use it.")
+        problem = "You must implement either the backward or vjp method for your custom autograd.Function"
+        raise NotImplementedError(f"{problem} to use it with backward mode AD.")
+
+    vjp = backward  # another name for it; a class defines one of the two
 
     @staticmethod
     def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
         raise NotImplementedError("setup_context is not implemented.")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Make forward and backward static methods, "
+            f"and call {type(self).__name__}.apply"
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -227,7 +237,13 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
             functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None else grad
             for grad, (sizes, dtype) in zip(grads, ctx.input_metadata)
         )
-    result = ctx.function.backward(ctx, *grads)
+    backward, vjp = ctx.function.backward, ctx.function.vjp
+    if vjp is not Function.vjp:
+        if backward is not Function.backward:
+            problem = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed."
+            raise RuntimeError(f"{problem} You should only implement one of them.")
+        backward = vjp
+    result = backward(ctx, *grads)
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
     if len(result) < ctx.num_inputs or any(each is not None for each in result[ctx.num_inputs :]):
@@ -243,11 +259,41 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
 
 
 def once_differentiable(backward: Callable) -> Callable:
-    """Decorator of a `backward` that cannot be differentiated again: its result has no history.
+    """Decorator of a `backward` that cannot be differentiated again: if its result is differentiated, that is an error.
     Source: `torch/autograd/function.py`, `once_differentiable`."""
 
+    @wraps(backward)
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         with no_grad():
-            return backward(ctx, *grads)
+            result = backward(ctx, *grads)
+        if not local.grad_enabled or not any_requires_grad(grads):
+            return result
+        outputs = result if isinstance(result, tuple) else (result,)
+        return delayed_error(
+            "trying to differentiate twice a function that was marked with @once_differentiable", outputs
+        )
 
     return run
+
+
+class Error(Node):
+    """Raises an error in backward. Source: `torch/csrc/autograd/functions/basic_ops.h`, `Error`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message = message
+
+    def apply(self, *grads: Tensor | None) -> None:
+        raise RuntimeError(self.message)
+
+
+def delayed_error(message: str, tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+    """The tensors with a history that raises in backward. Source: `torch/csrc/autograd/functions/basic_ops.cpp`, `DelayedError`."""
+    node, inputs = Error(message), [each if each is None else each.detach().requires_grad_() for each in tensors]
+    node.next_edges = [gradient_edge(each) for each in inputs]
+    outputs = tuple(each if each is None else functions.detach(each) for each in inputs)
+    for i, each in enumerate(outputs):
+        node.input_metadata.append((None, None) if each is None else (each._sizes, each.dtype))
+        if each is not None:
+            each._autograd = AutogradMeta(False, node, i)
+    return outputs

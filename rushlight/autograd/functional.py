@@ -82,7 +82,7 @@ def jacobian(
     rows = []
     for y in ys:
         grads = [_grad([element], xs, None, create_graph, retain_graph=True) for element in y.reshape(-1)]
-        blocks = [functions.stack(list(each)).view(*y.shape, *x.shape) for each, x in zip(zip(*grads), xs)]
+        blocks = [functions.stack(list(each)).view((*y.shape, *x.shape)) for each, x in zip(zip(*grads), xs)]
         rows.append(_finish(blocks, one_x, create_graph))
     return rows[0] if one_y else tuple(rows)
 
@@ -96,6 +96,8 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """The second derivatives of a function whose result has one element, `hessian[i][j]`: the Jacobian of its Jacobian."""
+
+    _as_tuple("hessian", "inputs", inputs)
 
     def scalar(*xs: Tensor) -> Tensor:
         y = func(*xs)
@@ -126,7 +128,9 @@ def _as_tuple(name: str, what: str, values: Any) -> tuple[tuple[Tensor, ...], bo
     values = (values,) if one else values
     for value in values:
         if not isinstance(value, Tensor):
-            raise TypeError(f"The {what} given to {name} must be a Tensor or a tuple of Tensors, not {type(value)}")
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors, not {type(value)}"
+            )
     return values, one
 
 

@@ -16,6 +16,7 @@ from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
 
 __all__ = [
     "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_inference",
 ]  # fmt: skip
 
 AUTOGRAD = BIT["AutogradFunctionality"]
@@ -186,3 +187,8 @@ def is_grad_enabled() -> bool:
 
 def is_inference_mode_enabled() -> bool:
     return local.inference
+
+
+def is_inference(self: Any) -> bool:
+    """Whether the tensor was made in inference mode. Source: `aten/src/ATen/native/TensorProperties.cpp`."""
+    return not self._key_set & AUTOGRAD

@@ -16,7 +16,8 @@ from rushlight.autograd.engine import grad
 from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.autograd.history import _as_tuple, requires_grad
-from rushlight.c10.dtypes import float64
+from rushlight.c10.dtypes import dtype, float64
+from rushlight.c10.storage import Size
 
 
 def gradcheck(
@@ -43,13 +44,19 @@ def gradcheck(
     checked = check_inputs(inputs)
     outputs = _as_tuple(function(*inputs))
     try:
-        if not _differentiable(outputs):
+        if outputs and not _differentiable(outputs):
             check_constant(function, inputs, checked, eps)
         for number, output in enumerate(outputs):
             if output.requires_grad:
-                numerical = [
-                    numerical_gradient(lambda n=number: _as_tuple(function(*inputs))[n], x, eps) for x in checked
-                ]
+                seen: list[tuple[Size, dtype]] = []
+
+                def perturbed(n: int = number, seen: list[tuple[Size, dtype]] = seen) -> Tensor:
+                    output = _as_tuple(function(*inputs))[n]
+                    seen.append((output.shape, output.dtype))
+                    return output
+
+                numerical = [numerical_gradient(perturbed, x, eps) for x in checked]
+                check_same_outputs(seen)
                 check_jacobian(output, number, checked, numerical, (atol, rtol, nondet_tol))
         if _differentiable(outputs):
             check_zero(_differentiable(outputs), checked, "backward not multiplied by grad_output")
@@ -80,6 +87,16 @@ def check_inputs(inputs: Sequence[Any]) -> list[Tensor]:
         problem = "gradcheck expects at least one input tensor to require gradient"
         raise ValueError(f"{problem}, but none of them have requires_grad=True.")
     return checked
+
+
+def check_same_outputs(seen: Sequence[tuple[Size, dtype]]) -> None:
+    """Refuse outputs whose shape or dtype, in pairs for x + eps and x - eps, depends on x.
+    Source: `torch/autograd/gradcheck.py`, `_check_outputs_same_dtype_and_shape`."""
+    for pair in zip(seen[::2], seen[1::2]):
+        for name, up, down in zip(("shape", "dtype"), *pair):
+            if up != down:
+                problem = f"Expected `func` to return outputs with the same {name} when inputs are perturbed"
+                raise AssertionError(f"{problem}, but got {up} and {down}")
 
 
 def check_constant(function: Callable, inputs: Sequence[Any], checked: Sequence[Tensor], eps: float) -> None:

@@ -128,12 +128,14 @@ class RemovableHandle:
 
     _ids = count()
 
-    def __init__(self, hooks: dict, hook: Any) -> None:
-        self.id, self._hooks = next(self._ids), hooks
+    def __init__(self, hooks: dict, hook: Any, extra_dict: dict | None = None) -> None:
+        self.id, self._hooks, self._extra_dict = next(self._ids), hooks, extra_dict
         hooks[self.id] = hook
 
     def remove(self) -> None:
         self._hooks.pop(self.id, None)
+        if self._extra_dict is not None:
+            self._extra_dict.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -15,7 +15,7 @@ from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import backward
-from rushlight.autograd.grad_mode import AUTOGRAD
+from rushlight.autograd.grad_mode import is_inference
 from rushlight.autograd.graph import AutogradMeta, RemovableHandle, _sequence
 from rushlight.autograd.history import grad_fn, requires_grad
 from rushlight.c10.dispatch import local
@@ -23,6 +23,8 @@ from rushlight.c10.memory_formats import contiguous_format
 
 
 def _set_requires_grad(self: Tensor, wanted: bool) -> None:
+    if not isinstance(wanted, bool):
+        raise RuntimeError("requires_grad must be a bool")
     if wanted and not self.dtype.is_floating_point:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     if self._autograd is not None and self._autograd.grad_fn is not None:
@@ -37,6 +39,8 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"requires_grad_(): argument must be bool, not {type(requires_grad).__name__}")
     if not requires_grad or self._autograd is None or self._autograd.grad_fn is None:
         self.requires_grad = requires_grad
     return self
@@ -61,6 +65,8 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
     if grad is not None:
         if not isinstance(grad, Tensor):
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+        if grad is self:
+            raise RuntimeError("can't assign Variable as its own grad")
         if grad.dtype is not self.dtype:
             raise RuntimeError(f"assigned grad has data of a different type: {grad.dtype}, and not {self.dtype}")
         if grad.shape != self.shape:
@@ -163,6 +169,20 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     return new
 
 
+def _reduce_ex(self: Tensor, protocol: int) -> tuple:
+    """For pickles and shallow copies: a leaf, which is no view and has no gradient, with the other attributes.
+    Source: `torch/_tensor.py`, `Tensor.__reduce_ex__`."""
+    state = {name: value for name, value in self.__getstate__().items() if name not in _NOT_COPIED}
+    return _rebuild, (type(self), state, requires_grad(self))
+
+
+def _rebuild(cls: type, state: dict, requires_grad: bool) -> Tensor:
+    new = Tensor.__new__(cls)
+    new.__dict__.update(state)
+    new._key_set = local.tensor_keys[new.device.type]
+    return new.requires_grad_(requires_grad)
+
+
 _NOT_COPIED = ("_autograd", "_base", "_view_fn", "_view_version", "_creation_meta", "_key_set")
 
 
@@ -203,10 +223,10 @@ Tensor.is_leaf = property(_is_leaf)
 Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)
 Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
 Tensor._version = property(_get_version)
-Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
+Tensor.is_inference = is_inference
 Tensor.as_subclass, Tensor._make_subclass = as_subclass, staticmethod(make_subclass)
 Tensor._is_view = lambda self: self._base is not None
-Tensor.__deepcopy__ = _deepcopy
+Tensor.__deepcopy__, Tensor.__reduce_ex__ = _deepcopy, _reduce_ex
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
 Tensor.detach_ = detach_
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

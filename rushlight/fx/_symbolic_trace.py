@@ -8,6 +8,7 @@ PyTorch: `torch/fx/_symbolic_trace.py`. Left out: `concrete_args`, shapes of par
 from __future__ import annotations
 
 import builtins
+import copy
 import functools
 import inspect
 import itertools
@@ -78,7 +79,9 @@ def wrap(fn_or_name: str | Callable) -> str | Callable:
 
 class Tracer(TracerBase):
     """Traces a function or a module. A subclass may override `is_leaf_module`, `call_module`, `create_arg`, `to_bool` and
-    others."""
+    others. Of a module it traces the method named `traced_func_name`."""
+
+    traced_func_name = "forward"
 
     def __init__(
         self, autowrap_modules: tuple[ModuleType, ...] = (math,), autowrap_functions: tuple[Callable, ...] = ()
@@ -90,6 +93,12 @@ class Tracer(TracerBase):
         named = [each for module in autowrap_modules for each in vars(module).items()]
         public = [value for name, value in named if not name.startswith("_")]
         self._autowrap_function_ids = {id(value) for value in [*public, *autowrap_functions] if callable(value)}
+
+    def __deepcopy__(self, memo: dict) -> Tracer:
+        new = Tracer.__new__(Tracer)
+        for name, value in vars(self).items():  # the modules of `_autowrap_search` cannot be copied deeply
+            vars(new)[name] = copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
+        return new
 
     def get_fresh_qualname(self, prefix: str) -> str:
         return next(name for i in itertools.count() if not hasattr(self.root, name := f"{prefix}{i}"))
@@ -173,7 +182,9 @@ class Tracer(TracerBase):
     def trace(self, root: Module | Callable) -> Graph:
         """The graph of `root`. For a function, `self.root` becomes a module that has its constants."""
         if isinstance(root, Module):
-            self.root, function = root, type(root).forward
+            name = self.traced_func_name
+            assert hasattr(type(root), name), f"traced_func_name={name} doesn't exist in {type(root).__name__}"
+            self.root, function = root, getattr(type(root), name)
             self.submodule_paths = {module: name for name, module in root.named_modules()}
         else:
             self.root, function = Module(), root

@@ -112,11 +112,12 @@ class GraphModule(Module):
     # Copying and showing
 
     def __deepcopy__(self, memo: dict) -> GraphModule:
+        new = memo[id(self)] = GraphModule.__new__(GraphModule)
         within = Module()  # a copy of all but the graph
         rest = {name: value for name, value in vars(self).items() if name != "_graph"}
         within.__dict__.update({name: copy.deepcopy(value, memo) for name, value in rest.items()})
-        new = GraphModule(within, copy.deepcopy(self._graph))
-        new.meta = copy.copy(self.meta)
+        new.__init__(within, copy.deepcopy(self._graph))
+        new.meta = within.meta
         return new
 
     def __copy__(self) -> GraphModule:

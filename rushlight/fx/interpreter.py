@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from rushlight.fx._symbolic_trace import Tracer
@@ -155,6 +156,10 @@ class Transformer(Interpreter):
     def call_function(self, target: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
+    def run_node(self, n: Node) -> Any:
+        self.tracer.current_meta = n.meta
+        return super().run_node(n)
+
     def transform(self) -> GraphModule:
         """The module of the new graph."""
         with recording():
@@ -165,12 +170,23 @@ class Transformer(Interpreter):
         return GraphModule(self.module, self.new_graph)
 
 
+_COPY_META_FIELDS = "nn_module_stack", "source_fn_stack", "recompute", "custom", "stack_trace"
+
+
 class TransformerTracer(Tracer):
     """Records into an existing graph. Every module is a leaf."""
 
     def __init__(self, graph: Graph, root: Module) -> None:
         super().__init__()
         self.graph, self.root, self.tensor_attrs = graph, root, {}
+        self.current_meta: dict[str, Any] = {}
+
+    def create_node(self, *args: Any, **kwargs: Any) -> Node:
+        node = super().create_node(*args, **kwargs)
+        node.meta.update(
+            {name: copy(self.current_meta[name]) for name in _COPY_META_FIELDS if name in self.current_meta}
+        )
+        return node
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         return True

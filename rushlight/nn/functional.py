@@ -357,7 +357,8 @@ def _pair(input: Tensor, target: Tensor, weight: Tensor | None = None) -> tuple[
     """Broadcast both to one shape, with a warning, because different sizes are usually a mistake."""
     if target.shape != input.shape:
         sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
-        warnings.warn(f"Using a {sizes}: they are broadcast", stacklevel=3)
+        remedy = "This broadcasts them. Please ensure they have the same size."
+        warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=3)
     if weight is not None and weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
     return functions.broadcast_tensors((input, target))

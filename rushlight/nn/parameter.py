@@ -126,9 +126,9 @@ class _Uninitialized:
     def __init__(self, *args, **kwargs) -> None:
         """Nothing to do: `__new__` set the metadata."""
 
-    def materialize(self, shape: Sequence[int], device: Device = None, dtype: Dtype = None) -> None:
+    def materialize(self, shape: int | Sequence[int], device: Device = None, dtype: Dtype = None) -> None:
         """Become an ordinary parameter or buffer of this shape, with uninitialized elements."""
-        data = functions.empty(tuple(shape), dtype=dtype or self.dtype, device=device or self.device)
+        data = functions.empty(shape, dtype=dtype or self.dtype, device=device or self.device)
         self.__class__ = self.cls_to_become
         self._key_set = data._key_set
         if data.device != self.device:

@@ -12,11 +12,15 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from types import FunctionType
 from typing import Any
 from warnings import warn
+from weakref import ref
 
 from rushlight.optim.optimizer import Optimizer
+
+EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` is deprecated"
 
 
 class LRScheduler:
@@ -40,7 +44,7 @@ class LRScheduler:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming a scheduler")
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        optimizer.__dict__.setdefault("_opt_called", False)
+        _track_step(optimizer)
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -57,11 +61,15 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Advance by one step, or (deprecated) to `epoch`, using the closed form if there is one."""
-        if self._step_count == 1 and not self.optimizer.__dict__.get("_opt_called"):
-            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`", stacklevel=2)
+        if self._step_count == 1:
+            see = "See https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+                warn(f"`optimizer.step()` has been overridden after the scheduler was made. {see}", stacklevel=2)
+            elif not getattr(self.optimizer, "_opt_called", False):
+                warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. {see}", stacklevel=2)
         self._step_count += 1
         if epoch is not None:
-            warn("The epoch parameter in `scheduler.step()` is deprecated", stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -91,6 +99,21 @@ class LRScheduler:
 def _check_optimizer(optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def _track_step(optimizer: Optimizer) -> None:
+    """Make the optimizer's `step` record that it was called. Source: `LRScheduler.__init__`, `patch_track_step_called`."""
+    if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
+        return
+    step, owner = optimizer.step.__func__, ref(optimizer)
+
+    @wraps(step)
+    def run(*args, **kwargs):
+        owner()._opt_called = True
+        return step(owner(), *args, **kwargs)
+
+    run._wrapped_by_lr_sched = True
+    optimizer.step = run
 
 
 def _format_param(name: str, optimizer: Optimizer, value: Any) -> list:

@@ -147,8 +147,6 @@ def _wrap_step(step: Callable) -> Callable:
             if not (isinstance(changed, tuple) and len(changed) == 2):
                 raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
             args, kwargs = changed
-        if "_opt_called" in optimizer.__dict__:  # a scheduler checks whether there was a step
-            optimizer._opt_called = True
         result = step(*args, **kwargs)
         for hook in tuple(optimizer._post_hooks.values()):
             hook(optimizer, args, kwargs)
@@ -178,6 +176,8 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if defaults.get("fused") and defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def __init_subclass__(cls) -> None:
         if "step" in cls.__dict__:

@@ -178,7 +178,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor, out: Tenso
 
 
 def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Tensor:
-    return functions.clone(self).index_fill_(dim, index, value)
+    return index_fill_(functions.clone(self), dim, index, value)
 
 
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Tensor:

@@ -565,7 +565,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
     if out.is_meta:
         return out
-    array, rows, targets = out._array, grad_output._array.reshape(-1, width), indices._array.reshape(-1)
+    array, rows, targets = out._array, grad_output._array.reshape(indices.numel(), width), indices._array.reshape(-1)
     array.fill(0)
     if padding_idx >= 0:
         kept = targets != padding_idx
@@ -621,7 +621,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
     sizes = infer_size(self.shape, mask.shape)
     copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
-    return copy.masked_fill_(mask, value)
+    return masked_fill_(copy, mask, value)
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:

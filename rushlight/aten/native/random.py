@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
-from rushlight.aten.structured import Output, allocate, check_floating, resize_output
+from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
 from rushlight.c10 import storage
 from rushlight.c10.dtypes import (
     BOOLEAN,
@@ -403,10 +403,17 @@ def _check_in_range(dtype: dtype, *bounds: int) -> None:
 # New tensors ---------------------------------------------------------------------------------------------------------
 
 
-def factory(fill: Callable, default: dtype | None = None) -> tuple[Callable, ...]:
+def _resize(out: Tensor, size: int | Sequence[int]) -> Tensor:
+    size = (size,) if isinstance(size, int) else tuple(size)
+    return out if out.shape == size else resize_(out, size)
+
+
+def factory(fill: Callable, default: dtype | None = None, resize: Callable = _resize) -> tuple[Callable, ...]:
     """The kernels of a factory: the plain form, the one with a generator, the out= forms of both, and `..._like`.
 
     In the schemas, the arguments of `fill(tensor, *args, generator=...)` come before the sizes, or after `self` of `..._like`.
+    `fill` and `resize` are kernels, not operators, so the version of a new tensor stays 0. The out= forms that are composite
+    in PyTorch call operators.
     """
 
     def make(size, args, generator, dtype, device) -> Tensor:
@@ -422,11 +429,11 @@ def factory(fill: Callable, default: dtype | None = None) -> tuple[Callable, ...
 
     def plain_out(*args) -> Tensor:
         *args, size, out = args
-        return fill(out.resize_(size), *args, generator=None)
+        return fill(resize(out, size), *args, generator=None)
 
     def with_generator_out(*args) -> Tensor:
         *args, size, generator, out = args
-        return fill(out.resize_(size), *args, generator=generator)
+        return fill(resize(out, size), *args, generator=generator)
 
     def like(self: Tensor, *args) -> Tensor:
         *args, dtype, layout, device, pin_memory, memory_format = args
@@ -437,7 +444,7 @@ def factory(fill: Callable, default: dtype | None = None) -> tuple[Callable, ...
 
 
 def _random_below(self: Tensor, high: int, generator: Generator | None) -> Tensor:
-    return self.random_(0, high, generator=generator)
+    return random_from_(self, 0, high, generator)
 
 
 def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
@@ -459,27 +466,29 @@ def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
     return _fill(self, generator, draw)
 
 
-rand, rand_generator, rand_out, rand_generator_out, rand_like = factory(Tensor.uniform_)
-randn, randn_generator, randn_out, randn_generator_out, randn_like = factory(Tensor.normal_)
+rand, rand_generator, rand_out, _, rand_like = factory(uniform_)
+*_, rand_generator_out, _ = factory(Tensor.uniform_, resize=Tensor.resize_)
+randn, randn_generator, _, _, randn_like = factory(normal_)
+*_, randn_out, randn_generator_out, _ = factory(Tensor.normal_, resize=Tensor.resize_)
 randint, randint_generator, randint_out, randint_generator_out, randint_like = factory(_random_below, int64)
 randint_low, randint_low_generator, randint_low_out, randint_low_generator_out, randint_like_low = factory(
-    Tensor.random_, int64
+    random_from_, int64
 )
 randperm, randperm_generator, randperm_out, randperm_generator_out, _ = factory(_permutation, int64)
 
 
 def bernoulli(self: Tensor, generator: Generator | None = None) -> Tensor:
     """1 with the probability in each element of `self`, else 0."""
-    return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(self, generator=generator)
+    return bernoulli_tensor_(functions.empty_like(self, memory_format=contiguous_format), self, generator)
 
 
 def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Tensor:
     resize_output(out, self.shape)
-    return out.bernoulli_(self, generator=generator)
+    return bernoulli_tensor_(out, self, generator)
 
 
 def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
-    return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(p, generator=generator)
+    return bernoulli_float_(functions.empty_like(self, memory_format=contiguous_format), p, generator)
 
 
 def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Generator | None) -> Tensor:

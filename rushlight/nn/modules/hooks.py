@@ -52,7 +52,8 @@ class BackwardHook:
 
     def setup_output_hook(self, result: Any) -> Any:
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(f"backward hooks need a Tensor or a tuple as output, not {type(result)}", stacklevel=3)
+            problem = "module output should be a Tensor or a tuple of Tensors for backward hooks to be called"
+            warnings.warn(f"{problem}, but it is {type(result)}", stacklevel=3)
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         self.output_count = len(outputs)
@@ -81,7 +82,9 @@ class BackwardHook:
         if self.inputs is None:  # backward will not reach the arguments
             warnings.warn("a full backward hook gets no `grad_inputs`, because no input requires grad", stacklevel=3)
             for hook in self.hooks:
-                if hook(self.module, (None,) * self.count, grad_outputs) is not None:
+                changed = hook(self.module, (None,) * self.count, grad_outputs)
+                nothing = isinstance(changed, tuple) and all(each is None for each in changed)
+                if changed is not None and not nothing:
                     raise RuntimeError("backward hook returned gradients, but no input requires them")
             self.grad_outputs = None
         return tuple(grad_outputs[i] for i in self.outputs)
@@ -106,7 +109,6 @@ def _pack_with_none(grads: Sequence, indices: Sequence[int], count: int) -> tupl
 def _apply_hook_result(grads: tuple, changed: Any, what: str) -> tuple:
     if changed is None:
         return grads
-    changed = changed if isinstance(changed, tuple) else (changed,)
     if len(changed) != len(grads):
         raise RuntimeError(f"Backward hook returned {len(changed)} {what}, but expected {len(grads)}")
     return changed

@@ -263,14 +263,21 @@ class Module:
 
     training: bool
     _version = 1  # of the format of the state dict; subclasses raise it
+    call_super_init = False  # whether the next class in the order of inheritance is initialised too, with the arguments
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes no arguments for Module, but got {args} and {kwargs}"
+            )
         state = self.__dict__  # assignment to attributes works only after these dicts exist
         state["training"] = True
         state["_parameters"], state["_buffers"] = {}, {}
         state["_non_persistent_buffers_set"], state["_modules"] = set(), {}
         for registry in HOOKS:
             state[registry] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if REGISTRATION_HOOKS["module"] and (isinstance(value, Module) or name in self.__dict__.get("_modules", ())):
@@ -368,12 +375,12 @@ class Module:
         return self._register_hook("_backward_hooks", hook, prepend)
 
     def _register_hook(self, registry: str, hook: Callable, first: bool, with_kwargs: bool = False) -> RemovableHandle:
-        hooks = self.__dict__[registry]
-        handle = RemovableHandle(hooks, hook)
+        hooks, hooks_with_kwargs = self.__dict__[registry], self.__dict__.get(f"{registry}_with_kwargs")
+        handle = RemovableHandle(hooks, hook, hooks_with_kwargs)
         if first:
             hooks.move_to_end(handle.id, last=False)
         if with_kwargs:
-            self.__dict__[f"{registry}_with_kwargs"][handle.id] = True
+            hooks_with_kwargs[handle.id] = True
         return handle
 
     # Listing
@@ -639,7 +646,7 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """`hook(module, args, result)` runs after each module's `forward`."""
     _refuse_always_call(always_call)
-    handle = RemovableHandle(_global_forward_hooks, hook)
+    handle = RemovableHandle(_global_forward_hooks, hook, GLOBAL_HOOKS["_forward_hooks_with_kwargs"])
     if with_kwargs:
         GLOBAL_HOOKS["_forward_hooks_with_kwargs"][handle.id] = True
     return handle

@@ -185,6 +185,7 @@ def load_state_dict(
             hook(each, IncompatibleKeys(missing_keys, unexpected_keys))
 
     load(module, OrderedDict(state_dict), "")
+    load = None  # it refers to itself, and so would keep the state dict alive
     for what, keys in (("Unexpected", unexpected_keys), ("Missing", missing_keys)):
         if strict and keys:
             quoted = ", ".join(f'"{key}"' for key in keys)

@@ -14,32 +14,30 @@ from typing import Any, Generic
 
 from rushlight.aten.native.random import Generator
 from rushlight.utils.data.collate import default_collate, default_convert
-from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset, T
+from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset, T, _BaseDataLoaderIter
 from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
 
 
-class _SingleProcessDataLoaderIter(Iterator):
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The batches of one epoch, fetched in the main process. Source: `torch/utils/data/dataloader.py`,
     `_SingleProcessDataLoaderIter`."""
 
     def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
+        super().__init__(loader)
         if loader.timeout:
             raise AssertionError("a timeout needs num_workers > 0")
         draw_seed(loader.generator)  # unused, but with workers a seed is drawn too: the generator's state must agree
-        self._sampler, self._fetch = loader.index_sampler, fetch.begin()
-        self._indices = iter(self._sampler)
+        self._fetch, self._indices = fetch.begin(), iter(self._sampler)
+        self._reset(loader)
 
-    def __next__(self) -> Any:
+    def _next_data(self) -> Any:
         return self._fetch(next(self._indices))
-
-    def __len__(self) -> int:
-        return len(self._sampler)
 
 
 class DataLoader(Generic[T]):
     """Batches of a dataset; every `iter` is an epoch. With `batch_size=None` there are no batches: each sample goes through
     `collate_fn` (by default `default_convert`). With `num_workers` > 0, that many processes prefetch `prefetch_factor`
-    batches each; the order is still the sampler's. `pin_memory` has no effect."""
+    batches each; the order is still the sampler's. `pin_memory` has no effect but a warning."""
 
     def __init__(
         self, dataset: Dataset[T], batch_size: int | None = 1, shuffle: bool | None = None,
@@ -48,8 +46,9 @@ class DataLoader(Generic[T]):
         worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
         generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
     ) -> None:  # fmt: skip
-        if num_workers < 0 or timeout < 0 or (prefetch_factor is not None and prefetch_factor < 0):
-            raise ValueError("num_workers, timeout and prefetch_factor should be non-negative")
+        for option, value in dict(num_workers=num_workers, timeout=timeout, prefetch_factor=prefetch_factor).items():
+            if value is not None and value < 0:
+                raise ValueError(f"{option} option should be non-negative")
         for_workers = prefetch_factor is not None, persistent_workers, multiprocessing_context is not None
         if num_workers == 0 and any(for_workers):
             raise ValueError("prefetch_factor, persistent_workers and multiprocessing_context need num_workers > 0")
@@ -77,7 +76,7 @@ class DataLoader(Generic[T]):
         self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
         self.pin_memory, self.drop_last, self.timeout, self.generator = pin_memory, drop_last, timeout, generator
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
-        self.persistent_workers, self._iterator = persistent_workers, None
+        self.persistent_workers, self._iterator, self._IterableDataset_len_called = persistent_workers, None, None
         self.check_worker_number_rationality()
         self._fixed = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
@@ -103,7 +102,7 @@ class DataLoader(Generic[T]):
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self, fetch)
         if self._iterator is not None:
-            self._iterator.reset()
+            self._iterator.reset(self)
             return self._iterator
         from rushlight.utils.data.worker import _MultiProcessingDataLoaderIter  # multiprocessing is slow to import
 
@@ -116,7 +115,7 @@ class DataLoader(Generic[T]):
     def __len__(self) -> int:
         if not self._is_iterable:
             return len(self.index_sampler)
-        length = len(self.dataset)
+        length = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)

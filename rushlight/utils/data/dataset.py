@@ -1,4 +1,5 @@
-"""Datasets: samples by index or from an iterator, concatenations of datasets, and subsets; and `Fetch`, which gets the batches.
+"""Datasets: samples by index or from an iterator, concatenations of datasets, and subsets. `Fetch` gets the batches, and
+`_BaseDataLoaderIter` counts them.
 
 The main process and the workers fetch in the same way. In PyTorch: `torch/utils/data/dataset.py`,
 `torch/utils/data/_utils/fetch.py` and, for `get_worker_info`, `torch/utils/data/_utils/worker.py`. Left out: `StackDataset`.
@@ -146,6 +147,38 @@ class Fetch(NamedTuple):
         if not data or (self.drop_last and len(data) < len(index)):
             raise StopIteration
         return self.collate_fn(data)
+
+
+class _BaseDataLoaderIter(Iterator):
+    """What both iterators have: the number of batches so far, and a warning if an iterable dataset has more than its length,
+    which is noted when the loader's length is asked for. Source: `torch/utils/data/dataloader.py`, `_BaseDataLoaderIter`."""
+
+    def __init__(self, loader: Any) -> None:
+        if loader.pin_memory:
+            problem = "'pin_memory' argument is set as true but no accelerator is found"
+            warn(f"{problem}: the batches are in ordinary memory", stacklevel=3)
+        self._dataset, self._sampler, self._num_workers = loader.dataset, loader.index_sampler, loader.num_workers
+
+    def _reset(self, loader: Any) -> None:
+        self._num_yielded, self._length = 0, loader._IterableDataset_len_called
+
+    def __next__(self) -> Any:
+        data = self._next_data()
+        self._num_yielded += 1
+        if self._length is not None and self._num_yielded > self._length:
+            problem = f"The length of the IterableDataset {self._dataset} was {self._length}"
+            replica = " For multiprocessing data-loading, this happens if each worker yields all samples."
+            warn(
+                f"{problem}, but {self._num_yielded} samples have been fetched.{replica if self._num_workers else ''}",
+                stacklevel=2,
+            )
+        return data
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+    def __getstate__(self) -> None:
+        raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
 
 
 class WorkerInfo(NamedTuple):

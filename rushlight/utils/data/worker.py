@@ -29,7 +29,7 @@ import numpy as np
 from rushlight.aten.native import creation
 from rushlight.aten.native.random import manual_seed
 from rushlight.aten.strided import Tensor
-from rushlight.utils.data.dataset import Fetch, WorkerInfo, set_worker_info
+from rushlight.utils.data.dataset import Fetch, WorkerInfo, _BaseDataLoaderIter, set_worker_info
 from rushlight.utils.data.sampler import draw_seed
 
 if TYPE_CHECKING:
@@ -163,16 +163,17 @@ def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
             wanted += 1
 
 
-class _MultiProcessingDataLoaderIter(Iterator):
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other. Source:
     `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`."""
 
     def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
+        super().__init__(loader)
         context = loader.multiprocessing_context or multiprocessing
         if isinstance(context, str):
             context = multiprocessing.get_context(context)
         self._timeout, self._persistent = loader.timeout, loader.persistent_workers
-        self._sampler, self._prefetch_factor = loader.index_sampler, loader.prefetch_factor
+        self._prefetch_factor = loader.prefetch_factor
         self._owner, self._shutdown, self._workers = os.getpid(), False, []
         self._results, self._done = context.Queue(), context.Event()
         self._queues = [context.Queue() for _ in range(loader.num_workers)]
@@ -183,9 +184,9 @@ class _MultiProcessingDataLoaderIter(Iterator):
             worker = context.Process(target=worker_loop, args=(*args, loader.num_workers), daemon=True)
             worker.start()
             self._workers.append(worker)
-        self._reset_epoch()
+        self._reset(loader)
 
-    def reset(self) -> None:
+    def reset(self, loader: DataLoader) -> None:
         """Start another epoch with the same workers. Late results of the previous epoch are discarded."""
         for indices in self._queues:
             indices.put((Signal.RESUME, None))
@@ -194,9 +195,10 @@ class _MultiProcessingDataLoaderIter(Iterator):
             number, worker_id, _ = self._get_data()
             if number is Signal.RESUME:
                 waiting.remove(worker_id)
-        self._reset_epoch()
+        self._reset(loader)
 
-    def _reset_epoch(self) -> None:
+    def _reset(self, loader: DataLoader) -> None:
+        super()._reset(loader)
         self._indices = iter(self._sampler)
         self._sent = self._outstanding = 0
         self._workers_active = [True] * len(self._workers)
@@ -236,7 +238,7 @@ class _MultiProcessingDataLoaderIter(Iterator):
                 if self._timeout:
                     raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
 
-    def __next__(self) -> Any:
+    def _next_data(self) -> Any:
         for result in self._in_order:
             if result is Signal.END:
                 continue
@@ -247,9 +249,6 @@ class _MultiProcessingDataLoaderIter(Iterator):
         if not self._persistent:
             self._shutdown_workers()
         raise StopIteration
-
-    def __len__(self) -> int:
-        return len(self._sampler)
 
     def _shutdown_workers(self) -> None:
         """End the workers, and terminate those that do not end. Only the process that started them may do this."""

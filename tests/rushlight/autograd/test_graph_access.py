@@ -12,7 +12,7 @@ def leaf(xp, *sizes, start=1.0):
     count = 1
     for size in sizes:
         count *= size
-    return (xp.arange(count, dtype=xp.float32).view(*sizes) / 4 + start).requires_grad_()
+    return (xp.arange(count, dtype=xp.float32).view(sizes) / 4 + start).requires_grad_()
 
 
 def refused(function):
@@ -393,6 +393,8 @@ FUNCTIONS = {
     "one element of several": (lambda x, y: (x**2 * y).sum(), (2, 3), (2, 3)),
     "one element of one": (lambda x: (x**3).sum().view(1), (2, 2)),
     "linear": (lambda x: x.sum() * 2, (2,)),
+    "no dimensions": (lambda x: x**3, ()),
+    "no dimensions of several": (lambda x, y: (x * y).sum(), (), (2,)),
     "a constant": (lambda x: x.detach() * 2, (2,)),
 }
 

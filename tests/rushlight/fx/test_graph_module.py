@@ -327,3 +327,14 @@ def test_generated_code_computes_what_the_graph_says(lines):
 
 def test_both_frameworks_are_looked_at():
     assert len(FRAMEWORKS) == 2
+
+
+def test_a_deep_copy_keeps_what_refers_to_the_module_itself():
+    def program(xp):
+        module = xp.fx.symbolic_trace(xp.nn.Sequential(xp.nn.ReLU()))
+        module.meta["itself"], module.meta["list"] = module, [1]
+        again = copy.deepcopy(module)
+        same = again.meta["itself"] is again, again.meta["list"] is module.meta["list"], again(xp.ones(2)).tolist()
+        return same, type(again).__name__, str(again.graph)
+
+    agree(program)

@@ -223,3 +223,23 @@ def test_a_transformer_that_changes_nothing_gives_the_same_code():
         return [new.code == module.code, new.code, [name for name, _ in new.named_modules()]]
 
     agree(program)
+
+
+def test_a_transformed_graph_keeps_the_notes_of_its_nodes():
+    def program(xp):
+        class Model(xp.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight, self.relu = xp.nn.Parameter(xp.ones(2)), xp.nn.ReLU()
+
+            def forward(self, x):
+                return self.relu(x + self.weight).sum()
+
+        module = xp.fx.symbolic_trace(Model())
+        for node in module.graph.nodes:
+            node.meta |= {"nn_module_stack": node.name, "stack_trace": "here", "custom": {"a": 1}, "note": 1}
+        again = xp.fx.Transformer(module).transform()
+        names = ("nn_module_stack", "stack_trace", "custom", "note")
+        return [(node.op, [node.meta.get(name) for name in names]) for node in again.graph.nodes if node.op != "output"]
+
+    agree(program)

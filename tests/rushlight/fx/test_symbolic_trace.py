@@ -648,3 +648,25 @@ def test_any_program_is_traced_alike(lines):
         return text(xp, function)
 
     agree(program)
+
+
+def test_a_tracer_traces_the_method_that_it_names_and_can_be_copied():
+    def program(xp):
+        class Model(xp.nn.Module):
+            def forward(self, x):
+                return x + 1
+
+            def other(self, x):
+                return x * 2
+
+        tracer, model = xp.fx.Tracer(), Model()
+        tracer.traced_func_name = "other"
+        tracer.trace(model)
+        again = copy.deepcopy(tracer)
+        run = xp.fx.GraphModule(model, again.graph)(xp.ones(2)).tolist()
+        again.traced_func_name = "none"
+        with pytest.raises(AssertionError):
+            again.trace(model)
+        return run, [node.op for node in tracer.graph.nodes], tracer.traced_func_name
+
+    agree(program)

@@ -307,6 +307,7 @@ def test_running_estimates_move_in_training_and_are_used_afterwards(dims):
             xp.nn.LazyLinear(2, dtype=xp.float64).weight.dtype,
             xp.nn.LazyLinear(2, device="meta").weight.is_meta,
         ],
+        lambda xp, m: m.weight.materialize(3) or tuple(m.weight.shape),
         lambda xp, m: m.weight.materialize((2, 2)) or [type(m.weight).__name__, m.weight.shape, m.weight.requires_grad],
     ],
 )

@@ -1,5 +1,7 @@
 """Hooks of all modules, hooks of state dicts, extra state, and what a module replaces or finds by name."""
 
+import gc
+import weakref
 from collections import OrderedDict
 
 import pytest
@@ -173,5 +175,67 @@ def test_modules_and_buffers_by_name(name):
         model = net(xp)
         model.norm = xp.nn.BatchNorm1d(1)
         return outcome(lambda xp: FOUND[name](xp, model), xp), repr(model)
+
+    agree(program)
+
+
+def test_a_removed_hook_leaves_no_entry_among_the_hooks_with_kwargs():
+    def program(xp):
+        model = xp.nn.Linear(2, 1)
+        pre = model.register_forward_pre_hook(lambda module, args, kwargs: None, with_kwargs=True)
+        post = model.register_forward_hook(lambda module, args, kwargs, result: None, with_kwargs=True)
+        kept = len(model._forward_pre_hooks_with_kwargs), len(model._forward_hooks_with_kwargs)
+        pre.remove()
+        post.remove()
+        return kept, len(model._forward_pre_hooks_with_kwargs), len(model._forward_hooks_with_kwargs)
+
+    agree(program)
+
+
+@pytest.mark.parametrize("inputs_require_grad", [False, True])
+@pytest.mark.parametrize("change", ["None", "(None,)", "(None, None)", "grad", "(grad,)", "[grad]", "grad[0]", "1"])
+@pytest.mark.parametrize("kind", ["full_backward", "full_backward_pre"])
+def test_backward_hooks_of_a_module_return_nothing_or_a_gradient_for_each_entry(kind, change, inputs_require_grad):
+    def program(xp):
+        x = xp.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=inputs_require_grad)
+        model = xp.nn.Linear(2, 2)
+        with xp.no_grad():
+            model.weight.fill_(0.5)
+        grad = xp.tensor([[2.0, 3.0], [4.0, 5.0]])
+        getattr(model, f"register_{kind}_hook")(lambda *_: eval(change, {"grad": grad}))
+        model(x).sum().backward()
+        return x.grad if inputs_require_grad else None, model.weight.grad
+
+    agree(program)
+
+
+@pytest.mark.parametrize("call_super_init", [False, True])
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("args", [(), (1,)])
+def test_a_module_initialises_the_next_class_if_it_is_asked_to(call_super_init, order, args):
+    def program(xp):
+        class Mixin:
+            def __init__(self, *args):
+                super().__init__()
+                self.args = args
+
+        bases = (Mixin, xp.nn.Module) if order == "before" else (xp.nn.Module, Mixin)
+        both = type("Both", bases, {"call_super_init": call_super_init})(*args)
+        return getattr(both, "args", None), both.training
+
+    agree(program)
+
+
+def test_loading_a_state_dict_leaves_no_reference_cycle():
+    def program(xp):
+        model, tensor = xp.nn.Linear(2, 1), xp.ones(1, 2)
+        alive, state = weakref.ref(tensor), {"weight": tensor, "bias": xp.zeros(1)}
+        gc.disable()
+        try:
+            model.load_state_dict(state)
+            del tensor, state
+            return alive() is None
+        finally:
+            gc.enable()
 
     agree(program)

@@ -3,6 +3,7 @@
 import copy
 import math
 import warnings
+from types import MethodType
 
 import pytest
 import torch
@@ -262,6 +263,25 @@ def test_a_schedule_that_steps_before_its_optimizer_is_a_warning(stepped):
         if stepped == "between":
             optimizer.step()
         schedule.step()
+        schedule.step()
+
+    assert warnings_of(program, rl) == warnings_of(program, torch)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("stepped", [False, True])
+def test_an_optimizer_whose_step_is_replaced_after_the_schedule_was_made_is_a_warning(when, stepped):
+    def program(xp, optimizer):
+        def replace():
+            optimizer.step = MethodType(lambda optimizer: None, optimizer)
+
+        if when == "before":
+            replace()
+        schedule = xp.optim.lr_scheduler.StepLR(optimizer, 3)
+        if when == "after":
+            replace()
+        if stepped:
+            optimizer.step()
         schedule.step()
 
     assert warnings_of(program, rl) == warnings_of(program, torch)

@@ -215,6 +215,8 @@ def test_a_step_is_not_recorded_and_counts_as_a_change():
         lambda xp, p: xp.optim.Adam(p, betas=(0, 0.9)),
         lambda xp, p: xp.optim.Adam(p, weight_decay=-1),
         lambda xp, p: xp.optim.AdamW(p, decoupled_weight_decay=False),
+        lambda xp, p: xp.optim.Adam(p, fused=True, foreach=True),
+        lambda xp, p: xp.optim.SGD(p, fused=True, foreach=False).defaults["fused"],
         lambda xp, p: xp.optim.RMSprop(p, alpha=-1),
         lambda xp, p: xp.optim.RMSprop(p, momentum=-1),
         lambda xp, p: xp.optim.Adagrad(p, lr_decay=-1),

@@ -5,6 +5,7 @@ import copy
 import itertools
 import multiprocessing
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -405,6 +406,43 @@ def test_a_dataset_may_give_many_samples_at_once_and_a_loader_goes_on_after_an_e
 
         epoch = iter(xp.utils.data.DataLoader(Many(), 2))
         return [outcome(lambda _: next(epoch).tolist(), xp) for _ in range(4)]
+
+    same(program)
+
+
+@pytest.mark.parametrize("asked", ["never", "before", "between"])
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_an_iterable_dataset_with_more_than_its_length_is_a_warning_once_the_length_was_asked_for(batch_size, asked):
+    def program(xp):
+        class Stream(xp.utils.data.IterableDataset):
+            def __iter__(self):
+                return iter(range(6))
+
+            def __len__(self):
+                return 2
+
+        loader = xp.utils.data.DataLoader(Stream(), batch_size)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            counts = []
+            for _ in range(2):
+                if asked == "before":
+                    len(loader)
+                for _ in loader:
+                    counts.append(len(caught))
+                    if asked == "between":
+                        len(loader)
+        return counts
+
+    same(program)
+
+
+def test_pinned_memory_without_an_accelerator_is_a_warning_and_an_epoch_cannot_be_pickled():
+    def program(xp):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            epoch = iter(xp.utils.data.DataLoader(range(3), pin_memory=True))
+        return [each.category.__name__ for each in caught], outcome(lambda _: pickle.dumps(epoch), xp)
 
     same(program)
 

@@ -129,3 +129,13 @@ def test_special_cases_agree_with_torch(program):
 @pytest.mark.parametrize("name", ["index_add", "index_copy"])
 def test_slices_of_another_shape_are_refused(name, target, source):
     agree(lambda xp: getattr(xp.zeros(target), name)(0, xp.tensor([0]), xp.ones(source)))
+
+
+@pytest.mark.parametrize("rows, indices", [(0, []), (3, [[0, 2], [1, 2]])])
+def test_the_gradient_of_an_embedding_of_width_0(rows, indices):
+    def program(xp):
+        weight = xp.zeros(rows, 0, requires_grad=True)
+        xp.nn.functional.embedding(xp.tensor(indices, dtype=xp.int64), weight).sum().backward()
+        return weight.grad
+
+    agree(program)
