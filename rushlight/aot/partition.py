@@ -28,8 +28,8 @@ _VIEWS = "alias as_strided expand permute select slice split squeeze t unsqueeze
 _CHEAP = """
     _to_copy _unsafe_view abs add addcdiv addcmul amax any arange argmax
     bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
-    broadcast_tensors ceil clamp clamp_max clamp_min clone cos div elu empty empty_like eq equal erf exp exp2 expm1 floor fmod full
-    full_like gather ge gelu gelu_backward gt hardtanh index isfinite isinf isnan le leaky_relu lerp log log10 log1p log2
+    broadcast_tensors ceil clamp clamp_max clamp_min clip clone cos div elu empty empty_like eq equal erf exp exp2 expm1 floor fmod
+    full full_like gather ge gelu gelu_backward gt hardtanh index isfinite isinf isnan le leaky_relu lerp log log10 log1p log2
     logical_and logical_not logical_or logical_xor lt masked_fill max maximum mean min minimum mul ne neg new_zeros ones positive
     pow reciprocal relu remainder reshape round rsqrt rsub sgn sigmoid sigmoid_backward sign silu silu_backward sin softplus sqrt
     square std sub sum tan tanh tanh_backward threshold threshold_backward to triu trunc type_as var var_mean where xlogy

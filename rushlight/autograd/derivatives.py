@@ -256,6 +256,13 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
 # Gathering -----------------------------------------------------------------------------------------------------------
 
 
+def gather_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `gather_backward`."""
+    if sparse_grad:
+        raise NotImplementedError("gather: rushlight leaves out sparse gradients (sparse_grad=True)")
+    return grad.new_zeros(sizes).scatter_add(dim, index, grad)
+
+
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
     zeros = grad.new_zeros(sizes)

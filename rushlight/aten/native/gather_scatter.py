@@ -550,9 +550,11 @@ def _check_table_index(position: int, indices: Tensor) -> None:
 
 
 def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse) -> Tensor:
-    """The gradient, dense also if `sparse` is requested. Source: `aten/src/ATen/native/Embedding.cpp`."""
+    """Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_backward_symint`."""
     if sparse and scale_grad_by_freq:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    if sparse:
+        raise NotImplementedError("embedding: rushlight leaves out sparse gradients (sparse=True)")
     return functions.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 

@@ -1897,13 +1897,14 @@ class GatherBackward0(Node):
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
     _saved_dim = int_getter("dim")
     _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_sparse_grad = value_getter("sparse_grad")
 
     def apply(node, grad):
         if grad is None:
             unpack(node, [node.saved_index])
             return (None,)
         index = unpack(node, node.saved_index)
-        return (grad.new_zeros(node.self_shape).scatter_add(node.dim, index, grad),)
+        return (gather_backward(grad, node.self_shape, node.dim, index, node.sparse_grad),)
 
     def release_variables(node):
         node.saved_index = None
@@ -7019,6 +7020,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     node.next_edges = edges
     node.self_shape = self.shape
     node.dim = dim
+    node.sparse_grad = sparse_grad
     node.saved_index = save(index)
     result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
     set_history(result, node)

@@ -5,6 +5,8 @@ from both import agree
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rushlight as rl
+
 NAMES = ["float64", "float32", "int64", "int32", "bool"]
 sizes = st.lists(st.integers(0, 3), max_size=3)
 
@@ -139,3 +141,16 @@ def test_the_gradient_of_an_embedding_of_width_0(rows, indices):
         return weight.grad
 
     agree(program)
+
+
+SPARSE = {
+    "embedding": lambda x: rl.nn.functional.embedding(rl.tensor([1]), x, sparse=True),
+    "gather": lambda x: x.gather(0, rl.tensor([[0, 1, 2]]), sparse_grad=True),
+}
+
+
+@pytest.mark.parametrize("program", SPARSE.values(), ids=SPARSE)
+def test_a_sparse_gradient_is_refused_in_one_line(program):
+    result = program(rl.ones(3, 3, requires_grad=True))
+    with pytest.raises(NotImplementedError, match="rushlight leaves out sparse gradients"):
+        result.sum().backward()
