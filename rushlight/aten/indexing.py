@@ -18,6 +18,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
 
 
@@ -41,9 +42,10 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     if key is False:
         return
     view, indices = (self.unsqueeze(0), []) if key is True else _apply_slicing(self, key)
+    if not isinstance(value, Tensor) and (indices or self.requires_grad):  # in PyTorch always; here if a graph may show it
+        full = functions.full if local.modes else creation.full  # a captured graph has the number
+        value = full((), value, dtype=self.dtype, device=self.device)
     if indices:
-        if not isinstance(value, Tensor):
-            value = creation.full((), value, self.dtype, device=self.device)
         sizes = _trailing_sizes(value)
         functions.index_put__op(view, indices, value if len(sizes) == value.dim() else value.view(sizes))
     elif not isinstance(value, Tensor) or value.dim() == 0 < view.dim():

@@ -51,6 +51,7 @@ class Derivative:
     formulas: dict[str, str]
     differentiable: list[bool]  # for each result
     node: str
+    checked: list[Argument]  # tensors without a formula, which must not require grad
     is_joint: bool = False  # one formula gives the gradients of all inputs, and reads `grad_input_mask`
 
     @property
@@ -96,11 +97,12 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
             entry = dict.fromkeys(joint.split(", "), entry[joint])
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
+        checked = [argument for argument in schema.arguments if argument.base == "Tensor" and argument.name not in entry]
+        formulas = {name: formula for name, formula in entry.items() if formula != "non_differentiable"}
         base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
-        found.append(
-            Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}", joint is not None)
-        )
+        node = node or f"{base}Backward{index}"
+        found.append(Derivative(native, formulas, differentiable, node, checked, joint is not None))
     return found
 
 
@@ -235,8 +237,10 @@ def kernel(derivative: Derivative, native: Native) -> str:
         needed = f"not any_requires_grad({inputs[0].name})"
         lines += [f"    if not any(edge.node for edge in edges) and {needed}:", f"        return {below}({stack})"]
     else:
-        without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
+        without = " and ".join(_has_no_history(schema, argument) for argument in [*inputs, *derivative.checked])
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
+        for argument in derivative.checked:
+            lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {argument.name})"]
         edges = f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"
         if inplace:  # the edges last, since they make a view's node
             tensors = ", ".join(argument.name for argument in inputs)
@@ -249,9 +253,6 @@ def kernel(derivative: Derivative, native: Native) -> str:
             all_nodes = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
             needed = f"not any_requires_grad([{', '.join(argument.name for argument in inputs)}])"
             lines += [edges, f"    if {all_nodes} is None and {needed}:", f"        return {below}({stack})"]
-    for argument in schema.arguments:
-        if argument.base == "Tensor" and argument.name not in derivative.formulas:
-            lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
     shapes = values.pop("result_shapes", None)
@@ -328,7 +329,13 @@ def generate() -> dict[Path, str]:
         for native in [derivative.native, *inplace_forms(derivative, natives, own)]
     ]
     known = own | {native.name for native, _ in kernels}
-    outs = [n.variable for n in natives.values() if n.out is not None and not n.is_composite]
+    names = {derivative.native.schema.name for derivative in differentiated}
+    without = {derivative.native.schema.name for derivative in derivatives} - names
+    outs = [
+        native.variable
+        for native in natives.values()
+        if native.out is not None and not native.is_composite and native.schema.name not in without
+    ]
     missing = [n.variable for n in natives.values() if n.name not in known and _would_need_one(n)]
     views = [native.variable for native in natives.values() if native.is_view]
     written = [native.variable for native in natives.values() if native.schema.is_mutable and not native.is_composite]

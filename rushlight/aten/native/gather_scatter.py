@@ -72,8 +72,8 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
         if not isinstance(other, Tensor):
             continue
         assert_no_partial_overlap(out, other)
-        same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
-        if same and out.stride() == other.stride():
+        same = out.untyped_storage() is other.untyped_storage() and out.storage_offset() == other.storage_offset()
+        if same and out.numel() and out.shape == other.shape and out.stride() == other.stride():
             refuse_overlap("the input tensor is the written-to tensor")
 
 
@@ -556,7 +556,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
     sizes = infer_size(self.shape, mask.shape)
     copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
-    return copy.masked_fill_(mask, value)
+    return masked_fill_(copy, mask, value)
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:

@@ -16,6 +16,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.aten.structured import check_floating as _check_floating
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 from rushlight.c10.memory_formats import suggest_memory_format
 
@@ -156,6 +157,9 @@ def batch_norm(
     for name, tensor in given.items():
         if tensor is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if tensor is not None and name.startswith("running") and local.grad_enabled and tensor.requires_grad:
+            problem = f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'."
+            raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
         if tensor is not None and tensor.numel() != features:
             raise RuntimeError(f"{name} should contain {features} elements not {tensor.numel()}")
     _check_floating("batch_norm", input)

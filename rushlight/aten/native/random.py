@@ -21,9 +21,11 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
+from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_output
 from rushlight.c10 import storage
+from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import (
     BOOLEAN,
     FLOATING,
@@ -437,7 +439,7 @@ def factory(fill: Callable, default: dtype | None = None) -> tuple[Callable, ...
 
 
 def _random_below(self: Tensor, high: int, generator: Generator | None) -> Tensor:
-    return self.random_(0, high, generator=generator)
+    return random_from_(self, 0, high, generator)
 
 
 def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
@@ -459,27 +461,27 @@ def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
     return _fill(self, generator, draw)
 
 
-rand, rand_generator, rand_out, rand_generator_out, rand_like = factory(Tensor.uniform_)
-randn, randn_generator, randn_out, randn_generator_out, randn_like = factory(Tensor.normal_)
+rand, rand_generator, rand_out, rand_generator_out, rand_like = factory(uniform_)
+randn, randn_generator, randn_out, randn_generator_out, randn_like = factory(normal_)
 randint, randint_generator, randint_out, randint_generator_out, randint_like = factory(_random_below, int64)
 randint_low, randint_low_generator, randint_low_out, randint_low_generator_out, randint_like_low = factory(
-    Tensor.random_, int64
+    random_from_, int64
 )
 randperm, randperm_generator, randperm_out, randperm_generator_out, _ = factory(_permutation, int64)
 
 
 def bernoulli(self: Tensor, generator: Generator | None = None) -> Tensor:
     """1 with the probability in each element of `self`, else 0."""
-    return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(self, generator=generator)
+    return bernoulli_tensor_(functions.empty_like(self, memory_format=contiguous_format), self, generator)
 
 
 def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Tensor:
     resize_output(out, self.shape)
-    return out.bernoulli_(self, generator=generator)
+    return bernoulli_tensor_(out, self, generator)
 
 
 def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
-    return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(p, generator=generator)
+    return bernoulli_float_(functions.empty_like(self, memory_format=contiguous_format), p, generator)
 
 
 def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Generator | None) -> Tensor:
@@ -522,7 +524,7 @@ def multinomial_out(
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.type_name}")
     drawn = multinomial(self, num_samples, replacement, generator)
     resize_output(out, drawn.shape)
-    return out.copy_(drawn)
+    return copy_(out, drawn)
 
 
 # Normal numbers with other means and deviations ----------------------------------------------------------------------
@@ -540,11 +542,12 @@ def normal_tensor_out(mean: Tensor | float, std: Tensor | float, generator: Gene
     """Numbers with a mean and a standard deviation for each element; one of the two may be a number.
     Source: `aten/src/ATen/native/DistributionTemplates.h`, `normal_out_impl`."""
     _check_std(std)
-    if not isinstance(std, Tensor):
-        resize_output(out, infer_size(mean.shape, out.shape))
-        return out.normal_(0.0, std, generator=generator).add_(mean)
-    resize_output(out, infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) else std.shape)
-    return out.normal_(0.0, 1.0, generator=generator).mul_(std).add_(mean)
+    with excluding(BIT["ADInplaceOrView"]):  # one write, whatever the number of steps
+        if not isinstance(std, Tensor):
+            resize_output(out, infer_size(mean.shape, out.shape))
+            return out.normal_(0.0, std, generator=generator).add_(mean)
+        resize_output(out, infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) else std.shape)
+        return out.normal_(0.0, 1.0, generator=generator).mul_(std).add_(mean)
 
 
 def normal_tensor(mean: Tensor | float, std: Tensor | float, generator: Generator | None = None) -> Tensor:
@@ -554,11 +557,7 @@ def normal_tensor(mean: Tensor | float, std: Tensor | float, generator: Generato
     return normal_tensor_out(mean, std, generator, functions.empty(sizes, dtype=like.dtype, device=like.device))
 
 
-def _normal(self: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
-    return self.normal_(mean, std, generator=generator)
-
-
-_, normal_float_float, _, normal_float_float_out, _ = factory(_normal)
+_, normal_float_float, _, normal_float_float_out, _ = factory(normal_)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:

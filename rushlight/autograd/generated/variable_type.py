@@ -17,7 +17,7 @@ from rushlight.aten.generated.functions import (
     any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
     as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
     avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
+    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
     binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
     bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
     bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
@@ -609,10 +609,21 @@ class BernoulliBackward0(Node):
 
 
 class BernoulliBackward1(Node):
+    _saved_p_sym_sizes = value_getter("p_shape")
+
     def apply(node, grad):
         if grad is None:
-            return (None,)
-        return (zeros_like(grad),)
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_p = grad.new_zeros(node.p_shape) if edges[1].node else None
+        grad_self = zeros_like(grad) if edges[0].node else None
+        return (
+            grad_self,
+            grad_p,
+        )
 
 
 class BernoulliBackward2(Node):
@@ -4952,6 +4963,21 @@ def bernoulli(key_set, self, generator):
     return result
 
 
+def bernoulli__Tensor(key_set, self, p, generator):
+    if not local.grad_enabled or self._autograd is None is self._base and p._autograd is None is p._base:
+        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    if not any_requires_grad([self, p]):
+        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(p)]
+    node = BernoulliBackward1()
+    node.next_edges = edges
+    node.p_shape = p.shape
+    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
+    rebase_history(self, node)
+    return result
+
+
 def bernoulli__float(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__float_op.below[key_set](self, p, generator)
@@ -4959,38 +4985,23 @@ def bernoulli__float(key_set, self, p, generator):
         return bernoulli__float_op.below[key_set](self, p, generator)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    node = BernoulliBackward1()
+    node = BernoulliBackward2()
     node.next_edges = edges
     result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
     rebase_history(self, node)
     return result
 
 
-def bernoulli__Tensor(key_set, self, p, generator):
+def random__from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
-        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+        return random__from_op.below[key_set](self, from_, to, generator)
     if not any_requires_grad([self]):
-        return bernoulli__Tensor_op.below[key_set](self, p, generator)
-    check_inplace(self)
-    edges = [gradient_edge(self)]
-    check_no_requires_grad("bernoulli_", "p", p)
-    node = BernoulliBackward2()
-    node.next_edges = edges
-    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
-    rebase_history(self, node)
-    return result
-
-
-def random_(key_set, self, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return random__op.below[key_set](self, generator)
-    if not any_requires_grad([self]):
-        return random__op.below[key_set](self, generator)
+        return random__from_op.below[key_set](self, from_, to, generator)
     check_inplace(self)
     edges = [gradient_edge(self)]
     node = RandomBackward0()
     node.next_edges = edges
-    result = call_below(random__op.below[key_set], self, generator)
+    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
     rebase_history(self, node)
     return result
 
@@ -5009,16 +5020,16 @@ def random__to(key_set, self, to, generator):
     return result
 
 
-def random__from(key_set, self, from_, to, generator):
+def random_(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
-        return random__from_op.below[key_set](self, from_, to, generator)
+        return random__op.below[key_set](self, generator)
     if not any_requires_grad([self]):
-        return random__from_op.below[key_set](self, from_, to, generator)
+        return random__op.below[key_set](self, generator)
     check_inplace(self)
     edges = [gradient_edge(self)]
     node = RandomBackward2()
     node.next_edges = edges
-    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
+    result = call_below(random__op.below[key_set], self, generator)
     rebase_history(self, node)
     return result
 
@@ -6876,7 +6887,6 @@ def where_self(key_set, condition, self, other):
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return where_self_op.below[key_set](condition, self, other)
-    check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
     node.next_edges = edges
     node.saved_condition = save(condition)
@@ -6982,7 +6992,6 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
     if edges[0].node is None and not any_requires_grad([weight]):
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
     node.next_edges = edges
     node.weight_shape = weight.shape
@@ -7015,7 +7024,6 @@ def gather(key_set, self, dim, index, sparse_grad):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
-    check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -7032,7 +7040,6 @@ def index_Tensor(key_set, self, indices):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return index_Tensor_op.below[key_set](self, indices)
-    check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -7048,7 +7055,6 @@ def index_add(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
-    check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -7068,7 +7074,6 @@ def index_add_(key_set, self, dim, index, source, alpha):
         return index_add__op.below[key_set](self, dim, index, source, alpha)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("index_add_", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -7087,7 +7092,6 @@ def index_put(key_set, self, indices, values, accumulate):
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
         return index_put_op.below[key_set](self, indices, values, accumulate)
-    check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -7104,7 +7108,6 @@ def index_put_(key_set, self, indices, values, accumulate):
         return index_put__op.below[key_set](self, indices, values, accumulate)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(values)]
-    check_no_requires_grad("index_put_", "indices", indices)
     node = IndexPutBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -7121,7 +7124,6 @@ def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(values)]
-    check_no_requires_grad("_index_put_impl_", "indices", indices)
     node = IndexPutImplBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -7137,7 +7139,6 @@ def index_select(key_set, self, dim, index):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return index_select_op.below[key_set](self, dim, index)
-    check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -7154,7 +7155,6 @@ def masked_fill_Scalar(key_set, self, mask, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
-    check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7170,7 +7170,6 @@ def masked_fill__Scalar(key_set, self, mask, value):
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("masked_fill_", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7185,7 +7184,6 @@ def masked_fill_Tensor(key_set, self, mask, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
-    check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7201,7 +7199,6 @@ def masked_fill__Tensor(key_set, self, mask, value):
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(value)]
-    check_no_requires_grad("masked_fill_", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7246,7 +7243,6 @@ def scatter_src(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_src_op.below[key_set](self, dim, index, src)
-    check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7263,7 +7259,6 @@ def scatter__src(key_set, self, dim, index, src):
         return scatter__src_op.below[key_set](self, dim, index, src)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7279,7 +7274,6 @@ def scatter_value(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return scatter_value_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7296,7 +7290,6 @@ def scatter__value(key_set, self, dim, index, value):
         return scatter__value_op.below[key_set](self, dim, index, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("scatter_", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7312,7 +7305,6 @@ def scatter_add(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_add_op.below[key_set](self, dim, index, src)
-    check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7330,7 +7322,6 @@ def scatter_add_(key_set, self, dim, index, src):
         return scatter_add__op.below[key_set](self, dim, index, src)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_add_", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7773,7 +7764,6 @@ def index_copy(key_set, self, dim, index, source):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_copy_op.below[key_set](self, dim, index, source)
-    check_no_requires_grad("index_copy", "index", index)
     node = IndexCopyBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7791,7 +7781,6 @@ def index_copy_(key_set, self, dim, index, source):
         return index_copy__op.below[key_set](self, dim, index, source)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("index_copy_", "index", index)
     node = IndexCopyBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7808,7 +7797,6 @@ def index_fill_int_Scalar(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("index_fill", "index", index)
     node = IndexFillBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7825,7 +7813,6 @@ def index_fill__int_Scalar(key_set, self, dim, index, value):
         return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("index_fill_", "index", index)
     node = IndexFillBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7841,7 +7828,6 @@ def index_fill_int_Tensor(key_set, self, dim, index, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("index_fill", "index", index)
     node = IndexFillBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7858,7 +7844,6 @@ def index_fill__int_Tensor(key_set, self, dim, index, value):
         return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(value)]
-    check_no_requires_grad("index_fill_", "index", index)
     node = IndexFillBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7874,7 +7859,6 @@ def masked_scatter(key_set, self, mask, source):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return masked_scatter_op.below[key_set](self, mask, source)
-    check_no_requires_grad("masked_scatter", "mask", mask)
     node = MaskedScatterBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -7891,7 +7875,6 @@ def masked_scatter_(key_set, self, mask, source):
         return masked_scatter__op.below[key_set](self, mask, source)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("masked_scatter_", "mask", mask)
     node = MaskedScatterBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -7907,7 +7890,6 @@ def masked_scatter_backward(key_set, grad_output, mask, sizes):
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
         return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
-    check_no_requires_grad("masked_scatter_backward", "mask", mask)
     node = MaskedScatterBackwardBackward0()
     node.next_edges = edges
     node.saved_grad_output = save(grad_output)
@@ -7923,7 +7905,6 @@ def masked_select(key_set, self, mask):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return masked_select_op.below[key_set](self, mask)
-    check_no_requires_grad("masked_select", "mask", mask)
     node = MaskedSelectBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7939,7 +7920,6 @@ def scatter_reduce_two(key_set, self, dim, index, src, reduce, include_self):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
-    check_no_requires_grad("scatter_reduce", "index", index)
     node = ScatterReduceBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7961,7 +7941,6 @@ def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
         return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_reduce_", "index", index)
     node = ScatterReduceBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -8772,7 +8751,6 @@ def max_pool2d_with_indices_backward(
         return max_pool2d_with_indices_backward_op.below[key_set](
             grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
         )
-    check_no_requires_grad("max_pool2d_with_indices_backward", "indices", indices)
     node = MaxPool2DWithIndicesBackwardBackward0()
     node.next_edges = edges
     if edges[0].node:
@@ -8795,12 +8773,17 @@ def max_pool2d_with_indices_backward(
 
 
 def binary_cross_entropy(key_set, self, target, weight, reduction):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and target._autograd is None is target._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy", "weight", weight)
     edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
-    check_no_requires_grad("binary_cross_entropy", "weight", weight)
     node = BinaryCrossEntropyBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -8814,13 +8797,19 @@ def binary_cross_entropy(key_set, self, target, weight, reduction):
 
 
 def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, reduction):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
-        return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
-    edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and target._autograd is None is target._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and (not isinstance(pos_weight, Tensor) or pos_weight._autograd is None is pos_weight._base)
+    ):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
     check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
+        return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     node = BinaryCrossEntropyWithLogitsBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -8867,13 +8856,16 @@ def mse_loss(key_set, self, target, reduction):
 
 
 def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    check_no_requires_grad("nll_loss_forward", "weight", weight)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    check_no_requires_grad("nll_loss_forward", "target", target)
-    check_no_requires_grad("nll_loss_forward", "weight", weight)
     node = NllLossBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -8888,13 +8880,16 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
 
 
 def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    check_no_requires_grad("nll_loss2d_forward", "weight", weight)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    check_no_requires_grad("nll_loss2d_forward", "target", target)
-    check_no_requires_grad("nll_loss2d_forward", "weight", weight)
     node = NllLoss2DBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -8976,12 +8971,13 @@ def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, re
         or grad_output._autograd is None is grad_output._base
         and (not isinstance(self, Tensor) or self._autograd is None is self._base)
         and target._autograd is None is target._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
     ):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
-    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
     node = BinaryCrossEntropyBackwardBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -9048,7 +9044,6 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
-    check_no_requires_grad("embedding_dense_backward", "indices", indices)
     node = EmbeddingDenseBackwardBackward0()
     node.next_edges = edges
     node.padding_idx = padding_idx
@@ -9175,18 +9170,19 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
         not local.grad_enabled
         or grad_output._autograd is None is grad_output._base
         and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and total_weight._autograd is None is total_weight._base
     ):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
+    check_no_requires_grad("nll_loss2d_backward", "weight", weight)
+    check_no_requires_grad("nll_loss2d_backward", "total_weight", total_weight)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    check_no_requires_grad("nll_loss2d_backward", "target", target)
-    check_no_requires_grad("nll_loss2d_backward", "weight", weight)
-    check_no_requires_grad("nll_loss2d_backward", "total_weight", total_weight)
     node = NllLoss2DBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -9207,18 +9203,19 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
         not local.grad_enabled
         or grad_output._autograd is None is grad_output._base
         and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and total_weight._autograd is None is total_weight._base
     ):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
+    check_no_requires_grad("nll_loss_backward", "weight", weight)
+    check_no_requires_grad("nll_loss_backward", "total_weight", total_weight)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    check_no_requires_grad("nll_loss_backward", "target", target)
-    check_no_requires_grad("nll_loss_backward", "weight", weight)
-    check_no_requires_grad("nll_loss_backward", "total_weight", total_weight)
     node = NllLossBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -9402,9 +9399,9 @@ AUTOGRAD = {
     _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
     fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
     normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential__op:
-    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__float_op: bernoulli__float,
-    bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op: random__to, random__from_op:
-    random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
+    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__Tensor_op: bernoulli__Tensor,
+    bernoulli__float_op: bernoulli__float, random__from_op: random__from, random__to_op: random__to, random__op:
+    random_, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
     add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil,
     ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_,
     clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max,
@@ -9477,34 +9474,29 @@ AUTOGRAD = {
 OUT = (
     arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
     linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
-    zeros_out_op, abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op,
-    bitwise_left_shift_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_right_shift_Tensor_out_op,
-    bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op,
-    clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op,
-    eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
-    fmod_Tensor_out_op, fmod_Scalar_out_op, ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op, hardtanh_out_op,
-    le_Tensor_out_op, leaky_relu_out_op, lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op,
-    log2_out_op, logical_and_out_op, logical_not_out_op, logical_or_out_op, logical_xor_out_op, lt_Tensor_out_op,
-    maximum_out_op, minimum_out_op, mul_out_op, ne_Tensor_out_op, neg_out_op, pow_Tensor_Tensor_out_op,
-    pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op,
-    round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op,
-    softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op,
-    where_self_out_op, xlogy_OutTensor_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
-    scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op,
-    stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op,
-    all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op,
-    cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
-    mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
-    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy_out_op,
-    masked_select_out_op, nonzero_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
-    sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
-    linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    zeros_out_op, abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, ceil_out_op, clamp_Tensor_out_op,
+    clamp_out_op, clamp_max_Tensor_out_op, clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op,
+    div_out_op, div_out_mode_op, elu_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op,
+    floor_divide_out_op, fmod_Tensor_out_op, fmod_Scalar_out_op, gelu_out_op, hardtanh_out_op, leaky_relu_out_op,
+    lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op, log2_out_op, maximum_out_op,
+    minimum_out_op, mul_out_op, neg_out_op, pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op,
+    reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op, round_out_op, round_decimals_out_op,
+    rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op,
+    sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op,
+    cat_out_op, gather_out_op, index_add_out_op, index_select_out_op, scatter_src_out_op, scatter_value_out_op,
+    scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op, tril_out_op, triu_out_op,
+    _log_softmax_out_op, _softmax_out_op, amax_out_op, amin_out_op, cumsum_out_op, log_softmax_int_out_op,
+    logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op,
+    min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op,
+    sum_out_op, var_correction_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
+    linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op,
+    addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op,
+    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
     normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op, randint_generator_out_op,
     randint_low_out_op, randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op,
     _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op,
@@ -9521,7 +9513,7 @@ WITHOUT_DERIVATIVE = (
     bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
     ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
     lt__Tensor_op, ne__Tensor_op, scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op,
-    scatter__value_reduce_op, repeat_interleave_Tensor_op, silu_backward_op,
+    scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op, silu_backward_op,
 )  # fmt: skip
 
 VIEWS = (
