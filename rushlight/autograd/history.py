@@ -296,7 +296,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
         return meta.grad_fn, meta.output_nr
     node = view_node()
     node.next_edges = [gradient_edge(base)]
-    node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
+    node.self_geometry = base.shape, base.stride(), base.storage_offset()
     node.size, node.stride, node.storage_offset = view.shape, view.stride(), view.storage_offset()
     node.input_metadata.append((view._sizes, view.dtype))
     return node, 0

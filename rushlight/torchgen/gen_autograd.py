@@ -36,11 +36,11 @@ NAMES = {  # names that the generated code uses, by module
 }
 INPLACE_VIEWS = ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")  # they write no element
 METADATA = {  # metadata that a formula may read from a tensor that is not saved
-    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
+    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".numel()": "_numel", ".dim()": "_dim",
+    ".size(0)": "_sym_argsize_0", ".size(-1)": "_sym_argsize_minus_1", ".size(-2)": "_sym_argsize_minus_2",
 }  # fmt: skip
-
-
-SHOWN = {"_shape": "_sym_sizes", "_stride": "_sym_strides", "_numel": "_sym_numel"}  # their names in `_saved_*`
+SHOWN = {"_shape": "_sym_sizes", "_stride": "_sym_strides", "_numel": "_sym_numel"}  # their names in `_saved_*`, if others
+NOT_SHOWN = ("_dtype", "bool[3]", "ScalarType")
 
 
 @dataclass
@@ -130,6 +130,13 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
                     formula = re.sub(pattern, argument.name + suffix, formula)
                     without = f"None if {argument.name} is None else " if argument.is_optional else ""
                     values[argument.name + suffix] = without + argument.name + attribute
+            name = argument.name
+            if f"zeros_like({name})" in formula:
+                formula = formula.replace(f"zeros_like({name})", f"grad.new_zeros({name}_info)")
+                values[f"{name}_info"] = f"{name}.shape"
+            if f"TensorGeometry({name})" in formula:
+                formula = formula.replace(f"TensorGeometry({name})", f"{name}_geometry")
+                values[f"{name}_geometry"] = f"({name}.shape, {name}.stride(), {name}.storage_offset())"
         elif argument.type == "Tensor[]":
             for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
                 if f"{argument.name}{suffix}" in formula:
@@ -195,7 +202,8 @@ def node_class(derivative: Derivative) -> str:
     elif len(needs) == 1:
         lines.append(f"        return ({needs[0].formula},)")
     else:
-        parts = [f"{each.formula} if edges[{i}].node else None" for i, each in enumerate(needs)]
+        formulas = [f"({each.formula})" if " if " in each.formula else each.formula for each in needs]
+        parts = [f"{formula} if edges[{i}].node else None" for i, formula in enumerate(formulas)]
         names = [argument.name for argument in derivative.inputs]
         if names != sorted(names):  # PyTorch computes them in the order of their names
             order = sorted(range(len(names)), key=names.__getitem__)
@@ -213,12 +221,14 @@ def saved_values(derivative: Derivative) -> list[str]:
     types = {argument.name: argument.type for argument in derivative.native.schema.arguments}
     lines = []
     for name in sorted({name for each in derivative.needs for name in each.values}):
-        suffix = next((suffix for suffix in SHOWN if name.removesuffix(suffix) in types), None)
-        if name in types:
+        suffix = next((suffix for suffix in METADATA.values() if name.removesuffix(suffix) in types), None)
+        if name in types and types[name] not in NOT_SHOWN:
             read = "int_getter" if types[name].startswith("int") else "value_getter"
             lines.append(f"    _saved_{name} = {read}('{name}')")
-        elif suffix is not None:
-            lines.append(f"    _saved_{name.removesuffix(suffix)}{SHOWN[suffix]} = value_getter('{name}')")
+        elif name not in types and suffix not in (None, *NOT_SHOWN):
+            tensor = name.removesuffix(suffix)
+            shown = tensor + SHOWN.get(suffix, suffix) + ("_opt" if types[tensor] == "Tensor?" else "")
+            lines.append(f"    _saved_{shown} = value_getter('{name}')")
     return lines
 
 

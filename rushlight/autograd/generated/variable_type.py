@@ -124,8 +124,6 @@ class AliasBackward0(Node):
 
 
 class AsStridedBackward0(Node):
-    _saved_self_sym_sizes = value_getter("self_shape")
-    _saved_self_sym_strides = value_getter("self_stride")
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -133,16 +131,10 @@ class AsStridedBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (
-            as_strided_backward(
-                grad, node.self_shape, node.self_stride, node.self_offset, node.size, node.stride, node.storage_offset
-            ),
-        )
+        return (as_strided_backward(grad, *node.self_geometry, node.size, node.stride, node.storage_offset),)
 
 
 class AsStridedBackward1(Node):
-    _saved_self_sym_sizes = value_getter("self_shape")
-    _saved_self_sym_strides = value_getter("self_stride")
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -150,16 +142,10 @@ class AsStridedBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (
-            as_strided_backward(
-                grad, node.self_shape, node.self_stride, node.self_offset, node.size, node.stride, node.storage_offset
-            ),
-        )
+        return (as_strided_backward(grad, *node.self_geometry, node.size, node.stride, node.storage_offset),)
 
 
 class AsStridedScatterBackward0(Node):
-    _saved_self_sym_sizes = value_getter("self_shape")
-    _saved_self_sym_strides = value_getter("self_stride")
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -172,9 +158,7 @@ class AsStridedScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            as_strided_scatter_backward(
-                grad, node.self_shape, node.self_stride, node.size, node.stride, node.storage_offset
-            )
+            as_strided_scatter_backward(grad, *node.self_geometry[:2], node.size, node.stride, node.storage_offset)
             if edges[0].node
             else None,
             grad.contiguous().as_strided(node.size, node.stride, node.storage_offset) if edges[1].node else None,
@@ -197,7 +181,6 @@ class DiagonalScatterBackward0(Node):
     _saved_dim1 = int_getter("dim1")
     _saved_dim2 = int_getter("dim2")
     _saved_offset = int_getter("offset")
-    _saved_src_sym_sizes = value_getter("src_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -207,7 +190,7 @@ class DiagonalScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            grad.diagonal_scatter(grad.new_zeros(node.src_shape), node.offset, node.dim1, node.dim2)
+            grad.diagonal_scatter(grad.new_zeros(node.src_info), node.offset, node.dim1, node.dim2)
             if edges[0].node
             else None,
             grad.diagonal(node.offset, node.dim1, node.dim2) if edges[1].node else None,
@@ -246,7 +229,6 @@ class SelectBackward0(Node):
 class SelectScatterBackward0(Node):
     _saved_dim = int_getter("dim")
     _saved_index = int_getter("index")
-    _saved_src_sym_sizes = value_getter("src_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -256,7 +238,7 @@ class SelectScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if edges[0].node else None,
+            grad.select_scatter(grad.new_zeros(node.src_info), node.dim, node.index) if edges[0].node else None,
             grad.select(node.dim, node.index) if edges[1].node else None,
         )
 
@@ -277,7 +259,6 @@ class SliceBackward0(Node):
 class SliceScatterBackward0(Node):
     _saved_dim = int_getter("dim")
     _saved_end = int_getter("end")
-    _saved_src_sym_sizes = value_getter("src_shape")
     _saved_start = int_getter("start")
     _saved_step = int_getter("step")
 
@@ -289,7 +270,7 @@ class SliceScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            grad.slice_scatter(grad.new_zeros(node.src_shape), node.dim, node.start, node.end, node.step)
+            grad.slice_scatter(grad.new_zeros(node.src_info), node.dim, node.start, node.end, node.step)
             if edges[0].node
             else None,
             functions.slice(grad, node.dim, node.start, node.end, node.step) if edges[1].node else None,
@@ -298,20 +279,24 @@ class SliceScatterBackward0(Node):
 
 class SplitBackward0(Node):
     _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_split_size = int_getter("split_size")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (functions.cat(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
+        return (split_backward(grads, node.split_size, node.dim, node.self_shape, node.self_dtype),)
 
 
 class SplitWithSizesBackward0(Node):
     _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_split_sizes = int_getter("split_sizes")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (functions.cat(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
+        return (split_with_sizes_backward(grads, node.split_sizes, node.dim, node.self_shape, node.self_dtype),)
 
 
 class SqueezeBackward0(Node):
@@ -557,17 +542,21 @@ class NormalBackward0(Node):
 
 
 class NormalBackward1(Node):
+    _saved_mean_sym_sizes = value_getter("mean_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (zeros_like(grad),)
+        return (grad.new_zeros(node.mean_shape),)
 
 
 class NormalBackward2(Node):
+    _saved_std_sym_sizes = value_getter("std_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (zeros_like(grad),)
+        return (grad.new_zeros(node.std_shape),)
 
 
 class NormalBackward3(Node):
@@ -609,8 +598,6 @@ class BernoulliBackward0(Node):
 
 
 class BernoulliBackward1(Node):
-    _saved_p_sym_sizes = value_getter("p_shape")
-
     def apply(node, grad):
         if grad is None:
             return (
@@ -618,7 +605,7 @@ class BernoulliBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        grad_p = grad.new_zeros(node.p_shape) if edges[1].node else None
+        grad_p = grad.new_zeros(node.p_info) if edges[1].node else None
         grad_self = zeros_like(grad) if edges[0].node else None
         return (
             grad_self,
@@ -965,9 +952,9 @@ class DivBackward2(Node):
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
         grad_other = (
-            zeros_like(grad) if node.rounding_mode else neg_mul(grad, self / other / other) if edges[1].node else None
+            (zeros_like(grad) if node.rounding_mode else neg_mul(grad, self / other / other)) if edges[1].node else None
         )
-        grad_self = zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None
+        grad_self = (zeros_like(grad) if node.rounding_mode else grad / other) if edges[0].node else None
         return (
             grad_self,
             grad_other,
@@ -1411,9 +1398,7 @@ class PowBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (
-            zeros_like(self) if node.exponent == 0 else grad * mul_scalar(self.pow(node.exponent - 1), node.exponent),
-        )
+        return (pow_backward(grad, self, node.exponent),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1615,10 +1600,21 @@ class SignBackward0(Node):
 
 
 class SgnBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        return (zeros_like(grad),)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (sgn_backward(self, grad, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
 
 
 class SiluBackward0(Node):
@@ -1877,7 +1873,7 @@ class EmbeddingBackward0(Node):
     _saved_padding_idx = int_getter("padding_idx")
     _saved_scale_grad_by_freq = value_getter("scale_grad_by_freq")
     _saved_sparse = value_getter("sparse")
-    _saved_weight_sym_sizes = value_getter("weight_shape")
+    _saved_weight_sym_argsize_0 = value_getter("weight_sym_argsize_0")
 
     def apply(node, grad):
         if grad is None:
@@ -1886,7 +1882,7 @@ class EmbeddingBackward0(Node):
         indices = unpack(node, node.saved_indices)
         return (
             functions.embedding_backward(
-                grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq, node.sparse
+                grad, indices, node.weight_sym_argsize_0, node.padding_idx, node.scale_grad_by_freq, node.sparse
             ),
         )
 
@@ -1905,20 +1901,22 @@ class FlipBackward0(Node):
 
 
 class GatherBackward0(Node):
-    saved_index = None
+    saved_index = saved_self = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_dim = int_getter("dim")
-    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_sparse_grad = value_getter("sparse_grad")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_self])
             return (None,)
         index = unpack(node, node.saved_index)
-        return (grad.new_zeros(node.self_shape).scatter_add(node.dim, index, grad),)
+        self = unpack(node, node.saved_self)
+        return (gather_backward(grad, self, node.dim, index, node.sparse_grad),)
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_self = None
         node.released = True
 
 
@@ -1940,28 +1938,39 @@ class IndexBackward0(Node):
 
 
 class IndexAddBackward0(Node):
-    saved_index = None
+    saved_index = saved_source = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_source, _raw_saved_source = tensor_getters("saved_source")
     _saved_alpha = value_getter("alpha")
     _saved_dim = int_getter("dim")
-    _saved_source_sym_sizes = value_getter("source_shape")
+    _saved_source_dim = value_getter("source_dim")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_source])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[1].node else None
+        source = unpack(node, node.saved_source) if edges[1].node else None
         return (
             grad if edges[0].node else None,
-            index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if edges[1].node else None,
+            (
+                maybe_multiply(
+                    grad.index_select(node.dim, index).expand_as(source)
+                    if node.source_dim > 0
+                    else grad.index_select(node.dim, index.squeeze(0)),
+                    node.alpha,
+                )
+            )
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_source = None
         node.released = True
 
 
@@ -2357,12 +2366,13 @@ class MeanBackward0(Node):
 class MeanBackward1(Node):
     _saved_dim = int_getter("dim")
     _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_numel = value_getter("self_numel")
     _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (mean_backward(grad, node.self_shape, node.dim, node.keepdim),)
+        return (mean_backward(grad, node.self_shape, node.dim, node.self_numel, node.keepdim),)
 
 
 class MinBackward1(Node):
@@ -2467,8 +2477,8 @@ class StdBackward0(Node):
 
 
 class StdMeanBackward0(Node):
-    saved_result = saved_self = None
-    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    saved_result0 = saved_self = None
+    _saved_result0, _raw_saved_result0 = tensor_getters("saved_result0")
     _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_correction = value_getter("correction")
     _saved_dim = int_getter("dim")
@@ -2476,14 +2486,14 @@ class StdMeanBackward0(Node):
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
-            unpack(node, [node.saved_result, node.saved_self])
+            unpack(node, [node.saved_result0, node.saved_self])
             return (None,)
-        result = unpack(node, node.saved_result)
+        result0 = unpack(node, node.saved_result0)
         self = unpack(node, node.saved_self)
-        return (std_mean_backward(grads, self, result, node.dim, node.correction, node.keepdim),)
+        return (std_mean_backward(grads, self, result0, node.dim, node.correction, node.keepdim),)
 
     def release_variables(node):
-        node.saved_result = node.saved_self = None
+        node.saved_result0 = node.saved_self = None
         node.released = True
 
 
@@ -2546,27 +2556,35 @@ class VarMeanBackward0(Node):
 
 
 class IndexCopyBackward0(Node):
-    saved_index = None
+    saved_index = saved_source = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_source, _raw_saved_source = tensor_getters("saved_source")
     _saved_dim = int_getter("dim")
-    _saved_source_sym_sizes = value_getter("source_shape")
+    _saved_source_dim = value_getter("source_dim")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_source])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        source = unpack(node, node.saved_source) if edges[1].node else None
         return (
             grad.index_fill(node.dim, index, 0) if edges[0].node else None,
-            index_copy_backward_source(grad, node.dim, index, node.source_shape) if edges[1].node else None,
+            (
+                grad.index_select(node.dim, index).expand_as(source)
+                if node.source_dim > 0
+                else grad.index_select(node.dim, index.squeeze(0))
+            )
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_source = None
         node.released = True
 
 
@@ -2636,20 +2654,18 @@ class MaskedScatterBackward0(Node):
 
 
 class MaskedScatterBackwardBackward0(Node):
-    saved_grad_output = saved_mask = None
-    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    saved_mask = None
     _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_grad_output, node.saved_mask])
+            unpack(node, [node.saved_mask])
             return (None,)
-        grad_output = unpack(node, node.saved_grad_output)
         mask = unpack(node, node.saved_mask)
-        return (zeros_like(grad_output).masked_scatter(mask, grad),)
+        return (grad.new_zeros(node.grad_output_info).masked_scatter(mask, grad),)
 
     def release_variables(node):
-        node.saved_grad_output = node.saved_mask = None
+        node.saved_mask = None
         node.released = True
 
 
@@ -3038,7 +3054,7 @@ class ConvolutionBackward0(Node):
     saved_input = saved_weight = None
     _saved_input, _raw_saved_input = tensor_getters("saved_input")
     _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
-    _saved_bias_sym_sizes = value_getter("bias_shape")
+    _saved_bias_sym_sizes_opt = value_getter("bias_shape")
     _saved_dilation = int_getter("dilation")
     _saved_groups = int_getter("groups")
     _saved_output_padding = int_getter("output_padding")
@@ -3083,7 +3099,6 @@ class ConvolutionBackwardBackward0(Node):
     _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
     _saved_dilation = int_getter("dilation")
     _saved_groups = int_getter("groups")
-    _saved_output_mask = value_getter("output_mask")
     _saved_output_padding = int_getter("output_padding")
     _saved_padding = int_getter("padding")
     _saved_stride = int_getter("stride")
@@ -3143,27 +3158,19 @@ class ReflectionPad1DBackward0(Node):
 
 
 class ReflectionPad1DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.reflection_pad1d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReflectionPad2DBackward0(Node):
@@ -3184,27 +3191,19 @@ class ReflectionPad2DBackward0(Node):
 
 
 class ReflectionPad2DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.reflection_pad2d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReflectionPad3DBackward0(Node):
@@ -3225,27 +3224,19 @@ class ReflectionPad3DBackward0(Node):
 
 
 class ReflectionPad3DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.reflection_pad3d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReplicationPad1DBackward0(Node):
@@ -3266,27 +3257,19 @@ class ReplicationPad1DBackward0(Node):
 
 
 class ReplicationPad1DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.replication_pad1d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReplicationPad2DBackward0(Node):
@@ -3307,27 +3290,19 @@ class ReplicationPad2DBackward0(Node):
 
 
 class ReplicationPad2DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.replication_pad2d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReplicationPad3DBackward0(Node):
@@ -3348,27 +3323,19 @@ class ReplicationPad3DBackward0(Node):
 
 
 class ReplicationPad3DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.replication_pad3d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class AdaptiveAvgPool2DBackward0(Node):
@@ -3388,7 +3355,8 @@ class AdaptiveAvgPool2DBackward0(Node):
 
 
 class AdaptiveAvgPool2DBackwardBackward0(Node):
-    _saved_grad_output_sym_sizes = value_getter("grad_output_shape")
+    _saved_grad_output_sym_argsize_minus_1 = value_getter("grad_output_sym_argsize_minus_1")
+    _saved_grad_output_sym_argsize_minus_2 = value_getter("grad_output_sym_argsize_minus_2")
 
     def apply(node, grad):
         if grad is None:
@@ -3398,7 +3366,11 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
             )
         edges = node.next_edges
         return (
-            functions._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if edges[0].node else None,
+            functions._adaptive_avg_pool2d(
+                grad, (node.grad_output_sym_argsize_minus_2, node.grad_output_sym_argsize_minus_1)
+            )
+            if edges[0].node
+            else None,
             zeros_like(grad) if edges[1].node else None,
         )
 
@@ -3437,8 +3409,6 @@ class AvgPool2DBackward0(Node):
 
 
 class AvgPool2DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_ceil_mode = value_getter("ceil_mode")
     _saved_count_include_pad = value_getter("count_include_pad")
     _saved_divisor_override = int_getter("divisor_override")
@@ -3448,13 +3418,11 @@ class AvgPool2DBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.avg_pool2d(
                 grad,
@@ -3467,12 +3435,8 @@ class AvgPool2DBackwardBackward0(Node):
             )
             if edges[0].node
             else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class MaxPool2DWithIndicesBackward0(Node):
@@ -3511,27 +3475,25 @@ class MaxPool2DWithIndicesBackward0(Node):
 
 
 class MaxPool2DWithIndicesBackwardBackward0(Node):
-    saved_indices = saved_self = None
+    saved_indices = None
     _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_indices, node.saved_self])
+            unpack(node, [node.saved_indices])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node else None
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             max_pool_double_backward(grad, indices, 2) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
 
     def release_variables(node):
-        node.saved_indices = node.saved_self = None
+        node.saved_indices = None
         node.released = True
 
 
@@ -3772,7 +3734,6 @@ class SoftmaxBackwardDataBackward0(Node):
     _saved_output, _raw_saved_output = tensor_getters("saved_output")
     _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
     _saved_dim = int_getter("dim")
-    _saved_input_dtype = value_getter("input_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -4288,9 +4249,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.self_offset = self.storage_offset()
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -4308,9 +4267,7 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     edges = [gradient_edge(self)]
     node = AsStridedBackward1()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.self_offset = self.storage_offset()
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -4327,8 +4284,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -4362,7 +4318,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src.shape
+    node.src_info = src.shape
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
@@ -4423,7 +4379,7 @@ def select_scatter(key_set, self, src, dim, index):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src.shape
+    node.src_info = src.shape
     node.dim = dim
     node.index = index
     result = call_below(select_scatter_op.below[key_set], self, src, dim, index)
@@ -4457,7 +4413,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src.shape
+    node.src_info = src.shape
     node.dim = dim
     node.end = end
     node.start = start
@@ -4475,11 +4431,12 @@ def split_Tensor(key_set, self, split_size, dim):
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
+    node.self_shape = self.shape
     node.self_dtype = self.dtype
     node.dim = dim
+    node.split_size = split_size
     result = call_below(split_Tensor_op.below[key_set], self, split_size, dim)
     set_history(result, node)
-    node.result_shapes = [each.shape for each in result]
     return result
 
 
@@ -4491,11 +4448,12 @@ def split_with_sizes(key_set, self, split_sizes, dim):
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
+    node.self_shape = self.shape
     node.self_dtype = self.dtype
     node.dim = dim
+    node.split_sizes = split_sizes
     result = call_below(split_with_sizes_op.below[key_set], self, split_sizes, dim)
     set_history(result, node)
-    node.result_shapes = [each.shape for each in result]
     return result
 
 
@@ -4889,6 +4847,7 @@ def normal_Tensor_float(key_set, mean, std, generator):
         return normal_Tensor_float_op.below[key_set](mean, std, generator)
     node = NormalBackward1()
     node.next_edges = edges
+    node.mean_shape = mean.shape
     result = call_below(normal_Tensor_float_op.below[key_set], mean, std, generator)
     set_history(result, node)
     return result
@@ -4902,6 +4861,7 @@ def normal_float_Tensor(key_set, mean, std, generator):
         return normal_float_Tensor_op.below[key_set](mean, std, generator)
     node = NormalBackward2()
     node.next_edges = edges
+    node.std_shape = std.shape
     result = call_below(normal_float_Tensor_op.below[key_set], mean, std, generator)
     set_history(result, node)
     return result
@@ -4972,7 +4932,7 @@ def bernoulli__Tensor(key_set, self, p, generator):
     edges = [gradient_edge(self), gradient_edge(p)]
     node = BernoulliBackward1()
     node.next_edges = edges
-    node.p_shape = p.shape
+    node.p_info = p.shape
     result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
     rebase_history(self, node)
     return result
@@ -6589,8 +6549,10 @@ def sgn(key_set, self):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
+    node.saved_self = save(self)
     result = call_below(sgn_op.below[key_set], self)
     set_history(result, node)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6603,8 +6565,10 @@ def sgn_(key_set, self):
     edges = [gradient_edge(self)]
     node = SgnBackward0()
     node.next_edges = edges
+    node.saved_self = save(self.clone())
     result = call_below(sgn__op.below[key_set], self)
     rebase_history(self, node)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6994,7 +6958,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     node = EmbeddingBackward0()
     node.next_edges = edges
-    node.weight_shape = weight.shape
+    node.weight_sym_argsize_0 = weight.size(0)
     node.padding_idx = padding_idx
     node.scale_grad_by_freq = scale_grad_by_freq
     node.sparse = sparse
@@ -7026,9 +6990,10 @@ def gather(key_set, self, dim, index, sparse_grad):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     node = GatherBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
     node.dim = dim
+    node.sparse_grad = sparse_grad
     node.saved_index = save(index)
+    node.saved_self = save(self)
     result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
     set_history(result, node)
     return result
@@ -7057,11 +7022,13 @@ def index_add(key_set, self, dim, index, source, alpha):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
     set_history(result, node)
     return result
@@ -7076,11 +7043,13 @@ def index_add_(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
     rebase_history(self, node)
     return result
@@ -7587,6 +7556,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     node = MeanBackward1()
     node.next_edges = edges
     node.self_shape = self.shape
+    node.self_numel = self.numel()
     node.dim = dim
     node.keepdim = keepdim
     result = call_below(mean_dim_op.below[key_set], self, dim, keepdim, dtype)
@@ -7690,7 +7660,7 @@ def std_mean_correction(key_set, self, dim, correction, keepdim):
     node.saved_self = save(self)
     result = call_below(std_mean_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
-    node.saved_result = save(result, True)
+    node.saved_result0 = save(result[0], True)
     return result
 
 
@@ -7767,8 +7737,10 @@ def index_copy(key_set, self, dim, index, source):
     node = IndexCopyBackward0()
     node.next_edges = edges
     node.dim = dim
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_copy_op.below[key_set], self, dim, index, source)
     set_history(result, node)
     return result
@@ -7784,8 +7756,10 @@ def index_copy_(key_set, self, dim, index, source):
     node = IndexCopyBackward0()
     node.next_edges = edges
     node.dim = dim
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_copy__op.below[key_set], self, dim, index, source)
     rebase_history(self, node)
     return result
@@ -7892,7 +7866,7 @@ def masked_scatter_backward(key_set, grad_output, mask, sizes):
         return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
     node = MaskedScatterBackwardBackward0()
     node.next_edges = edges
-    node.saved_grad_output = save(grad_output)
+    node.grad_output_info = grad_output.shape
     node.saved_mask = save(mask)
     result = call_below(masked_scatter_backward_op.below[key_set], grad_output, mask, sizes)
     set_history(result, node)
@@ -8432,8 +8406,7 @@ def reflection_pad1d_backward(key_set, grad_output, self, padding):
     node = ReflectionPad1DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(reflection_pad1d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8467,8 +8440,7 @@ def reflection_pad2d_backward(key_set, grad_output, self, padding):
     node = ReflectionPad2DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(reflection_pad2d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8502,8 +8474,7 @@ def reflection_pad3d_backward(key_set, grad_output, self, padding):
     node = ReflectionPad3DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(reflection_pad3d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8537,8 +8508,7 @@ def replication_pad1d_backward(key_set, grad_output, self, padding):
     node = ReplicationPad1DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(replication_pad1d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8572,8 +8542,7 @@ def replication_pad2d_backward(key_set, grad_output, self, padding):
     node = ReplicationPad2DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(replication_pad2d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8607,8 +8576,7 @@ def replication_pad3d_backward(key_set, grad_output, self, padding):
     node = ReplicationPad3DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(replication_pad3d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8640,7 +8608,8 @@ def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
         return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
     node = AdaptiveAvgPool2DBackwardBackward0()
     node.next_edges = edges
-    node.grad_output_shape = grad_output.shape
+    node.grad_output_sym_argsize_minus_1 = grad_output.size(-1)
+    node.grad_output_sym_argsize_minus_2 = grad_output.size(-2)
     result = call_below(_adaptive_avg_pool2d_backward_op.below[key_set], grad_output, self)
     set_history(result, node)
     return result
@@ -8696,8 +8665,7 @@ def avg_pool2d_backward(
     node.kernel_size = kernel_size
     node.padding = padding
     node.stride = stride
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(
         avg_pool2d_backward_op.below[key_set],
         grad_output,
@@ -8753,10 +8721,9 @@ def max_pool2d_with_indices_backward(
         )
     node = MaxPool2DWithIndicesBackwardBackward0()
     node.next_edges = edges
+    node.self_info = self.shape
     if edges[0].node:
         node.saved_indices = save(indices)
-    if edges[1].node:
-        node.saved_self = save(self)
     result = call_below(
         max_pool2d_with_indices_backward_op.below[key_set],
         grad_output,
