@@ -91,7 +91,9 @@ def replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
 
 
-def split_with_sizes_backward(grads, split_sizes: Sequence[int], dim: int, sizes: Sequence[int], dtype: dtype) -> Tensor:
+def split_with_sizes_backward(
+    grads, split_sizes: Sequence[int], dim: int, sizes: Sequence[int], dtype: dtype
+) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_with_sizes_backward`."""
     dim = wrap_dim(dim, len(sizes))
     parts = [[*sizes[:dim], size, *sizes[dim + 1 :]] for size in split_sizes]
@@ -523,7 +525,11 @@ def std_mean_backward(grads, self: Tensor, std: Tensor, dim, correction: Scalar 
 def add_gradient_of_mean(found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
     if grad is None:
         return found
-    of_mean = mean_backward(grad, sizes, dim, math.prod(sizes), keepdim) if dim else div_scalar(grad.expand(sizes), math.prod(sizes))
+    of_mean = (
+        mean_backward(grad, sizes, dim, math.prod(sizes), keepdim)
+        if dim
+        else div_scalar(grad.expand(sizes), math.prod(sizes))
+    )
     return of_mean if found is None else found + of_mean
 
 

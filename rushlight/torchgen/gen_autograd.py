@@ -39,7 +39,11 @@ METADATA = {  # metadata that a formula may read from a tensor that is not saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".numel()": "_numel", ".dim()": "_dim",
     ".size(0)": "_sym_argsize_0", ".size(-1)": "_sym_argsize_minus_1", ".size(-2)": "_sym_argsize_minus_2",
 }  # fmt: skip
-SHOWN = {"_shape": "_sym_sizes", "_stride": "_sym_strides", "_numel": "_sym_numel"}  # their names in `_saved_*`, if others
+SHOWN = {
+    "_shape": "_sym_sizes",
+    "_stride": "_sym_strides",
+    "_numel": "_sym_numel",
+}  # their names in `_saved_*`, if others
 NOT_SHOWN = ("_dtype", "bool[3]", "ScalarType")
 
 
@@ -97,7 +101,9 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
             entry = dict.fromkeys(joint.split(", "), entry[joint])
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
-        checked = [argument for argument in schema.arguments if argument.base == "Tensor" and argument.name not in entry]
+        checked = [
+            argument for argument in schema.arguments if argument.base == "Tensor" and argument.name not in entry
+        ]
         formulas = {name: formula for name, formula in entry.items() if formula != "non_differentiable"}
         base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1

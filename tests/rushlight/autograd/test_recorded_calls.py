@@ -27,7 +27,12 @@ def recorded(xp, program):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = program(xp, leaves)
-            seen = graph(result), result._base is not None and graph(result._base), result._version, result.requires_grad
+            seen = (
+                graph(result),
+                result._base is not None and graph(result._base),
+                result._version,
+                result.requires_grad,
+            )
             if result.requires_grad:
                 result.sum().backward()
     except (RuntimeError, IndexError, TypeError) as error:
