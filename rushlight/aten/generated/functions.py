@@ -8874,6 +8874,7 @@ smooth_l1_loss_out_op = declare(
 bernoulli_op = declare("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
 bernoulli_out_op = declare("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)")
 bernoulli_p_op = declare("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
+bernoulli_Tensor_op = declare("bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor")
 bernoulli__Tensor_op = declare(
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
 )
@@ -8882,6 +8883,7 @@ bernoulli__float_op = declare(
 )
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+exponential_op = declare("exponential(Tensor self, float lambd=1.0, *, Generator? generator=None) -> Tensor")
 exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
@@ -8910,6 +8912,9 @@ normal_Tensor_Tensor_op = declare(
 )
 normal_Tensor_Tensor_out_op = declare(
     "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_functional_op = declare(
+    "normal_functional(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
@@ -8964,10 +8969,13 @@ randn_generator_out_op = declare(
 randn_like_op = declare(
     "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
 )
+random_from_op = declare("random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor")
 random__from_op = declare(
     "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"
 )
+random_to_op = declare("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor")
 random__to_op = declare("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")
+random_op = declare("random(Tensor self, *, Generator? generator=None) -> Tensor")
 random__op = declare("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
 randperm_op = declare(
     "randperm(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -8979,6 +8987,7 @@ randperm_out_op = declare("randperm.out(int n, *, Tensor(a!) out) -> Tensor(a!)"
 randperm_generator_out_op = declare(
     "randperm.generator_out(int n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
 )
+uniform_op = declare("uniform(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor")
 uniform__op = declare(
     "uniform_(Tensor(a!) self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor(a!)"
 )

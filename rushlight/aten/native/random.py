@@ -21,6 +21,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
+from rushlight.aten.native.functional_forms import clone_preserve_strides
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_output
@@ -525,6 +526,25 @@ def multinomial_out(
     drawn = multinomial(self, num_samples, replacement, generator)
     resize_output(out, drawn.shape)
     return copy_(out, drawn)
+
+
+# Functional forms, with which functionalization replaces the in-place operators --------------------------------------
+
+
+def functional_form(fill: Callable) -> Callable:
+    """The kernel that fills a new tensor with the sizes and strides of `self`, so that the numbers are those of the fill in
+    place. In PyTorch, `torchgen/native_function_generation.py` generates it."""
+
+    def functional(self: Tensor, *args) -> Tensor:
+        return fill(clone_preserve_strides(self), *args)
+
+    return functional
+
+
+uniform, normal_functional, exponential = map(functional_form, (uniform_, normal_, exponential_))
+bernoulli_tensor, random, random_from, random_to = map(
+    functional_form, (bernoulli_tensor_, random_, random_from_, random_to_)
+)
 
 
 # Normal numbers with other means and deviations ----------------------------------------------------------------------

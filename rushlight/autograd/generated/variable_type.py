@@ -16,27 +16,27 @@ from rushlight.aten.generated.functions import (
     all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
     any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
     as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
-    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
-    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
-    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
-    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
-    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
-    bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
-    clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
-    clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op,
-    constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op, cos_op, cos_out_op,
-    cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, div_Scalar_op,
-    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
-    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
-    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
-    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    exponential__op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op,
-    flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op,
-    fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op,
-    full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op,
-    gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
+    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op,
+    bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
+    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
+    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
+    bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
+    bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
+    ceil_out_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op,
+    clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op,
+    clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op,
+    clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op,
+    cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op,
+    div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op,
+    dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
+    embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
+    erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op,
+    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op,
+    fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op,
+    floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
+    fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
+    gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
     hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
     huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
     index_add_out_op, index_copy__op, index_copy_op, index_copy_out_op, index_fill__int_Scalar_op,
@@ -60,42 +60,42 @@ from rushlight.aten.generated.functions import (
     ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
     nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, normal_Tensor_Tensor_op,
     normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
-    normal_float_Tensor_out_op, normal_float_float_out_op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op,
-    pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op,
-    pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
-    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
-    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
-    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
-    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
-    remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
-    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
-    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
-    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
-    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op,
-    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op,
-    rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op,
-    scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op,
-    scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op,
-    scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op,
-    select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op,
-    sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op,
-    silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op,
-    slice_Tensor_op, slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op,
-    smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op, sort_stable_op,
-    sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op,
-    squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
-    std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op,
-    sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op,
-    tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pow_Scalar_op,
+    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
+    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op,
+    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
+    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
+    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
+    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
+    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
+    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
+    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
+    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
+    replication_pad3d_out_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
+    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
+    scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op,
+    scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op,
+    scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op,
+    sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op,
+    sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op,
+    sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op,
+    sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op,
+    sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op,
+    stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op,
+    sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op,
+    tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
     threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
     transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
-    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unique_consecutive_op,
-    unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op, var_mean_correction_op,
-    view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op,
-    xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
+    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
+    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op,
+    var_mean_correction_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op,
+    xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -4882,6 +4882,19 @@ def normal_Tensor_Tensor(key_set, mean, std, generator):
     return result
 
 
+def exponential(key_set, self, lambd, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exponential_op.below[key_set](self, lambd, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return exponential_op.below[key_set](self, lambd, generator)
+    node = ExponentialBackward0()
+    node.next_edges = edges
+    result = call_below(exponential_op.below[key_set], self, lambd, generator)
+    set_history(result, node)
+    return result
+
+
 def exponential_(key_set, self, lambd, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exponential__op.below[key_set](self, lambd, generator)
@@ -4893,6 +4906,19 @@ def exponential_(key_set, self, lambd, generator):
     node.next_edges = edges
     result = call_below(exponential__op.below[key_set], self, lambd, generator)
     rebase_history(self, node)
+    return result
+
+
+def uniform(key_set, self, from_, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return uniform_op.below[key_set](self, from_, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return uniform_op.below[key_set](self, from_, to, generator)
+    node = UniformBackward0()
+    node.next_edges = edges
+    result = call_below(uniform_op.below[key_set], self, from_, to, generator)
+    set_history(result, node)
     return result
 
 
@@ -4919,6 +4945,20 @@ def bernoulli(key_set, self, generator):
     node = BernoulliBackward0()
     node.next_edges = edges
     result = call_below(bernoulli_op.below[key_set], self, generator)
+    set_history(result, node)
+    return result
+
+
+def bernoulli_Tensor(key_set, self, p, generator):
+    if not local.grad_enabled or self._autograd is None is self._base and p._autograd is None is p._base:
+        return bernoulli_Tensor_op.below[key_set](self, p, generator)
+    edges = [gradient_edge(self), gradient_edge(p)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, p]):
+        return bernoulli_Tensor_op.below[key_set](self, p, generator)
+    node = BernoulliBackward1()
+    node.next_edges = edges
+    node.p_info = p.shape
+    result = call_below(bernoulli_Tensor_op.below[key_set], self, p, generator)
     set_history(result, node)
     return result
 
@@ -4952,6 +4992,19 @@ def bernoulli__float(key_set, self, p, generator):
     return result
 
 
+def random_from(key_set, self, from_, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random_from_op.below[key_set](self, from_, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return random_from_op.below[key_set](self, from_, to, generator)
+    node = RandomBackward0()
+    node.next_edges = edges
+    result = call_below(random_from_op.below[key_set], self, from_, to, generator)
+    set_history(result, node)
+    return result
+
+
 def random__from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__from_op.below[key_set](self, from_, to, generator)
@@ -4966,6 +5019,19 @@ def random__from(key_set, self, from_, to, generator):
     return result
 
 
+def random_to(key_set, self, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random_to_op.below[key_set](self, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return random_to_op.below[key_set](self, to, generator)
+    node = RandomBackward1()
+    node.next_edges = edges
+    result = call_below(random_to_op.below[key_set], self, to, generator)
+    set_history(result, node)
+    return result
+
+
 def random__to(key_set, self, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__to_op.below[key_set](self, to, generator)
@@ -4977,6 +5043,19 @@ def random__to(key_set, self, to, generator):
     node.next_edges = edges
     result = call_below(random__to_op.below[key_set], self, to, generator)
     rebase_history(self, node)
+    return result
+
+
+def random(key_set, self, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random_op.below[key_set](self, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return random_op.below[key_set](self, generator)
+    node = RandomBackward2()
+    node.next_edges = edges
+    result = call_below(random_op.below[key_set], self, generator)
+    set_history(result, node)
     return result
 
 
@@ -9365,60 +9444,61 @@ AUTOGRAD = {
     _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
     _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
     fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
-    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential__op:
-    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__Tensor_op: bernoulli__Tensor,
-    bernoulli__float_op: bernoulli__float, random__from_op: random__from, random__to_op: random__to, random__op:
-    random_, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
-    add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil,
-    ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_,
-    clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max,
-    clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor,
-    clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor,
-    div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op:
-    div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2,
-    exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor, floor__op: floor_, fmod_Scalar_op:
-    fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op:
-    gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op:
-    leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor, lerp_Scalar_op: lerp_Scalar,
-    lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op: log10_, log1p_op: log1p,
-    log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op: minimum, mul_Tensor_op:
-    mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op: neg_,
-    pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
-    pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal, reciprocal__op: reciprocal_,
-    relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar, remainder__Scalar_op: remainder__Scalar,
-    remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op: remainder__Tensor, round_op: round, round__op: round_,
-    round_decimals_op: round_decimals, round__decimals_op: round__decimals, rsqrt_op: rsqrt, rsqrt__op: rsqrt_,
-    rsub_Tensor_op: rsub_Tensor, rsub_Scalar_op: rsub_Scalar, sigmoid_op: sigmoid, sigmoid__op: sigmoid_, sign_op: sign,
-    sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op: silu, silu__op: silu_, sin_op: sin, sin__op: sin_,
-    softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_, sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor,
-    sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_, tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold,
-    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, xlogy_Tensor_op:
-    xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor, xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op:
-    xlogy_Scalar_Other, xlogy__Scalar_Other_op: xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op:
-    flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op: index_add_,
-    index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_, index_select_op:
-    index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar,
-    masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op:
-    roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op: scatter_value,
-    scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_, stack_op: stack,
-    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op:
-    _safe_softmax, _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_,
-    logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min,
-    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction,
-    std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList, var_correction_op:
-    var_correction, var_mean_correction_op: var_mean_correction, index_copy_op: index_copy, index_copy__op: index_copy_,
-    index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
-    index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
-    masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
-    masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
-    scatter_reduce__two_op: scatter_reduce__two, linalg_vector_norm_op: linalg_vector_norm, median_op: median,
-    median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
-    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
-    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op:
-    convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
-    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
-    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
-    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
+    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential_op:
+    exponential, exponential__op: exponential_, uniform_op: uniform, uniform__op: uniform_, bernoulli_op: bernoulli,
+    bernoulli_Tensor_op: bernoulli_Tensor, bernoulli__Tensor_op: bernoulli__Tensor, bernoulli__float_op:
+    bernoulli__float, random_from_op: random_from, random__from_op: random__from, random_to_op: random_to,
+    random__to_op: random__to, random_op: random, random__op: random_, abs_op: abs, abs__op: abs_, add_Tensor_op:
+    add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_,
+    addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor,
+    clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor,
+    clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op:
+    clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_,
+    cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor, div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar,
+    div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op: div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf,
+    erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2, exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_,
+    floor_op: floor, floor__op: floor_, fmod_Scalar_op: fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op:
+    fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op: gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op:
+    hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op: leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op:
+    lerp__Tensor, lerp_Scalar_op: lerp_Scalar, lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op:
+    log10, log10__op: log10_, log1p_op: log1p, log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum,
+    minimum_op: minimum, mul_Tensor_op: mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg,
+    neg__op: neg_, pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op:
+    pow_Tensor_Tensor, pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal,
+    reciprocal__op: reciprocal_, relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar,
+    remainder__Scalar_op: remainder__Scalar, remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op:
+    remainder__Tensor, round_op: round, round__op: round_, round_decimals_op: round_decimals, round__decimals_op:
+    round__decimals, rsqrt_op: rsqrt, rsqrt__op: rsqrt_, rsub_Tensor_op: rsub_Tensor, rsub_Scalar_op: rsub_Scalar,
+    sigmoid_op: sigmoid, sigmoid__op: sigmoid_, sign_op: sign, sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op:
+    silu, silu__op: silu_, sin_op: sin, sin__op: sin_, softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_,
+    sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor, sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_,
+    tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold, threshold__op: threshold_, trunc_op: trunc, trunc__op:
+    trunc_, where_self_op: where_self, xlogy_Tensor_op: xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor,
+    xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op: xlogy_Scalar_Other, xlogy__Scalar_Other_op:
+    xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op: flip, gather_op: gather, index_Tensor_op:
+    index_Tensor, index_add_op: index_add, index_add__op: index_add_, index_put_op: index_put, index_put__op:
+    index_put_, _index_put_impl__op: _index_put_impl_, index_select_op: index_select, masked_fill_Scalar_op:
+    masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor,
+    masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src,
+    scatter__src_op: scatter__src, scatter_value_op: scatter_value, scatter__value_op: scatter__value, scatter_add_op:
+    scatter_add, scatter_add__op: scatter_add_, stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu,
+    triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op: _safe_softmax, _softmax_op: _softmax, amax_op:
+    amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op: max, max_dim_op:
+    max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod, prod_dim_int_op:
+    prod_dim_int, std_correction_op: std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum,
+    sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction, var_mean_correction_op: var_mean_correction,
+    index_copy_op: index_copy, index_copy__op: index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar,
+    index_fill__int_Scalar_op: index_fill__int_Scalar, index_fill_int_Tensor_op: index_fill_int_Tensor,
+    index_fill__int_Tensor_op: index_fill__int_Tensor, masked_scatter_op: masked_scatter, masked_scatter__op:
+    masked_scatter_, masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select,
+    scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, linalg_vector_norm_op:
+    linalg_vector_norm, median_op: median, median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable,
+    topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2,
+    addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm,
+    mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op:
+    constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward,
+    reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op:
+    reflection_pad3d, reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
     replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
     replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
     replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
@@ -9480,7 +9560,7 @@ WITHOUT_DERIVATIVE = (
     bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
     ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
     lt__Tensor_op, ne__Tensor_op, scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op,
-    scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op, silu_backward_op,
+    scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op, normal_functional_op, silu_backward_op,
 )  # fmt: skip
 
 VIEWS = (
