@@ -533,6 +533,40 @@ def add_gradient_of_mean(found: Tensor | None, grad: Tensor | None, sizes: Seque
     return of_mean if found is None else found + of_mean
 
 
+def svd_backward(grads, full_matrices: bool, U: Tensor, S: Tensor, Vh: Tensor, k: int) -> Tensor:  # noqa: N803
+    """The gradient of A = U diag(S) Vh from those of the three, of which some may be None. Without gradients of U and Vh, which
+    exist only if the singular values differ, it is U diag(grad of S) Vh.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `svd_backward`."""
+    gU, gS, gVh = grads  # noqa: N806
+    if full_matrices:  # only the first k columns of U and rows of Vh depend on A
+        U, Vh = U.narrow(-1, 0, k), Vh.narrow(-2, 0, k)  # noqa: N806
+        gU = None if gU is None else gU.narrow(-1, 0, k)  # noqa: N806
+        gVh = None if gVh is None else gVh.narrow(-2, 0, k)  # noqa: N806
+    rows, columns = U.shape[-2], Vh.shape[-1]
+    if gU is gVh is None:
+        return U @ (gS.unsqueeze(-1) * Vh) if rows >= columns else (U * gS.unsqueeze(-2)) @ Vh
+    squares = S * S
+    gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1)
+    gaps.diagonal(0, -2, -1).fill_(1)
+    parts = []
+    if gU is not None:
+        turn = U.mT @ gU
+        parts.append((turn - turn.mT) / gaps * S.unsqueeze(-2))
+    if gVh is not None:
+        turn = Vh @ gVh.mT
+        parts.append(S.unsqueeze(-1) * ((turn - turn.mT) / gaps))
+    inner = sum(parts[1:], parts[0])
+    if gS is not None:
+        inner = inner + functions.diagonal_backward(gS, inner.shape, 0, -2, -1)
+    if rows > k and gU is not None:  # what turns U out of the space of its columns
+        scaled = gU / S.unsqueeze(-2)
+        return (U @ inner + scaled - U @ (U.mT @ scaled)) @ Vh
+    if columns > k and gVh is not None:
+        scaled = gVh / S.unsqueeze(-1)
+        return U @ (inner @ Vh + scaled - (scaled @ Vh.mT) @ Vh)
+    return U @ (inner @ Vh) if rows >= columns else (U @ inner) @ Vh
+
+
 def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepdim: bool) -> Tensor | None:
     """The gradient of a vector norm: 0 where it is not defined. None for the 0-norm, which counts.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `norm_backward`."""

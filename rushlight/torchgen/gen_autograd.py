@@ -149,6 +149,10 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
                     values[argument.name + suffix] = f"[each.{attribute} for each in {argument.name}]"
     if "result_shapes" in formula:
         values["result_shapes"] = "[each.shape for each in result]"
+    for i, name in enumerate(result_names(schema)):
+        if f"{name}.size(-1)" in formula:
+            formula = formula.replace(f"{name}.size(-1)", f"{name}_sym_argsize_minus_1")
+            values[f"{name}_sym_argsize_minus_1"] = f"result[{i}].size(-1)"
     used = {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}
     named = {argument.name: argument for argument in schema.arguments}
     tensors = {name for name in used if name in named and named[name].base == "Tensor"}
@@ -224,7 +228,8 @@ def node_class(derivative: Derivative) -> str:
 
 def saved_values(derivative: Derivative) -> list[str]:
     """The attributes `_saved_*` of a node for values that are not tensors: arguments, sizes, strides, numbers of elements."""
-    types = {argument.name: argument.type for argument in derivative.native.schema.arguments}
+    schema = derivative.native.schema
+    types = {argument.name: argument.type for argument in schema.arguments} | dict.fromkeys(result_names(schema), "")
     lines = []
     for name in sorted({name for each in derivative.needs for name in each.values}):
         suffix = next((suffix for suffix in METADATA.values() if name.removesuffix(suffix) in types), None)
@@ -271,7 +276,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
             lines += [edges, f"    if {all_nodes} is None and {needed}:", f"        return {below}({stack})"]
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
-    shapes = values.pop("result_shapes", None)
+    of_results = {name: values.pop(name) for name in [*values] if re.search(r"\bresult\b", values[name])}
     lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
     for name, indices in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
@@ -284,7 +289,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
         masked = any(argument.name == "output_mask" for argument in schema.arguments)  # then a result may be None
         results = "[each for each in result if each is not None]" if masked else "result"
         lines.append(f"    set_history({results}, node{which})")
-    lines += [f"    node.result_shapes = {shapes}"] if shapes else []
+    lines += [f"    node.{name} = {expression}" for name, expression in of_results.items()]
     parts = result_names(schema)
     for name, indices in derivative.users("results").items():
         of = "result" if name == "result" else f"result[{parts.index(name)}]"

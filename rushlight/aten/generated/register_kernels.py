@@ -545,6 +545,8 @@ implement("linalg_matrix_norm", CompositeImplicitAutograd=linear_algebra.matrix_
 implement("linalg_matrix_norm.out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
 implement("linalg_matrix_norm.str_ord", CompositeImplicitAutograd=linear_algebra.matrix_norm)
 implement("linalg_matrix_norm.str_ord_out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
+implement("_linalg_svd", CPU=linear_algebra.svd, Meta=linear_algebra.svd)
+implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
 implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
 implement("argsort", CompositeImplicitAutograd=sorting.argsort)

@@ -157,9 +157,6 @@ def batch_norm(
     for name, tensor in given.items():
         if tensor is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if tensor is not None and name.startswith("running") and local.grad_enabled and tensor.requires_grad:
-            problem = f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'."
-            raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
         if tensor is not None and tensor.numel() != features:
             raise RuntimeError(f"{name} should contain {features} elements not {tensor.numel()}")
     _check_floating("batch_norm", input)
@@ -169,6 +166,10 @@ def batch_norm(
         result = input.clone()
         result = result if weight is None else result * weight[0]
         return result if bias is None else result + bias[0]
+    for name in ("running_mean", "running_var"):
+        if given[name] is not None and local.grad_enabled and given[name].requires_grad:
+            problem = f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'."
+            raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
     x = input.to(widened(input))
     shape = (1, features) + (1,) * (input.dim() - 2)  # broadcasts over all but the features
     if training:

@@ -165,7 +165,7 @@ def _pad_circular(self: Tensor, pad: Sequence[int]) -> Tensor:
     for dim, before, after in pairs:
         middle = functions.slice(middle, dim, max(before, 0), sizes[dim] - max(after, 0))
         inner = functions.slice(inner, dim, max(-before, 0), self.size(dim) - max(-after, 0))
-    copy_(middle, inner)
+    middle.copy_(inner)
     for dim, before, after in pairs:
         start, end = max(before, 0), sizes[dim] - max(after, 0)
         if before > 0:

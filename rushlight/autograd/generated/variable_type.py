@@ -8,33 +8,34 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _log_softmax_backward_data_op,
-    _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op, _reshape_alias_op, _safe_softmax_op,
-    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
-    _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op,
-    addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
-    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
-    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
-    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
-    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op,
-    bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
-    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
-    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
-    bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
-    bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
-    bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
-    ceil_out_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op,
-    clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op,
-    clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op,
-    clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op,
-    cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op,
-    div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op,
-    dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
-    embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
-    erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op,
-    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op,
-    fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op,
-    floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
+    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _linalg_svd_op,
+    _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
+    _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
+    _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
+    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
+    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
+    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op,
+    avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op,
+    baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
+    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
+    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
+    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
+    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
+    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
+    bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
+    clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
+    clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
+    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op,
+    constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op, cos_op, cos_out_op,
+    cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, div_Scalar_op,
+    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
+    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
+    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
+    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
+    exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op,
+    fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op,
+    floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
     fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
     gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
     hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
@@ -2720,6 +2721,28 @@ class ScatterReduceBackward0(Node):
 
     def release_variables(node):
         node.saved_index = node.saved_result = node.saved_self = node.saved_src = None
+        node.released = True
+
+
+class LinalgSvdBackward0(Node):
+    saved_S = saved_U = saved_Vh = None
+    _saved_S, _raw_saved_S = tensor_getters("saved_S")
+    _saved_U, _raw_saved_U = tensor_getters("saved_U")
+    _saved_Vh, _raw_saved_Vh = tensor_getters("saved_Vh")
+    _saved_S_sym_argsize_minus_1 = value_getter("S_sym_argsize_minus_1")
+    _saved_full_matrices = value_getter("full_matrices")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_S, node.saved_U, node.saved_Vh])
+            return (None,)
+        S = unpack(node, node.saved_S)
+        U = unpack(node, node.saved_U)
+        Vh = unpack(node, node.saved_Vh)
+        return (svd_backward(grads, node.full_matrices, U, S, Vh, node.S_sym_argsize_minus_1),)
+
+    def release_variables(node):
+        node.saved_S = node.saved_U = node.saved_Vh = None
         node.released = True
 
 
@@ -8008,6 +8031,24 @@ def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
     return result
 
 
+def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
+    if not local.grad_enabled or A._autograd is None is A._base:
+        return _linalg_svd_op.below[key_set](A, full_matrices, compute_uv, driver)
+    edges = [gradient_edge(A)]
+    if edges[0].node is None and not any_requires_grad([A]):
+        return _linalg_svd_op.below[key_set](A, full_matrices, compute_uv, driver)
+    node = LinalgSvdBackward0()
+    node.next_edges = edges
+    node.full_matrices = full_matrices
+    result = call_below(_linalg_svd_op.below[key_set], A, full_matrices, compute_uv, driver)
+    set_history(result, node)
+    node.S_sym_argsize_minus_1 = result[1].size(-1)
+    node.saved_S = save(result[1], True)
+    node.saved_U = save(result[0], True)
+    node.saved_Vh = save(result[2], True)
+    return result
+
+
 def linalg_vector_norm(key_set, self, ord, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return linalg_vector_norm_op.below[key_set](self, ord, dim, keepdim, dtype)
@@ -9491,19 +9532,20 @@ AUTOGRAD = {
     index_fill__int_Scalar_op: index_fill__int_Scalar, index_fill_int_Tensor_op: index_fill_int_Tensor,
     index_fill__int_Tensor_op: index_fill__int_Tensor, masked_scatter_op: masked_scatter, masked_scatter__op:
     masked_scatter_, masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select,
-    scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, linalg_vector_norm_op:
-    linalg_vector_norm, median_op: median, median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable,
-    topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2,
-    addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm,
-    mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op:
-    constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward,
-    reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op:
-    reflection_pad3d, reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
-    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
-    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
-    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
-    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
-    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd,
+    linalg_vector_norm_op: linalg_vector_norm, median_op: median, median_dim_op: median_dim, sort_op: sort,
+    sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim,
+    _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm,
+    dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward,
+    constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op:
+    reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op:
+    reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d, reflection_pad3d_backward_op:
+    reflection_pad3d_backward, replication_pad1d_op: replication_pad1d, replication_pad1d_backward_op:
+    replication_pad1d_backward, replication_pad2d_op: replication_pad2d, replication_pad2d_backward_op:
+    replication_pad2d_backward, replication_pad3d_op: replication_pad3d, replication_pad3d_backward_op:
+    replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op:
+    _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op: avg_pool2d_backward,
+    max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
     binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
     mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
