@@ -81,6 +81,7 @@ def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
     dtype = cat_meta(tensors, dim).dtype
     if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
+    resize_output(out, cat_meta(tensors, dim).sizes)
     _assert_no_overlap(out, *tensors)
     return Structured.out(cat, tensors, dim, out)
 
@@ -98,7 +99,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
     resize_output(out, _stacked_sizes(tensors, dim))
-    return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim, out=out)
+    return cat_out([functions.unsqueeze(tensor, dim) for tensor in tensors], wrap_dim(dim, tensors[0].dim() + 1), out)
 
 
 def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
