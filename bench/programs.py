@@ -172,15 +172,19 @@ HOOKS = {
     "grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x, allow_unused=True)]),
     "used grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x)]),
     "second grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x * x, True)]),
-    "writing hook": lambda xp, x, log: x.register_hook(lambda grad: [grad.mul_(2)] and None),
+    "writing hook": lambda xp, x, log: x.register_hook(silent(lambda grad: grad.mul_(2))),
     "writing prehook": lambda xp, x, log: x.grad_fn.register_prehook(
-        lambda grads: [grad.mul_(2) for grad in grads if grad is not None] and None
+        silent(lambda grads: [grad.mul_(2) for grad in grads if grad is not None])
     ),
     "writing node hook": lambda xp, x, log: x.grad_fn.register_hook(
-        lambda new, old: [grad.add_(1) for grad in new if grad is not None] and None
+        silent(
+            lambda new, old, edges=x.grad_fn.next_functions: [
+                g.add_(1) for g, (node, _) in zip(new, edges) if node and g is not None
+            ]
+        )
     ),
-    "writing after": lambda xp, x, log: x.register_post_accumulate_grad_hook(lambda x: [x.grad.mul_(3)] and None),
-    "descent": lambda xp, x, log: x.register_post_accumulate_grad_hook(lambda x: [x.data.sub_(x.grad)] and None),
+    "writing after": lambda xp, x, log: x.register_post_accumulate_grad_hook(silent(lambda x: x.grad.mul_(3))),
+    "descent": lambda xp, x, log: x.register_post_accumulate_grad_hook(silent(lambda x: x.data.sub_(x.grad))),
     "removed hook": lambda xp, x, log: x.register_hook(lambda grad: grad * 7).remove(),
     "bad hook": lambda xp, x, log: x.register_hook(lambda grad: grad.sum(0)),
     "zero": lambda xp, x, log: setattr(x, "grad", None),
@@ -191,6 +195,15 @@ MODES = ("", "", "", "", "", "no_grad", "no_grad", "enable_grad", "inference_mod
 def retained(x):
     x.retain_grad()
     return x
+
+
+def silent(write):
+    """A hook that writes and returns nothing."""
+
+    def hook(*args):
+        write(*args)
+
+    return hook
 
 
 def hooked(xp):

@@ -28,7 +28,9 @@ def getitem(self: Tensor, key) -> Tensor:
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`."""
     if type(key) is int and self._sizes:  # a short cut
         return self.select(0, key)
-    view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
+    if isinstance(key, slice):
+        return _apply_slice(self, 0, key)
+    view, indices = _apply_slicing(self, key)
     if indices:
         return functions.index_Tensor_op(view, indices)
     return functions.alias(self) if view is self else view
@@ -65,10 +67,10 @@ def _trailing_sizes(value: Tensor) -> Sequence[int]:
 # From the key to views and index tensors -----------------------------------------------------------------------------
 
 
-def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor, list[Tensor | None]]:
+def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     """The view, made by one operator for each part of the key, and the index tensors for its dimensions. A mask is one index
     tensor for all of its dimensions. A dimension without an index has None. The list is empty if the key has no index tensors,
-    and may end before the last dimensions. A slice of a whole dimension is skipped unless `keep_slices` is true.
+    and may end before the last dimensions. A slice of a whole dimension is skipped.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`."""
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
@@ -85,7 +87,7 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
         elif each is None:
             view = view.unsqueeze(dim)
         elif isinstance(each, slice):
-            view = _apply_slice(view, dim, each, keep_slices)
+            view = _apply_slice(view, dim, each, skip_whole=True)
         elif isinstance(each, bool) or isinstance(each, Tensor) and each.dim() == 0 and each.dtype in (uint8, bool_):
             view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
@@ -130,12 +132,12 @@ def _as_int(key) -> int:
         raise IndexError(f"only {valid} are valid indices (got {type(key).__name__})") from None
 
 
-def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
+def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -> Tensor:
     start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
-    if takes_all and not keep:
+    if takes_all and skip_whole:
         return view
     return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
 

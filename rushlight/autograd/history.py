@@ -358,6 +358,9 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
         if not tensor._key_set & AUTOGRAD:
             if local.inference:
                 continue
+            if tensor._counts_versions:
+                tensor._storage.version += 1
+                continue
             problem = "Inplace update to inference tensor outside InferenceMode is not allowed."
             raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")
         tensor._storage.version += 1
