@@ -78,10 +78,10 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
-    dtype = cat_meta(tensors, dim).dtype
+    sizes, strides, dtype = cat_meta(tensors, dim)
     if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
-    resize_output(out, cat_meta(tensors, dim).sizes)
+    resize_output(out, sizes, strides)
     _assert_no_overlap(out, *tensors)
     return Structured.out(cat, tensors, dim, out)
 
