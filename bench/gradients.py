@@ -128,7 +128,6 @@ def compare(form, input, args, kwargs, twice: bool = False) -> tuple[str, str]:
 
 # What is not compared, and why.
 APART = {
-    "nn.functional.batch_norm": "made of others here, which let running statistics require grad and refuse to have no batch",
     "nn.functional.multi_head_attention_forward": "dropout, and PyTorch's fused kernel has no second derivative",
     "nn.functional.scaled_dot_product_attention": "dropout, and PyTorch's fused kernel has no second derivative",
 }
@@ -136,7 +135,6 @@ BY_CHANCE = ("bernoulli", "nn.functional.dropout")  # no differences to be taken
 # Operators that are made of others here, and have a kernel and a node of their own in torch: their gradients are compared, and
 # not the graphs.
 MADE_OF_OTHERS = {
-    "nn.functional.cosine_similarity": "no linalg_vector_norm",
     "layer_norm": "no native_layer_norm",
     "rms_norm": "no _fused_rms_norm",
     "nn.functional.layer_norm": "no native_layer_norm",

@@ -10,6 +10,7 @@ autograd knows of it, its base, its node and the graph behind it, and what the h
 from __future__ import annotations
 
 import argparse
+import copy
 import warnings
 from importlib import import_module
 from typing import Any
@@ -95,6 +96,7 @@ VIEWS = {
     "squeeze": lambda xp, x: x.squeeze(),
     "unbind": lambda xp, x: x.unbind(0), "split": lambda xp, x: x.split(1), "chunk": lambda xp, x: x.chunk(2, -1),
     "diagonal": lambda xp, x: x.diagonal(), "reshape": lambda xp, x: x.reshape(-1),
+    "retained": lambda xp, x: retained(x.view(-1)), "retained row": lambda xp, x: retained(x[0]),
     "strided": lambda xp, x: x.as_strided((2,), (2,), 1),
     "detach": lambda xp, x: x.detach(), "data": lambda xp, x: x.data, "view_as": lambda xp, x: x.view_as(x),
     "unfold": lambda xp, x: x.unfold(0, 2, 1), "contiguous": lambda xp, x: x.contiguous(), "every": lambda xp, x: x[..., ::2],
@@ -109,10 +111,14 @@ FUNCTIONS = {
     "neg": lambda xp, x: -x,
     "softmax": lambda xp, x: x.softmax(-1), "float": lambda xp, x: x.float(),
     "cumsum": lambda xp, x: x.cumsum(0), "compare": lambda xp, x: x > 0, "zeros": lambda xp, x: xp.zeros_like(x),
+    "deepcopy": lambda xp, x: x.clone() if xp.is_inference_mode_enabled() else copy.deepcopy(x),
 }  # fmt: skip
 BINARY = {
     "add": lambda xp, x, y: x + y, "mul": lambda xp, x, y: x * y, "matmul": lambda xp, x, y: square(x) @ square(y).t(),
     "where": lambda xp, x, y: xp.where(x > y, x, y), "cat": lambda xp, x, y: xp.cat([x.flatten(), y.flatten()]),
+    "stack": lambda xp, x, y: xp.stack([x, x, y] if x.shape == y.shape else [x, x]),
+    "cat of views": lambda xp, x, y: xp.cat([(v := x.view(-1)), v, x.view(-1), y.view(-1)]),
+    "cat of one": lambda xp, x, y: xp.cat([x]), "stack of views": lambda xp, x, y: xp.stack([x[:1], x[:1].detach()]),
 }  # fmt: skip
 CUSTOM = {
     "identity": lambda xp, x: function(xp, "Identity", lambda ctx, x: x, lambda ctx, g: g * 2)(x),
@@ -136,13 +142,15 @@ WRITES = {
     "copy_": lambda xp, x, y: x.copy_(apart(x, y)),
     "exp_": lambda xp, x, y: x.sigmoid_(), "zero_": lambda xp, x, y: x.zero_(),
     "set row": lambda xp, x, y: x.__setitem__(0, xp.tensor(5.0)),
-    "set part": lambda xp, x, y: x.__setitem__((..., 0), apart(x, y).sum()), "fill_": lambda xp, x, y: x.fill_(1.5),
+    "set part": lambda xp, x, y: x.__setitem__((..., 0), apart(x, y).sum().to(x.dtype)), "fill_": lambda xp, x, y: x.fill_(1.5),
     "relu_": lambda xp, x, y: x.relu_(), "t_": lambda xp, x, y: x.t_(), "unsqueeze_": lambda xp, x, y: x.unsqueeze_(0),
     "squeeze_": lambda xp, x, y: x.squeeze_(), "resize_": lambda xp, x, y: x.resize_(x.shape),
     "out": lambda xp, x, y: xp.mul(apart(x, y) if x.shape == y.shape else apart(x, x), 2, out=x),
     "masked_fill_": lambda xp, x, y: x.masked_fill_(x > 1, 0.5),
     "index_put_": lambda xp, x, y: x.__setitem__([0], 2.5), "+=": lambda xp, x, y: x.__iadd__(1),
-    "data =": lambda xp, x, y: x.is_inference() or setattr(x, "data", y.clone() if y.is_inference() else y),
+    "data =": lambda xp, x, y: x.is_inference() and not y.is_inference() or setattr(x, "data", y),
+    "cat out": lambda xp, x, y: xp.cat([apart(x, y).detach().flatten()[:1]] * x.numel(), out=x.view(-1)) is None,
+    "stack out": lambda xp, x, y: xp.stack([apart(x, y).detach().sum()] * x.numel(), out=x.view(-1)) is None,
     "require": lambda xp, x, y: x.requires_grad_(),
     "do not require": lambda xp, x, y: x.requires_grad_(False), "grad =": lambda xp, x, y: setattr(x, "grad", (y * 1).detach()),
     "as_strided_": lambda xp, x, y: x.as_strided_((2,), (1,)), "data.add_": lambda xp, x, y: x.data.add_(1) and None,
@@ -164,11 +172,38 @@ HOOKS = {
     "grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x, allow_unused=True)]),
     "used grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x)]),
     "second grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x * x, True)]),
+    "writing hook": lambda xp, x, log: x.register_hook(silent(lambda grad: grad.mul_(2))),
+    "writing prehook": lambda xp, x, log: x.grad_fn.register_prehook(
+        silent(lambda grads: [grad.mul_(2) for grad in grads if grad is not None])
+    ),
+    "writing node hook": lambda xp, x, log: x.grad_fn.register_hook(
+        silent(
+            lambda new, old, edges=x.grad_fn.next_functions: [
+                g.add_(1) for g, (node, _) in zip(new, edges) if node and g is not None
+            ]
+        )
+    ),
+    "writing after": lambda xp, x, log: x.register_post_accumulate_grad_hook(silent(lambda x: x.grad.mul_(3))),
+    "descent": lambda xp, x, log: x.register_post_accumulate_grad_hook(silent(lambda x: x.data.sub_(x.grad))),
     "removed hook": lambda xp, x, log: x.register_hook(lambda grad: grad * 7).remove(),
     "bad hook": lambda xp, x, log: x.register_hook(lambda grad: grad.sum(0)),
     "zero": lambda xp, x, log: setattr(x, "grad", None),
 }
 MODES = ("", "", "", "", "", "no_grad", "no_grad", "enable_grad", "inference_mode", "hooks", "copying hooks")
+
+
+def retained(x):
+    x.retain_grad()
+    return x
+
+
+def silent(write):
+    """A hook that writes and returns nothing."""
+
+    def hook(*args):
+        write(*args)
+
+    return hook
 
 
 def hooked(xp):
@@ -202,6 +237,7 @@ class Program:
 
     def __init__(self, xp) -> None:
         self.xp, self.log = xp, []
+        self.of_inference = []  # normal results of inference tensors: on torch, kernels count writes to them, and record views
         view = (xp.arange(4).to(xp.float64) / 4 + 0.5).reshape(2, 2)
         leaf = view.clone().requires_grad_()
         self.values = [leaf, view * 2 - 0.5, leaf[0] * 3, view.requires_grad_()]
@@ -229,6 +265,8 @@ class Program:
         results = [each for each in (result if isinstance(result, (list, tuple)) else [result])]
         places = [next((k for k, value in enumerate(self.values) if value is each), None) for each in results]
         self.values += [each for each, place in zip(results, places) if place is None]
+        if any(each.is_inference() or any(each is known for known in self.of_inference) for each in (x, y)):
+            self.of_inference += results
         return places
 
     def place(self, x: Any) -> Any:
@@ -260,8 +298,9 @@ class Program:
 LOOKS = {
     "requires_grad": lambda self, x: x.requires_grad, "grad_fn": lambda self, x: self.graph(x),
     "is_leaf": lambda self, x: x.is_leaf, "output_nr": lambda self, x: x.output_nr,
-    "version": lambda self, x: any(x.is_inference() for x in self.values) or x._version,
-    "is_view": lambda self, x: x._is_view(), "base": lambda self, x: x._base is not None and self.place(x._base),
+    "version": lambda self, x: x.is_inference() or any(x is each for each in self.of_inference) or x._version,
+    "is_view": lambda self, x: any(x is each for each in self.of_inference) or x._is_view(),
+    "base": lambda self, x: any(x is each for each in self.of_inference) or x._base is not None and self.place(x._base),
     "is_inference": lambda self, x: x.is_inference(), "retains_grad": lambda self, x: x.retains_grad,
     "metadata": lambda self, x: [tuple(x.shape), x.stride(), x.storage_offset(), str(x.dtype).rpartition(".")[2]],
     "elements": lambda self, x: plain(x), "grad": lambda self, x: x.grad is not None and plain(x.grad),

@@ -1,7 +1,6 @@
-"""Linear algebra, by torch's names: norms.
+"""Linear algebra, by torch's names: norms and singular values.
 
-In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions, solvers, and the norms
-that need singular values.
+In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions and solvers.
 """
 
 from __future__ import annotations
@@ -9,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native.linear_algebra import _LinAlgError as LinAlgError
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
-__all__ = ["matrix_norm", "norm", "vector_norm"]
+__all__ = ["LinAlgError", "matrix_norm", "norm", "svdvals", "vector_norm"]
 
 
 def vector_norm(
@@ -28,6 +28,12 @@ def vector_norm(
     return functions.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
 
 
+def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:  # noqa: N803
+    """The singular values of matrices (\\*batch, rows, columns), in descending order."""
+    values = functions.linalg_svdvals(A, driver=driver)
+    return values if out is None else out.resize_(values.shape).copy_(values)
+
+
 def matrix_norm(
     A: Tensor,  # noqa: N803
     ord: Scalar | str = "fro",
@@ -37,8 +43,8 @@ def matrix_norm(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The norm of the matrices of two dimensions: "fro", or the largest (1, inf) or smallest (-1, -inf) sum of the absolute
-    values of a column or a row."""
+    """The norm of the matrices of two dimensions: "fro", the largest (1, inf) or smallest (-1, -inf) sum of the absolute values
+    of a column or a row, the largest (2) or smallest (-2) singular value, or the sum of the singular values ("nuc")."""
     options = {} if out is None else {"out": out}
     return functions.linalg_matrix_norm(A, ord, dim, keepdim, dtype=dtype, **options)
 

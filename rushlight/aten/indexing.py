@@ -18,6 +18,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
 from rushlight.library import through_table
 
@@ -31,7 +32,9 @@ def getitem(self: Tensor, key) -> Tensor:
             return self.select(0, key)
         except IndexError:
             raise out_of_bounds(key, 0, self.size(0)) from None
-    view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
+    if isinstance(key, slice):
+        return _apply_slice(self, 0, key)
+    view, indices = _apply_slicing(self, key)
     if indices:
         return through_table(functions.index_Tensor_op, (view, indices))
     return functions.alias(self) if view is self else view
@@ -45,9 +48,12 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     if key is False:
         return
     view, indices = (self.unsqueeze(0), []) if key is True else _apply_slicing(self, key)
+    if not isinstance(value, Tensor) and (
+        indices or self.requires_grad
+    ):  # in PyTorch always; here if a graph may show it
+        full = functions.full if local.modes else creation.full  # a captured graph has the number
+        value = full((), value, dtype=self.dtype, device=self.device)
     if indices:
-        if not isinstance(value, Tensor):
-            value = creation.full((), value, self.dtype, device=self.device)
         sizes = _trailing_sizes(value)
         value = value if len(sizes) == value.dim() else value.view(sizes)
         through_table(functions.index_put__op, (view, indices, value, False))
@@ -66,10 +72,10 @@ def _trailing_sizes(value: Tensor) -> Sequence[int]:
 # From the key to views and index tensors -----------------------------------------------------------------------------
 
 
-def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor, list[Tensor | None]]:
+def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     """The view, made by one operator for each part of the key, and the index tensors for its dimensions. A mask is one index
     tensor for all of its dimensions. A dimension without an index has None. The list is empty if the key has no index tensors,
-    and may end before the last dimensions. A slice of a whole dimension is skipped unless `keep_slices` is true.
+    and may end before the last dimensions. A slice of a whole dimension is skipped.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`."""
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
@@ -88,7 +94,7 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
         elif each is None:
             view = view.unsqueeze(dim)
         elif isinstance(each, slice):
-            view = _apply_slice(view, dim, each, keep_slices)
+            view = _apply_slice(view, dim, each, skip_whole=True)
         elif isinstance(each, bool) or isinstance(each, Tensor) and each.dim() == 0 and each.dtype in (uint8, bool_):
             view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
@@ -141,7 +147,7 @@ def out_of_bounds(index: int, position: int, size: int) -> IndexError:
     return IndexError(f"index {index} is out of bounds for dimension {position} with size {size}")
 
 
-def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
+def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -> Tensor:
     try:
         start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
     except TypeError:
@@ -149,7 +155,7 @@ def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
-    if takes_all and not keep:
+    if takes_all and skip_whole:
         return view
     return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
 

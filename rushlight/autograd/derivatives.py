@@ -91,6 +91,21 @@ def replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
 
 
+def split_with_sizes_backward(
+    grads, split_sizes: Sequence[int], dim: int, sizes: Sequence[int], dtype: dtype
+) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_with_sizes_backward`."""
+    dim = wrap_dim(dim, len(sizes))
+    parts = [[*sizes[:dim], size, *sizes[dim + 1 :]] for size in split_sizes]
+    return functions.cat(replace_none_by_zeros(grads, parts, dtype), dim)
+
+
+def split_backward(grads, split_size: int, dim: int, sizes: Sequence[int], dtype: dtype) -> Tensor:
+    """The last part has the rest. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_backward`."""
+    before = [split_size] * (len(grads) - 1)
+    return split_with_sizes_backward(grads, [*before, sizes[dim] - sum(before)], dim, sizes, dtype)
+
+
 def as_strided_scatter_backward(grad, sizes, strides, size, stride, offset) -> Tensor:
     """PyTorch's result: the gradient where `src` was written, and 0 elsewhere. The correct gradient is the opposite:
     `gradcheck` fails in PyTorch and here.
@@ -212,6 +227,16 @@ def halve_grad_of_ties(grad: Tensor, equal: Tensor, passed_over: Tensor) -> Tens
     return where(equal, div_scalar(grad, 2), grad).masked_fill(passed_over, 0)
 
 
+def sgn_backward(self: Tensor, grad: Tensor, result: Tensor) -> Tensor:
+    """Only complex numbers have another gradient. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `sgn_backward`."""
+    return zeros_like(grad)
+
+
+def pow_backward(grad: Tensor, self: Tensor, exponent: Scalar) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `pow_backward`."""
+    return zeros_like(self) if exponent == 0 else grad * mul_scalar(self.pow(exponent - 1), exponent)
+
+
 def pow_backward_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
     return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(sub_scalar(exponent, 1))))
 
@@ -256,13 +281,6 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
 # Gathering -----------------------------------------------------------------------------------------------------------
 
 
-def gather_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `gather_backward`."""
-    if sparse_grad:
-        raise NotImplementedError("gather: rushlight leaves out sparse gradients (sparse_grad=True)")
-    return grad.new_zeros(sizes).scatter_add(dim, index, grad)
-
-
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
     zeros = grad.new_zeros(sizes)
@@ -271,10 +289,11 @@ def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor 
     return functions._index_put_impl__op(zeros, indices, grad, True, True)
 
 
-def index_add_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int], alpha: Scalar) -> Tensor:
-    if not sizes:
-        return maybe_multiply(grad.index_select(dim, index.squeeze(0)), alpha)
-    return maybe_multiply(grad.index_select(dim, index).expand(sizes), alpha)
+def gather_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `gather_backward`."""
+    if sparse_grad:
+        raise NotImplementedError("gather: rushlight leaves out sparse gradients (sparse_grad=True)")
+    return grad.new_zeros(self.shape).scatter_add(dim, index, grad)
 
 
 def masked_fill_backward(grad: Tensor, mask: Tensor) -> Tensor:
@@ -303,12 +322,6 @@ def index_fill_backward_value(grad: Tensor, dim: int, index: Tensor) -> Tensor:
     if local.modes:  # a captured graph does not know how many slices there are
         return (grad * zeros_like(grad).index_fill(dim, index, 1)).sum()
     return grad.index_select(dim, functions._unique2(index, False)[0]).sum()
-
-
-def index_copy_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int]) -> Tensor:
-    if not sizes:
-        return grad.index_select(dim, index.squeeze(0))
-    return grad.index_select(dim, index).expand(sizes)
 
 
 def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
@@ -387,8 +400,8 @@ def sum_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tens
     return restore_dims(grad, len(sizes), dim, keepdim).expand(sizes)
 
 
-def mean_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
-    return div_scalar(sum_backward(grad, sizes, dim, keepdim), _count(sizes, _dims(dim)))
+def mean_backward(grad: Tensor, sizes: Sequence[int], dim, numel: int, keepdim: bool) -> Tensor:
+    return div_scalar(sum_backward(grad, sizes, dim, keepdim), _count(sizes, _dims(dim)) if dim else numel)
 
 
 def scale_grad_by_count(grad: Tensor, self: Tensor, result: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
@@ -506,16 +519,54 @@ def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepd
     return add_gradient_of_mean(of_var, grads[1], self.shape, dim, keepdim)
 
 
-def std_mean_backward(grads, self: Tensor, results, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
-    of_std = None if grads[0] is None else std_backward(grads[0], self, results[0], dim, correction, keepdim)
+def std_mean_backward(grads, self: Tensor, std: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+    of_std = None if grads[0] is None else std_backward(grads[0], self, std, dim, correction, keepdim)
     return add_gradient_of_mean(of_std, grads[1], self.shape, dim, keepdim)
 
 
 def add_gradient_of_mean(found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
     if grad is None:
         return found
-    of_mean = mean_backward(grad, sizes, dim, keepdim) if dim else div_scalar(grad.expand(sizes), math.prod(sizes))
+    of_mean = (
+        mean_backward(grad, sizes, dim, math.prod(sizes), keepdim)
+        if dim
+        else div_scalar(grad.expand(sizes), math.prod(sizes))
+    )
     return of_mean if found is None else found + of_mean
+
+
+def svd_backward(grads, full_matrices: bool, U: Tensor, S: Tensor, Vh: Tensor, k: int) -> Tensor:  # noqa: N803
+    """The gradient of A = U diag(S) Vh from those of the three, of which some may be None. Without gradients of U and Vh, which
+    exist only if the singular values differ, it is U diag(grad of S) Vh.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `svd_backward`."""
+    gU, gS, gVh = grads  # noqa: N806
+    if full_matrices:  # only the first k columns of U and rows of Vh depend on A
+        U, Vh = U.narrow(-1, 0, k), Vh.narrow(-2, 0, k)  # noqa: N806
+        gU = None if gU is None else gU.narrow(-1, 0, k)  # noqa: N806
+        gVh = None if gVh is None else gVh.narrow(-2, 0, k)  # noqa: N806
+    rows, columns = U.shape[-2], Vh.shape[-1]
+    if gU is gVh is None:
+        return U @ (gS.unsqueeze(-1) * Vh) if rows >= columns else (U * gS.unsqueeze(-2)) @ Vh
+    squares = S * S
+    gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1)
+    gaps.diagonal(0, -2, -1).fill_(1)
+    parts = []
+    if gU is not None:
+        turn = U.mT @ gU
+        parts.append((turn - turn.mT) / gaps * S.unsqueeze(-2))
+    if gVh is not None:
+        turn = Vh @ gVh.mT
+        parts.append(S.unsqueeze(-1) * ((turn - turn.mT) / gaps))
+    inner = sum(parts[1:], parts[0])
+    if gS is not None:
+        inner = inner + functions.diagonal_backward(gS, inner.shape, 0, -2, -1)
+    if rows > k and gU is not None:  # what turns U out of the space of its columns
+        scaled = gU / S.unsqueeze(-2)
+        return (U @ inner + scaled - U @ (U.mT @ scaled)) @ Vh
+    if columns > k and gVh is not None:
+        scaled = gVh / S.unsqueeze(-1)
+        return U @ (inner @ Vh + scaled - (scaled @ Vh.mT) @ Vh)
+    return U @ (inner @ Vh) if rows >= columns else (U @ inner) @ Vh
 
 
 def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepdim: bool) -> Tensor | None:

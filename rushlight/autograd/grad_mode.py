@@ -135,6 +135,7 @@ class _Mode:
         except BaseException as raised:
             if raised is not error:
                 raise
+            error.__traceback__ = traceback  # without this frame, which has the error: a cycle would keep tensors alive
 
 
 class no_grad(_Mode):

@@ -303,8 +303,11 @@ class SavedTensor:
             problem = "Calling register_hooks on a saved tensor whose hooks have already been set."
             raise RuntimeError(f"{problem} Hint: only one pair of hooks is allowed at a time.")
         tensor = self.tensor if tensor is None else tensor
-        self.unpack_hook = lambda packed: check_unpacked(unpack_hook(packed))
         self.edge, self.tensor = NO_EDGE if self.is_output else gradient_edge(tensor), None
+        # A view of a leaf that was made in `no_grad` requires grad and has no edge: it becomes a leaf.
+        is_leaf = self.edge.node is None and not self.is_output and tensor.requires_grad
+        unpacked = as_leaf if is_leaf else lambda tensor: tensor
+        self.unpack_hook = lambda packed: unpacked(check_unpacked(unpack_hook(packed)))
         with set_grad_enabled(False):
             self.packed = pack_hook(tensor)
         if tensor._storage.version != self.version:
@@ -361,6 +364,12 @@ def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
         tensor._autograd.accumulator = weakref.ref(edge.node)
     else:
         tensor._autograd = AutogradMeta(False, *edge)
+    return tensor
+
+
+def as_leaf(tensor: Tensor) -> Tensor:
+    tensor = without_history(tensor)
+    tensor._autograd = AutogradMeta(True)
     return tensor
 
 

@@ -296,7 +296,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
         return meta.grad_fn, meta.output_nr
     node = view_node()
     node.next_edges = [gradient_edge(base)]
-    node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
+    node.self_geometry = base.shape, base.stride(), base.storage_offset()
     node.size, node.stride, node.storage_offset = view.shape, view.stride(), view.storage_offset()
     node.input_metadata.append((view._sizes, view.dtype))
     return node, 0
@@ -357,6 +357,9 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:
             if local.inference:
+                continue
+            if tensor._counts_versions:
+                tensor._storage.version += 1
                 continue
             problem = "Inplace update to inference tensor outside InferenceMode is not allowed."
             raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")

@@ -209,12 +209,13 @@ def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph
 
 def _get_version(self: Tensor) -> int:
     """The version counter: how often the memory of this tensor was written to, through any view."""
-    if self.is_inference():
+    if self.is_inference() and not self._counts_versions:
         raise RuntimeError("Inference tensors do not track version counter.")
     return self._storage.version
 
 
 Tensor._autograd = Tensor._base = Tensor._view_fn = None
+Tensor._counts_versions = False  # of inference tensors only `x.data` does, made outside of inference mode
 Tensor._view_version, Tensor._creation_meta = 0, CreationMeta.DEFAULT
 Tensor.requires_grad = property(requires_grad, _set_requires_grad)
 Tensor.grad = property(_get_grad, _set_grad, lambda self: _set_grad(self, None))

@@ -18,6 +18,7 @@ from typing import Any
 
 import rushlight as rl
 from rushlight import fx
+from rushlight.aten.native.random import fork_rng
 from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
@@ -61,7 +62,7 @@ class Compiler:
             found = self.regions[key] = {0: Region()}
             instructions = bytecode.instructions_of(code)
             if any(each.op in NEVER or each.arg in LOOK_AT_FRAME.get(each.op, ()) for each in instructions):
-                found[0].skip_reason = "instructions or functions that only Python's own loop can run"
+                found[0].skip_reason = "instructions or functions that only Python's own loop can run, or autocast"
         return found
 
     # Running
@@ -71,8 +72,9 @@ class Compiler:
         code, f_globals = function.__code__, function.__globals__
         regions = self.regions_of(code, f_globals)
         region = regions[0]
-        autocast = local.excluded & AUTOCAST_KEYS != AUTOCAST_KEYS
-        if region.skip_reason or code.co_flags & _GENERATED or local.inference or autocast:
+        if self.fullgraph and region.skip_reason:
+            raise Unsupported(f"{region.skip_reason} ({code.co_filename}, {code.co_name})")
+        if region.skip_reason or code.co_flags & _GENERATED or local.inference or autocast_enabled():
             return function(*args, **kwargs)
         plain = not (kwargs or code.co_kwonlyargcount or code.co_flags & _VARIADIC)
         if plain and len(args) == code.co_argcount:
@@ -98,7 +100,7 @@ class Compiler:
             state = resume_execution.run_instruction(code, f_globals, result, self.call)
             if type(state) is not SuspendedFrame:
                 return state[0]
-            if state.handled:  # an exception is being handled: left to Python
+            if state.handled or autocast_enabled():  # an exception is being handled, or autocast: left to Python
                 result = state
                 continue
             region = regions.setdefault(state.index, Region())
@@ -123,7 +125,8 @@ class Compiler:
                 reasons = "\n".join(cache.recompile_reasons(region.entries, L))
                 logs.artifact("recompiles", reasons, f"{code.co_name}, {len(region.entries)} before")
             try:
-                entry = self.capture(code, f_globals, state)
+                with fork_rng():  # a trace draws random numbers that the program does not see
+                    entry = self.capture(code, f_globals, state)
             except SkipFrame as error:
                 region.skip_reason = str(error)
             else:
@@ -234,6 +237,11 @@ LOOK_AT_FRAME = {  # functions that look at the frame that calls them, and autoc
     "LOAD_GLOBAL": {"locals", "globals", "vars", "dir", "eval", "exec", "autocast"},
     "LOAD_ATTR": {"_getframe", "currentframe", "exc_info", "autocast"},
 }
+
+
+def autocast_enabled() -> bool:
+    """Whether calls are cast, which is not captured."""
+    return local.excluded & AUTOCAST_KEYS != AUTOCAST_KEYS
 
 
 def has_hooks(module: rl.nn.Module) -> bool:

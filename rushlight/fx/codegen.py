@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
+from keyword import iskeyword
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,8 @@ class Scope:
 
     def add_global(self, hint: str, obj: Any) -> str:
         """The name of `obj` in the code: an attribute of `rushlight` for rushlight's objects, else a global of its own."""
-        if home(obj) is not None and obj is not device:
+        is_keyword = iskeyword(hint.rpartition(".")[2])  # as in `random.from`
+        if home(obj) is not None and obj is not device and not is_keyword:
             return qualified_name(obj)
         name = self.namespace.create_name(hint, obj)
         self.globals[name] = obj

@@ -11,6 +11,7 @@ from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, disabled_torch_function_impl
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.storage import UntypedStorage, device, share_version
 
@@ -24,6 +25,7 @@ def variable_data(self: Tensor) -> Tensor:
     version counter of `self`.
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::variable_data`."""
     data = Tensor(_alias_storage(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
+    data._counts_versions = not local.inference
     if not is_lazy(self):
         data._key_set = self._key_set
     return data

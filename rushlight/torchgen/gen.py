@@ -5,7 +5,7 @@ no kernel. The second file registers the kernels by dispatch key. In PyTorch: `t
 and `tools/autograd/gen_python_functions.py` (the functions that Python calls). The format is PyTorch's:
 
 - `func`: the schema.
-- `variants`: `function` (the default), `method`, or both.
+- `variants`: `function` (the default), `method`, or both. An operator with `none` is only in `rl.ops`.
 - `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. Without `dispatch`, PyTorch takes the
   kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
 - `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a

@@ -36,11 +36,15 @@ NAMES = {  # names that the generated code uses, by module
 }
 INPLACE_VIEWS = ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")  # they write no element
 METADATA = {  # metadata that a formula may read from a tensor that is not saved
-    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
+    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".numel()": "_numel", ".dim()": "_dim",
+    ".size(0)": "_sym_argsize_0", ".size(-1)": "_sym_argsize_minus_1", ".size(-2)": "_sym_argsize_minus_2",
 }  # fmt: skip
-
-
-SHOWN = {"_shape": "_sym_sizes", "_stride": "_sym_strides", "_numel": "_sym_numel"}  # their names in `_saved_*`
+SHOWN = {
+    "_shape": "_sym_sizes",
+    "_stride": "_sym_strides",
+    "_numel": "_sym_numel",
+}  # their names in `_saved_*`, if others
+NOT_SHOWN = ("_dtype", "bool[3]", "ScalarType")
 
 
 @dataclass
@@ -51,6 +55,7 @@ class Derivative:
     formulas: dict[str, str]
     differentiable: list[bool]  # for each result
     node: str
+    checked: list[Argument]  # tensors without a formula, which must not require grad
     is_joint: bool = False  # one formula gives the gradients of all inputs, and reads `grad_input_mask`
 
     @property
@@ -96,11 +101,14 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
             entry = dict.fromkeys(joint.split(", "), entry[joint])
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
+        checked = [
+            argument for argument in schema.arguments if argument.base == "Tensor" and argument.name not in entry
+        ]
+        formulas = {name: formula for name, formula in entry.items() if formula != "non_differentiable"}
         base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
-        found.append(
-            Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}", joint is not None)
-        )
+        node = node or f"{base}Backward{index}"
+        found.append(Derivative(native, formulas, differentiable, node, checked, joint is not None))
     return found
 
 
@@ -128,12 +136,23 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
                     formula = re.sub(pattern, argument.name + suffix, formula)
                     without = f"None if {argument.name} is None else " if argument.is_optional else ""
                     values[argument.name + suffix] = without + argument.name + attribute
+            name = argument.name
+            if f"zeros_like({name})" in formula:
+                formula = formula.replace(f"zeros_like({name})", f"grad.new_zeros({name}_info)")
+                values[f"{name}_info"] = f"{name}.shape"
+            if f"TensorGeometry({name})" in formula:
+                formula = formula.replace(f"TensorGeometry({name})", f"{name}_geometry")
+                values[f"{name}_geometry"] = f"({name}.shape, {name}.stride(), {name}.storage_offset())"
         elif argument.type == "Tensor[]":
             for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
                 if f"{argument.name}{suffix}" in formula:
                     values[argument.name + suffix] = f"[each.{attribute} for each in {argument.name}]"
     if "result_shapes" in formula:
         values["result_shapes"] = "[each.shape for each in result]"
+    for i, name in enumerate(result_names(schema)):
+        if f"{name}.size(-1)" in formula:
+            formula = formula.replace(f"{name}.size(-1)", f"{name}_sym_argsize_minus_1")
+            values[f"{name}_sym_argsize_minus_1"] = f"result[{i}].size(-1)"
     used = {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}
     named = {argument.name: argument for argument in schema.arguments}
     tensors = {name for name in used if name in named and named[name].base == "Tensor"}
@@ -193,7 +212,8 @@ def node_class(derivative: Derivative) -> str:
     elif len(needs) == 1:
         lines.append(f"        return ({needs[0].formula},)")
     else:
-        parts = [f"{each.formula} if edges[{i}].node else None" for i, each in enumerate(needs)]
+        formulas = [f"({each.formula})" if " if " in each.formula else each.formula for each in needs]
+        parts = [f"{formula} if edges[{i}].node else None" for i, formula in enumerate(formulas)]
         names = [argument.name for argument in derivative.inputs]
         if names != sorted(names):  # PyTorch computes them in the order of their names
             order = sorted(range(len(names)), key=names.__getitem__)
@@ -208,15 +228,18 @@ def node_class(derivative: Derivative) -> str:
 
 def saved_values(derivative: Derivative) -> list[str]:
     """The attributes `_saved_*` of a node for values that are not tensors: arguments, sizes, strides, numbers of elements."""
-    types = {argument.name: argument.type for argument in derivative.native.schema.arguments}
+    schema = derivative.native.schema
+    types = {argument.name: argument.type for argument in schema.arguments} | dict.fromkeys(result_names(schema), "")
     lines = []
     for name in sorted({name for each in derivative.needs for name in each.values}):
-        suffix = next((suffix for suffix in SHOWN if name.removesuffix(suffix) in types), None)
-        if name in types:
+        suffix = next((suffix for suffix in METADATA.values() if name.removesuffix(suffix) in types), None)
+        if name in types and types[name] not in NOT_SHOWN:
             read = "int_getter" if types[name].startswith("int") else "value_getter"
             lines.append(f"    _saved_{name} = {read}('{name}')")
-        elif suffix is not None:
-            lines.append(f"    _saved_{name.removesuffix(suffix)}{SHOWN[suffix]} = value_getter('{name}')")
+        elif name not in types and suffix not in (None, *NOT_SHOWN):
+            tensor = name.removesuffix(suffix)
+            shown = tensor + SHOWN.get(suffix, suffix) + ("_opt" if types[tensor] == "Tensor?" else "")
+            lines.append(f"    _saved_{shown} = value_getter('{name}')")
     return lines
 
 
@@ -235,8 +258,10 @@ def kernel(derivative: Derivative, native: Native) -> str:
         needed = f"not any_requires_grad({inputs[0].name})"
         lines += [f"    if not any(edge.node for edge in edges) and {needed}:", f"        return {below}({stack})"]
     else:
-        without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
+        without = " and ".join(_has_no_history(schema, argument) for argument in [*inputs, *derivative.checked])
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
+        for argument in derivative.checked:
+            lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {argument.name})"]
         edges = f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"
         if inplace:  # the edges last, since they make a view's node
             tensors = ", ".join(argument.name for argument in inputs)
@@ -249,12 +274,9 @@ def kernel(derivative: Derivative, native: Native) -> str:
             all_nodes = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
             needed = f"not any_requires_grad([{', '.join(argument.name for argument in inputs)}])"
             lines += [edges, f"    if {all_nodes} is None and {needed}:", f"        return {below}({stack})"]
-    for argument in schema.arguments:
-        if argument.base == "Tensor" and argument.name not in derivative.formulas:
-            lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
-    shapes = values.pop("result_shapes", None)
+    of_results = {name: values.pop(name) for name in [*values] if re.search(r"\bresult\b", values[name])}
     lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
     for name, indices in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
@@ -267,7 +289,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
         masked = any(argument.name == "output_mask" for argument in schema.arguments)  # then a result may be None
         results = "[each for each in result if each is not None]" if masked else "result"
         lines.append(f"    set_history({results}, node{which})")
-    lines += [f"    node.result_shapes = {shapes}"] if shapes else []
+    lines += [f"    node.{name} = {expression}" for name, expression in of_results.items()]
     parts = result_names(schema)
     for name, indices in derivative.users("results").items():
         of = "result" if name == "result" else f"result[{parts.index(name)}]"
@@ -328,7 +350,13 @@ def generate() -> dict[Path, str]:
         for native in [derivative.native, *inplace_forms(derivative, natives, own)]
     ]
     known = own | {native.name for native, _ in kernels}
-    outs = [n.variable for n in natives.values() if n.out is not None and not n.is_composite]
+    names = {derivative.native.schema.name for derivative in differentiated}
+    without = {derivative.native.schema.name for derivative in derivatives} - names
+    outs = [
+        native.variable
+        for native in natives.values()
+        if native.out is not None and not native.is_composite and native.schema.name not in without
+    ]
     missing = [n.variable for n in natives.values() if n.name not in known and _would_need_one(n)]
     views = [native.variable for native in natives.values() if native.is_view]
     written = [native.variable for native in natives.values() if native.schema.is_mutable and not native.is_composite]

@@ -17,32 +17,32 @@ from rushlight.c10.schema import NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_adaptive_avg_pool2d", "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias",
-    "_safe_softmax", "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data", "_to_copy", "_unique2",
-    "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "allclose", "amax", "amin",
-    "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_", "as_strided_scatter", "baddbmm",
-    "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
-    "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum",
-    "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
-    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
-    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
-    "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
-    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan",
-    "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
-    "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell",
-    "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median",
-    "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal",
-    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
-    "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt",
-    "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid",
-    "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt",
-    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
-    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy",
-    "xlogy_", "zero_", "zeros", "zeros_like",
+    "_adaptive_avg_pool2d", "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data",
+    "_reshape_alias", "_safe_softmax", "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data",
+    "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all",
+    "allclose", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_",
+    "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
+    "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "clone", "column_stack", "concat", "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution",
+    "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
+    "dropout_", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal",
+    "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip",
+    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell",
+    "gt", "hstack", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select",
+    "isclose", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_",
+    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul",
+    "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "moveaxis", "movedim", "mul",
+    "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer", "permute", "positive",
+    "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "reciprocal",
+    "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm", "rnn_relu",
+    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter",
+    "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_",
+    "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_",
+    "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t", "take_along_dim", "tan", "tan_", "tanh",
+    "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
+    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -2627,6 +2627,26 @@ def linalg_matrix_norm(*args, **kwargs):
         args,
         kwargs,
     )
+
+
+def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None):
+    try:
+        key_set = (A._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(
+            return_types._linalg_svd, invoke(_linalg_svd_op, A, full_matrices, compute_uv, driver)
+        )
+    return return_types.named(
+        return_types._linalg_svd, _linalg_svd_op.table[key_set](A, full_matrices, compute_uv, driver)
+    )
+
+
+def linalg_svdvals(A, *, driver=None):
+    try:
+        key_set = (A._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_svdvals_op, A, driver)
+    return linalg_svdvals_op.table[key_set](A, driver)
 
 
 def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
@@ -8063,6 +8083,7 @@ return_types.define("max", ("values", "indices"))
 return_types.define("max_out", ("values", "indices"))
 return_types.define("min", ("values", "indices"))
 return_types.define("min_out", ("values", "indices"))
+return_types.define("_linalg_svd", ("U", "S", "Vh"))
 return_types.define("median", ("values", "indices"))
 return_types.define("median_out", ("values", "indices"))
 return_types.define("sort", ("values", "indices"))
@@ -8799,6 +8820,10 @@ linalg_matrix_norm_str_ord_op = declare(
 linalg_matrix_norm_str_ord_out_op = declare(
     "linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
 )
+_linalg_svd_op = declare(
+    "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
+)
+linalg_svdvals_op = declare("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")
 linalg_vector_norm_op = declare(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 )
@@ -9050,6 +9075,7 @@ smooth_l1_loss_out_op = declare(
 bernoulli_op = declare("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
 bernoulli_out_op = declare("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)")
 bernoulli_p_op = declare("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
+bernoulli_Tensor_op = declare("bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor")
 bernoulli__Tensor_op = declare(
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
 )
@@ -9058,6 +9084,7 @@ bernoulli__float_op = declare(
 )
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+exponential_op = declare("exponential(Tensor self, float lambd=1.0, *, Generator? generator=None) -> Tensor")
 exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
@@ -9086,6 +9113,9 @@ normal_Tensor_Tensor_op = declare(
 )
 normal_Tensor_Tensor_out_op = declare(
     "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal_functional_op = declare(
+    "normal_functional(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor"
 )
 normal__op = declare(
     "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
@@ -9140,10 +9170,13 @@ randn_generator_out_op = declare(
 randn_like_op = declare(
     "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
 )
+random_from_op = declare("random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor")
 random__from_op = declare(
     "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"
 )
+random_to_op = declare("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor")
 random__to_op = declare("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")
+random_op = declare("random(Tensor self, *, Generator? generator=None) -> Tensor")
 random__op = declare("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
 randperm_op = declare(
     "randperm(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -9155,6 +9188,7 @@ randperm_out_op = declare("randperm.out(int n, *, Tensor(a!) out) -> Tensor(a!)"
 randperm_generator_out_op = declare(
     "randperm.generator_out(int n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
 )
+uniform_op = declare("uniform(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor")
 uniform__op = declare(
     "uniform_(Tensor(a!) self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor(a!)"
 )

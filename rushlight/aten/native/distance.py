@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import FLOATING, common_dtype
 
 
@@ -16,13 +17,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.type_name}")
     x1, x2 = functions.broadcast_tensors([x if x.dtype.is_floating_point else x.to(common) for x in (x1, x2)])
-    norms = _norm(x1, dim), _norm(x2, dim)
-    norm1, norm2 = (norm + (norm.clamp_min(eps) - norm).detach() for norm in norms)
+    norm1, norm2 = (functions.linalg_vector_norm(x, 2, [dim], True).clone() for x in (x1, x2))
+    with excluding(BIT["AutogradFunctionality"]):  # the bound has no gradient
+        norm1.clamp_min_(eps)
+        norm2.clamp_min_(eps)
     return ((x1 / norm1) * (x2 / norm2)).sum(dim)
-
-
-def _norm(x: Tensor, dim: int) -> Tensor:
-    """The root of the sum of squares along `dim`, which stays. At 0 its gradient is 0."""
-    squares = functions.sum(functions.square(x), dim, True)
-    is_zero = squares == 0
-    return squares.masked_fill(is_zero, 1).sqrt().masked_fill(is_zero, 0)

@@ -100,15 +100,16 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
         if not isinstance(other, Tensor):
             continue
         assert_no_partial_overlap(out, other)
-        is_like = out.shape == other.shape and out.stride() == other.stride()
-        if is_like and out.numel() and out.data_ptr() == other.data_ptr():
+        is_like = out.shape == other.shape and out.stride() == other.stride() and out.numel()
+        if is_like and out._storage is other._storage and out.storage_offset() == other.storage_offset():
             refuse_overlap("the input tensor is the written-to tensor")
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
-    dtype = cat_meta(tensors, dim).dtype
+    sizes, strides, dtype = cat_meta(tensors, dim)
     if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
+    resize_output(out, sizes, strides)
     _assert_no_overlap(out, *tensors)
     return Structured.out(cat, tensors, dim, out)
 
@@ -128,7 +129,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
     resize_output(out, _stacked_sizes(tensors, dim))
-    return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim, out=out)
+    return cat_out([functions.unsqueeze(tensor, dim) for tensor in tensors], wrap_dim(dim, tensors[0].dim() + 1), out)
 
 
 def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:

@@ -18,8 +18,8 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import convert
 from rushlight.aten.native.reductions import accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import is_watched
-from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
-from rushlight.aten.structured import Output, Structured, resize_output
+from rushlight.aten.strided import Tensor, contiguous_strides, infer_size, wrap_contiguous, wrap_dim
+from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import (
@@ -372,6 +372,63 @@ def vector_norm(
     out._array[...] = found
 
 
+class _LinAlgError(RuntimeError):
+    """Source: `torch/csrc/Exceptions.h`, `LinAlgError`."""
+
+
+def svd(
+    A: Tensor,
+    full_matrices: bool = False,
+    compute_uv: bool = True,
+    driver: str | None = None,  # noqa: N803
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Matrices U and Vh with orthogonal columns and rows, and the singular values S in descending order: A = U diag(S) Vh. Without
+    `compute_uv`, U and Vh are empty. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_svd`."""
+    if driver is not None:
+        raise RuntimeError(
+            "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
+    *batch, m, n = A.shape
+    k = min(m, n)
+    sizes = [(*batch, m, m if full_matrices else k), (*batch, k), (*batch, n if full_matrices else k, n)]
+    if not compute_uv:
+        sizes[0] = sizes[2] = (0,)
+    outputs = [Output(each, _column_major(each) if len(each) > len(batch) + 1 else None, A.dtype) for each in sizes]
+    results = tuple(allocate(output, A.device.type) for output in outputs)
+    if A.is_meta:
+        return results
+    if not np.isfinite(A._array).all():
+        cause = "because the input matrix contained non-finite values."
+        raise _LinAlgError(f"linalg.svd: The algorithm failed to converge {cause}")
+    found = np.linalg.svd(A._array, full_matrices, compute_uv)
+    for out, array in zip(results if compute_uv else results[1:2], found if compute_uv else [found]):
+        out._array[...] = array
+    return results
+
+
+def _column_major(sizes: Sequence[int]) -> tuple[int, ...]:
+    """The strides of matrices as LAPACK leaves them. Source: `aten/src/ATen/native/BatchLinearAlgebra.h`."""
+    *batch, rows, columns = sizes
+    *strides, column, row = contiguous_strides((*batch, columns, rows))
+    return (*strides, row, column)
+
+
+def svdvals(A: Tensor, driver: str | None = None) -> Tensor:  # noqa: N803
+    """The singular values. U and Vh are computed only for the gradient.
+    Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_svdvals`."""
+    if A.dim() < 2:
+        raise RuntimeError("linalg.svd: The input tensor A must have at least 2 dimensions.")
+    _check_precision("linalg.svd", A)
+    return functions._linalg_svd(A, False, local.grad_enabled and A.requires_grad, driver=driver)[1]
+
+
+def _check_precision(name: str, A: Tensor) -> None:  # noqa: N803
+    if A.dtype.category != FLOATING:
+        raise RuntimeError(f"{name}: Expected a floating point tensor as input. Got {A.dtype.type_name}")
+    if A.dtype in REDUCED_FLOATING:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {A.dtype.type_name}")
+
+
 def matrix_norm(
     self: Tensor,
     ord: Scalar | str = "fro",
@@ -380,24 +437,47 @@ def matrix_norm(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The norm of the matrices of two dimensions: "fro", or the largest (1, inf) or smallest (-1, -inf) sum of the absolute
-    values of a column or a row. Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_matrix_norm`."""
+    """The norm of the matrices of two dimensions: "fro", the largest (1, inf) or smallest (-1, -inf) sum of the absolute values
+    of a column or a row, the largest (2) or smallest (-2) singular value, or the sum of the singular values ("nuc").
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_matrix_norm`."""
     if self.dim() < 2 or len(dim) != 2:
         problem = f"The input tensor must have at least 2 dimensions, and dim 2 entries, but got {self.dim()} and {dim}"
         raise RuntimeError(f"linalg.matrix_norm: {problem}")
     if ord == "fro":
         return functions.linalg_vector_norm(self, 2, dim, keepdim, dtype=dtype, out=out)
-    if ord in ("nuc", 2, -2):
-        raise NotImplementedError(f"rushlight leaves out the matrix norm {ord}; it needs singular values")
-    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
+    if ord != "nuc" and (isinstance(ord, str) or abs(ord) not in (1, 2, math.inf)):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     rows, columns = (wrap_dim(each, self.dim()) for each in dim)
+    if ord in ("nuc", 2, -2):
+        return _norm_of_singular_values(self, ord, rows, columns, keepdim, dtype, out)
     summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = functions.linalg_vector_norm(self, 1, [summed], keepdim, dtype=dtype)
     other -= other > summed and not keepdim
-    if ord > 0 and sums.size(other) == 0:  # the largest of no sums is 0
-        return functions.zeros(reduced_sizes(sums.shape, (other,), keepdim), dtype=sums.dtype, out=out)
-    return (functions.amax if ord > 0 else functions.amin)(sums, [other], keepdim, out=out)
+    return _largest(sums, other, keepdim, out) if ord > 0 else functions.amin(sums, [other], keepdim, out=out)
+
+
+def _largest(values: Tensor, dim: int, keepdim: bool, out: Tensor | None) -> Tensor:
+    """The largest along a dimension. That of no values is 0."""
+    if values.size(dim) == 0:
+        return functions.zeros(reduced_sizes(values.shape, (dim,), keepdim), dtype=values.dtype, out=out)
+    return functions.amax(values, [dim], keepdim, out=out)
+
+
+def _norm_of_singular_values(self, ord, rows: int, columns: int, keepdim: bool, dtype, out: Tensor | None) -> Tensor:
+    _check_precision("linalg.matrix_norm", self)
+    others = [dim for dim in range(self.dim()) if dim not in (rows, columns)]
+    order = [*others, rows, columns]
+    values = functions.linalg_svdvals((self if dtype is None else self.to(dtype)).permute(order))
+    if ord == "nuc":
+        result = functions.sum(values, [-1], keepdim)
+    else:
+        result = _largest(values, -1, keepdim, None) if ord > 0 else functions.amin(values, [-1], keepdim)
+    if keepdim:
+        result = result.unsqueeze(-1).permute([order.index(dim) for dim in range(self.dim())])
+    if out is None:
+        return result
+    resize_output(out, result.shape)
+    return out.copy_(result)
 
 
 # Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's. ----

@@ -16,6 +16,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.aten.structured import check_floating as _check_floating
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 from rushlight.c10.memory_formats import suggest_memory_format
 
@@ -165,6 +166,10 @@ def batch_norm(
         result = input.clone()
         result = result if weight is None else result * weight[0]
         return result if bias is None else result + bias[0]
+    for name in ("running_mean", "running_var"):
+        if given[name] is not None and local.grad_enabled and given[name].requires_grad:
+            problem = f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'."
+            raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
     x = input.to(widened(input))
     shape = (1, features) + (1,) * (input.dim() - 2)  # broadcasts over all but the features
     if training:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import widened
+from rushlight.aten.native.pointwise import copy_, fill_, widened
 from rushlight.aten.strided import Tensor, clone, contiguous_strides
 from rushlight.aten.structured import Output, Structured
 from rushlight.c10.dtypes import Scalar, bool_
@@ -69,12 +69,12 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: Scalar = 0) -> Tens
     if max(pad, default=0) <= 0:
         return clone(inner)
     memory_format = suggest_memory_format(self.shape, self.stride())
-    out = functions.empty(sizes, dtype=self.dtype, device=self.device, memory_format=memory_format).fill_(value)
+    out = fill_(functions.empty(sizes, dtype=self.dtype, device=self.device, memory_format=memory_format), value)
     middle = out
     for dim, before, after in _pairs(self, pad):
         start, end = max(before, 0), max(after, 0)
         middle = functions.narrow(middle, dim, start, middle.size(dim) - start - end)
-    middle.copy_(inner)
+    copy_(middle, inner)
     return out
 
 

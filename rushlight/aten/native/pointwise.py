@@ -666,6 +666,8 @@ def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
         if value.dim() != 0:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got {value.dim()} dimensions.")
         iterator.assert_no_internal_overlap(self)
+        if self.is_meta:
+            return self
         value = value.item()
     scalar_type(value)
     if not self.is_meta:

@@ -21,9 +21,12 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
+from rushlight.aten.native.functional_forms import clone_preserve_strides
+from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
 from rushlight.c10 import storage
+from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import (
     BOOLEAN,
     FLOATING,
@@ -531,7 +534,26 @@ def multinomial_out(
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.type_name}")
     drawn = multinomial(self, num_samples, replacement, generator)
     resize_output(out, drawn.shape)
-    return out.copy_(drawn)
+    return copy_(out, drawn)
+
+
+# Functional forms, with which functionalization replaces the in-place operators --------------------------------------
+
+
+def functional_form(fill: Callable) -> Callable:
+    """The kernel that fills a new tensor with the sizes and strides of `self`, so that the numbers are those of the fill in
+    place. In PyTorch, `torchgen/native_function_generation.py` generates it."""
+
+    def functional(self: Tensor, *args) -> Tensor:
+        return fill(clone_preserve_strides(self), *args)
+
+    return functional
+
+
+uniform, normal_functional, exponential = map(functional_form, (uniform_, normal_, exponential_))
+bernoulli_tensor, random, random_from, random_to = map(
+    functional_form, (bernoulli_tensor_, random_, random_from_, random_to_)
+)
 
 
 # Normal numbers with other means and deviations ----------------------------------------------------------------------
@@ -549,11 +571,12 @@ def normal_tensor_out(mean: Tensor | float, std: Tensor | float, generator: Gene
     """Numbers with a mean and a standard deviation for each element; one of the two may be a number.
     Source: `aten/src/ATen/native/DistributionTemplates.h`, `normal_out_impl`."""
     _check_std(std)
-    if not isinstance(std, Tensor):
-        resize_output(out, infer_size(mean.shape, out.shape))
-        return out.normal_(0.0, std, generator=generator).add_(mean)
-    resize_output(out, infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) else std.shape)
-    return out.normal_(0.0, 1.0, generator=generator).mul_(std).add_(mean)
+    with excluding(BIT["ADInplaceOrView"]):  # one write, whatever the number of steps
+        if not isinstance(std, Tensor):
+            resize_output(out, infer_size(mean.shape, out.shape))
+            return out.normal_(0.0, std, generator=generator).add_(mean)
+        resize_output(out, infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) else std.shape)
+        return out.normal_(0.0, 1.0, generator=generator).mul_(std).add_(mean)
 
 
 def normal_tensor(mean: Tensor | float, std: Tensor | float, generator: Generator | None = None) -> Tensor:
@@ -563,11 +586,7 @@ def normal_tensor(mean: Tensor | float, std: Tensor | float, generator: Generato
     return normal_tensor_out(mean, std, generator, functions.empty(sizes, dtype=like.dtype, device=like.device))
 
 
-def _normal(self: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
-    return self.normal_(mean, std, generator=generator)
-
-
-_, normal_float_float, _, normal_float_float_out, _ = factory(_normal)
+_, normal_float_float, _, normal_float_float_out, _ = factory(normal_)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:

@@ -8,16 +8,17 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _log_softmax_backward_data_op,
-    _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op, _reshape_alias_op, _safe_softmax_op,
-    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
-    _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op,
-    addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
-    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
-    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
-    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
-    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
+    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _linalg_svd_op,
+    _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
+    _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
+    _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
+    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
+    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
+    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op,
+    avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op,
+    baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
+    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
     binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
     bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
     bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
@@ -32,11 +33,11 @@ from rushlight.aten.generated.functions import (
     dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
     embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
     exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    exponential__op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op,
-    flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op,
-    fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op,
-    full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op,
-    gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
+    exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op,
+    fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op,
+    floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
+    fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
+    gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
     hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
     huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
     index_add_out_op, index_copy__op, index_copy_op, index_copy_out_op, index_fill__int_Scalar_op,
@@ -59,42 +60,42 @@ from rushlight.aten.generated.functions import (
     ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
     nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, normal_Tensor_Tensor_op,
     normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
-    normal_float_Tensor_out_op, normal_float_float_out_op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op,
-    pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op,
-    pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
-    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
-    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
-    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
-    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
-    remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
-    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
-    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
-    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
-    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op,
-    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op,
-    rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op,
-    scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op,
-    scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op,
-    scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op,
-    select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op,
-    sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op,
-    silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op,
-    slice_Tensor_op, slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op,
-    smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op, sort_stable_op,
-    sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op,
-    squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
-    std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op,
-    sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op,
-    tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pow_Scalar_op,
+    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
+    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op,
+    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
+    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
+    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
+    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
+    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
+    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
+    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
+    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
+    replication_pad3d_out_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
+    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
+    scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op,
+    scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op,
+    scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op,
+    sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op,
+    sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op,
+    sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op,
+    sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op,
+    sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op,
+    stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op,
+    sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op,
+    tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
     threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
     transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
-    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unique_consecutive_op,
-    unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op, var_mean_correction_op,
-    view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op,
-    xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
+    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
+    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op,
+    var_mean_correction_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op,
+    xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -123,8 +124,6 @@ class AliasBackward0(Node):
 
 
 class AsStridedBackward0(Node):
-    _saved_self_sym_sizes = value_getter("self_shape")
-    _saved_self_sym_strides = value_getter("self_stride")
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -132,16 +131,10 @@ class AsStridedBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (
-            as_strided_backward(
-                grad, node.self_shape, node.self_stride, node.self_offset, node.size, node.stride, node.storage_offset
-            ),
-        )
+        return (as_strided_backward(grad, *node.self_geometry, node.size, node.stride, node.storage_offset),)
 
 
 class AsStridedBackward1(Node):
-    _saved_self_sym_sizes = value_getter("self_shape")
-    _saved_self_sym_strides = value_getter("self_stride")
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -149,16 +142,10 @@ class AsStridedBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (
-            as_strided_backward(
-                grad, node.self_shape, node.self_stride, node.self_offset, node.size, node.stride, node.storage_offset
-            ),
-        )
+        return (as_strided_backward(grad, *node.self_geometry, node.size, node.stride, node.storage_offset),)
 
 
 class AsStridedScatterBackward0(Node):
-    _saved_self_sym_sizes = value_getter("self_shape")
-    _saved_self_sym_strides = value_getter("self_stride")
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -171,9 +158,7 @@ class AsStridedScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            as_strided_scatter_backward(
-                grad, node.self_shape, node.self_stride, node.size, node.stride, node.storage_offset
-            )
+            as_strided_scatter_backward(grad, *node.self_geometry[:2], node.size, node.stride, node.storage_offset)
             if edges[0].node
             else None,
             grad.contiguous().as_strided(node.size, node.stride, node.storage_offset) if edges[1].node else None,
@@ -196,7 +181,6 @@ class DiagonalScatterBackward0(Node):
     _saved_dim1 = int_getter("dim1")
     _saved_dim2 = int_getter("dim2")
     _saved_offset = int_getter("offset")
-    _saved_src_sym_sizes = value_getter("src_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -206,7 +190,7 @@ class DiagonalScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            grad.diagonal_scatter(grad.new_zeros(node.src_shape), node.offset, node.dim1, node.dim2)
+            grad.diagonal_scatter(grad.new_zeros(node.src_info), node.offset, node.dim1, node.dim2)
             if edges[0].node
             else None,
             grad.diagonal(node.offset, node.dim1, node.dim2) if edges[1].node else None,
@@ -245,7 +229,6 @@ class SelectBackward0(Node):
 class SelectScatterBackward0(Node):
     _saved_dim = int_getter("dim")
     _saved_index = int_getter("index")
-    _saved_src_sym_sizes = value_getter("src_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -255,7 +238,7 @@ class SelectScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if edges[0].node else None,
+            grad.select_scatter(grad.new_zeros(node.src_info), node.dim, node.index) if edges[0].node else None,
             grad.select(node.dim, node.index) if edges[1].node else None,
         )
 
@@ -276,7 +259,6 @@ class SliceBackward0(Node):
 class SliceScatterBackward0(Node):
     _saved_dim = int_getter("dim")
     _saved_end = int_getter("end")
-    _saved_src_sym_sizes = value_getter("src_shape")
     _saved_start = int_getter("start")
     _saved_step = int_getter("step")
 
@@ -288,7 +270,7 @@ class SliceScatterBackward0(Node):
             )
         edges = node.next_edges
         return (
-            grad.slice_scatter(grad.new_zeros(node.src_shape), node.dim, node.start, node.end, node.step)
+            grad.slice_scatter(grad.new_zeros(node.src_info), node.dim, node.start, node.end, node.step)
             if edges[0].node
             else None,
             functions.slice(grad, node.dim, node.start, node.end, node.step) if edges[1].node else None,
@@ -297,20 +279,24 @@ class SliceScatterBackward0(Node):
 
 class SplitBackward0(Node):
     _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_split_size = int_getter("split_size")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (functions.cat(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
+        return (split_backward(grads, node.split_size, node.dim, node.self_shape, node.self_dtype),)
 
 
 class SplitWithSizesBackward0(Node):
     _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_split_sizes = int_getter("split_sizes")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (functions.cat(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
+        return (split_with_sizes_backward(grads, node.split_sizes, node.dim, node.self_shape, node.self_dtype),)
 
 
 class SqueezeBackward0(Node):
@@ -556,17 +542,21 @@ class NormalBackward0(Node):
 
 
 class NormalBackward1(Node):
+    _saved_mean_sym_sizes = value_getter("mean_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (zeros_like(grad),)
+        return (grad.new_zeros(node.mean_shape),)
 
 
 class NormalBackward2(Node):
+    _saved_std_sym_sizes = value_getter("std_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (zeros_like(grad),)
+        return (grad.new_zeros(node.std_shape),)
 
 
 class NormalBackward3(Node):
@@ -610,8 +600,17 @@ class BernoulliBackward0(Node):
 class BernoulliBackward1(Node):
     def apply(node, grad):
         if grad is None:
-            return (None,)
-        return (zeros_like(grad),)
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_p = grad.new_zeros(node.p_info) if edges[1].node else None
+        grad_self = zeros_like(grad) if edges[0].node else None
+        return (
+            grad_self,
+            grad_p,
+        )
 
 
 class BernoulliBackward2(Node):
@@ -953,9 +952,9 @@ class DivBackward2(Node):
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
         grad_other = (
-            zeros_like(grad) if node.rounding_mode else neg_mul(grad, self / other / other) if edges[1].node else None
+            (zeros_like(grad) if node.rounding_mode else neg_mul(grad, self / other / other)) if edges[1].node else None
         )
-        grad_self = zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None
+        grad_self = (zeros_like(grad) if node.rounding_mode else grad / other) if edges[0].node else None
         return (
             grad_self,
             grad_other,
@@ -1399,9 +1398,7 @@ class PowBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (
-            zeros_like(self) if node.exponent == 0 else grad * mul_scalar(self.pow(node.exponent - 1), node.exponent),
-        )
+        return (pow_backward(grad, self, node.exponent),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1603,10 +1600,21 @@ class SignBackward0(Node):
 
 
 class SgnBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        return (zeros_like(grad),)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (sgn_backward(self, grad, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
 
 
 class SiluBackward0(Node):
@@ -1865,7 +1873,7 @@ class EmbeddingBackward0(Node):
     _saved_padding_idx = int_getter("padding_idx")
     _saved_scale_grad_by_freq = value_getter("scale_grad_by_freq")
     _saved_sparse = value_getter("sparse")
-    _saved_weight_sym_sizes = value_getter("weight_shape")
+    _saved_weight_sym_argsize_0 = value_getter("weight_sym_argsize_0")
 
     def apply(node, grad):
         if grad is None:
@@ -1874,7 +1882,7 @@ class EmbeddingBackward0(Node):
         indices = unpack(node, node.saved_indices)
         return (
             functions.embedding_backward(
-                grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq, node.sparse
+                grad, indices, node.weight_sym_argsize_0, node.padding_idx, node.scale_grad_by_freq, node.sparse
             ),
         )
 
@@ -1893,21 +1901,22 @@ class FlipBackward0(Node):
 
 
 class GatherBackward0(Node):
-    saved_index = None
+    saved_index = saved_self = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_dim = int_getter("dim")
-    _saved_self_sym_sizes = value_getter("self_shape")
     _saved_sparse_grad = value_getter("sparse_grad")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_self])
             return (None,)
         index = unpack(node, node.saved_index)
-        return (gather_backward(grad, node.self_shape, node.dim, index, node.sparse_grad),)
+        self = unpack(node, node.saved_self)
+        return (gather_backward(grad, self, node.dim, index, node.sparse_grad),)
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_self = None
         node.released = True
 
 
@@ -1929,28 +1938,39 @@ class IndexBackward0(Node):
 
 
 class IndexAddBackward0(Node):
-    saved_index = None
+    saved_index = saved_source = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_source, _raw_saved_source = tensor_getters("saved_source")
     _saved_alpha = value_getter("alpha")
     _saved_dim = int_getter("dim")
-    _saved_source_sym_sizes = value_getter("source_shape")
+    _saved_source_dim = value_getter("source_dim")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_source])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[1].node else None
+        source = unpack(node, node.saved_source) if edges[1].node else None
         return (
             grad if edges[0].node else None,
-            index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if edges[1].node else None,
+            (
+                maybe_multiply(
+                    grad.index_select(node.dim, index).expand_as(source)
+                    if node.source_dim > 0
+                    else grad.index_select(node.dim, index.squeeze(0)),
+                    node.alpha,
+                )
+            )
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_source = None
         node.released = True
 
 
@@ -2346,12 +2366,13 @@ class MeanBackward0(Node):
 class MeanBackward1(Node):
     _saved_dim = int_getter("dim")
     _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_numel = value_getter("self_numel")
     _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (mean_backward(grad, node.self_shape, node.dim, node.keepdim),)
+        return (mean_backward(grad, node.self_shape, node.dim, node.self_numel, node.keepdim),)
 
 
 class MinBackward1(Node):
@@ -2456,8 +2477,8 @@ class StdBackward0(Node):
 
 
 class StdMeanBackward0(Node):
-    saved_result = saved_self = None
-    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    saved_result0 = saved_self = None
+    _saved_result0, _raw_saved_result0 = tensor_getters("saved_result0")
     _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_correction = value_getter("correction")
     _saved_dim = int_getter("dim")
@@ -2465,14 +2486,14 @@ class StdMeanBackward0(Node):
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
-            unpack(node, [node.saved_result, node.saved_self])
+            unpack(node, [node.saved_result0, node.saved_self])
             return (None,)
-        result = unpack(node, node.saved_result)
+        result0 = unpack(node, node.saved_result0)
         self = unpack(node, node.saved_self)
-        return (std_mean_backward(grads, self, result, node.dim, node.correction, node.keepdim),)
+        return (std_mean_backward(grads, self, result0, node.dim, node.correction, node.keepdim),)
 
     def release_variables(node):
-        node.saved_result = node.saved_self = None
+        node.saved_result0 = node.saved_self = None
         node.released = True
 
 
@@ -2535,27 +2556,35 @@ class VarMeanBackward0(Node):
 
 
 class IndexCopyBackward0(Node):
-    saved_index = None
+    saved_index = saved_source = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_source, _raw_saved_source = tensor_getters("saved_source")
     _saved_dim = int_getter("dim")
-    _saved_source_sym_sizes = value_getter("source_shape")
+    _saved_source_dim = value_getter("source_dim")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_source])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        source = unpack(node, node.saved_source) if edges[1].node else None
         return (
             grad.index_fill(node.dim, index, 0) if edges[0].node else None,
-            index_copy_backward_source(grad, node.dim, index, node.source_shape) if edges[1].node else None,
+            (
+                grad.index_select(node.dim, index).expand_as(source)
+                if node.source_dim > 0
+                else grad.index_select(node.dim, index.squeeze(0))
+            )
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_source = None
         node.released = True
 
 
@@ -2625,20 +2654,18 @@ class MaskedScatterBackward0(Node):
 
 
 class MaskedScatterBackwardBackward0(Node):
-    saved_grad_output = saved_mask = None
-    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+    saved_mask = None
     _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_grad_output, node.saved_mask])
+            unpack(node, [node.saved_mask])
             return (None,)
-        grad_output = unpack(node, node.saved_grad_output)
         mask = unpack(node, node.saved_mask)
-        return (zeros_like(grad_output).masked_scatter(mask, grad),)
+        return (grad.new_zeros(node.grad_output_info).masked_scatter(mask, grad),)
 
     def release_variables(node):
-        node.saved_grad_output = node.saved_mask = None
+        node.saved_mask = None
         node.released = True
 
 
@@ -2693,6 +2720,28 @@ class ScatterReduceBackward0(Node):
 
     def release_variables(node):
         node.saved_index = node.saved_result = node.saved_self = node.saved_src = None
+        node.released = True
+
+
+class LinalgSvdBackward0(Node):
+    saved_S = saved_U = saved_Vh = None
+    _saved_S, _raw_saved_S = tensor_getters("saved_S")
+    _saved_U, _raw_saved_U = tensor_getters("saved_U")
+    _saved_Vh, _raw_saved_Vh = tensor_getters("saved_Vh")
+    _saved_S_sym_argsize_minus_1 = value_getter("S_sym_argsize_minus_1")
+    _saved_full_matrices = value_getter("full_matrices")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_S, node.saved_U, node.saved_Vh])
+            return (None,)
+        S = unpack(node, node.saved_S)
+        U = unpack(node, node.saved_U)
+        Vh = unpack(node, node.saved_Vh)
+        return (svd_backward(grads, node.full_matrices, U, S, Vh, node.S_sym_argsize_minus_1),)
+
+    def release_variables(node):
+        node.saved_S = node.saved_U = node.saved_Vh = None
         node.released = True
 
 
@@ -3027,7 +3076,7 @@ class ConvolutionBackward0(Node):
     saved_input = saved_weight = None
     _saved_input, _raw_saved_input = tensor_getters("saved_input")
     _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
-    _saved_bias_sym_sizes = value_getter("bias_shape")
+    _saved_bias_sym_sizes_opt = value_getter("bias_shape")
     _saved_dilation = int_getter("dilation")
     _saved_groups = int_getter("groups")
     _saved_output_padding = int_getter("output_padding")
@@ -3072,7 +3121,6 @@ class ConvolutionBackwardBackward0(Node):
     _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
     _saved_dilation = int_getter("dilation")
     _saved_groups = int_getter("groups")
-    _saved_output_mask = value_getter("output_mask")
     _saved_output_padding = int_getter("output_padding")
     _saved_padding = int_getter("padding")
     _saved_stride = int_getter("stride")
@@ -3132,27 +3180,19 @@ class ReflectionPad1DBackward0(Node):
 
 
 class ReflectionPad1DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.reflection_pad1d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReflectionPad2DBackward0(Node):
@@ -3173,27 +3213,19 @@ class ReflectionPad2DBackward0(Node):
 
 
 class ReflectionPad2DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.reflection_pad2d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReflectionPad3DBackward0(Node):
@@ -3214,27 +3246,19 @@ class ReflectionPad3DBackward0(Node):
 
 
 class ReflectionPad3DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.reflection_pad3d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReplicationPad1DBackward0(Node):
@@ -3255,27 +3279,19 @@ class ReplicationPad1DBackward0(Node):
 
 
 class ReplicationPad1DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.replication_pad1d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReplicationPad2DBackward0(Node):
@@ -3296,27 +3312,19 @@ class ReplicationPad2DBackward0(Node):
 
 
 class ReplicationPad2DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.replication_pad2d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class ReplicationPad3DBackward0(Node):
@@ -3337,27 +3345,19 @@ class ReplicationPad3DBackward0(Node):
 
 
 class ReplicationPad3DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_padding = int_getter("padding")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.replication_pad3d(grad, node.padding) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class AdaptiveAvgPool2DBackward0(Node):
@@ -3377,7 +3377,8 @@ class AdaptiveAvgPool2DBackward0(Node):
 
 
 class AdaptiveAvgPool2DBackwardBackward0(Node):
-    _saved_grad_output_sym_sizes = value_getter("grad_output_shape")
+    _saved_grad_output_sym_argsize_minus_1 = value_getter("grad_output_sym_argsize_minus_1")
+    _saved_grad_output_sym_argsize_minus_2 = value_getter("grad_output_sym_argsize_minus_2")
 
     def apply(node, grad):
         if grad is None:
@@ -3387,7 +3388,11 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
             )
         edges = node.next_edges
         return (
-            functions._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if edges[0].node else None,
+            functions._adaptive_avg_pool2d(
+                grad, (node.grad_output_sym_argsize_minus_2, node.grad_output_sym_argsize_minus_1)
+            )
+            if edges[0].node
+            else None,
             zeros_like(grad) if edges[1].node else None,
         )
 
@@ -3426,8 +3431,6 @@ class AvgPool2DBackward0(Node):
 
 
 class AvgPool2DBackwardBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_ceil_mode = value_getter("ceil_mode")
     _saved_count_include_pad = value_getter("count_include_pad")
     _saved_divisor_override = int_getter("divisor_override")
@@ -3437,13 +3440,11 @@ class AvgPool2DBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             functions.avg_pool2d(
                 grad,
@@ -3456,12 +3457,8 @@ class AvgPool2DBackwardBackward0(Node):
             )
             if edges[0].node
             else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class MaxPool2DWithIndicesBackward0(Node):
@@ -3500,27 +3497,25 @@ class MaxPool2DWithIndicesBackward0(Node):
 
 
 class MaxPool2DWithIndicesBackwardBackward0(Node):
-    saved_indices = saved_self = None
+    saved_indices = None
     _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_indices, node.saved_self])
+            unpack(node, [node.saved_indices])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node else None
-        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             max_pool_double_backward(grad, indices, 2) if edges[0].node else None,
-            zeros_like(self) if edges[1].node else None,
+            grad.new_zeros(node.self_info) if edges[1].node else None,
         )
 
     def release_variables(node):
-        node.saved_indices = node.saved_self = None
+        node.saved_indices = None
         node.released = True
 
 
@@ -3761,7 +3756,6 @@ class SoftmaxBackwardDataBackward0(Node):
     _saved_output, _raw_saved_output = tensor_getters("saved_output")
     _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
     _saved_dim = int_getter("dim")
-    _saved_input_dtype = value_getter("input_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -4277,9 +4271,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.self_offset = self.storage_offset()
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -4297,9 +4289,7 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     edges = [gradient_edge(self)]
     node = AsStridedBackward1()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.self_offset = self.storage_offset()
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -4316,8 +4306,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -4351,7 +4340,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src.shape
+    node.src_info = src.shape
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
@@ -4412,7 +4401,7 @@ def select_scatter(key_set, self, src, dim, index):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src.shape
+    node.src_info = src.shape
     node.dim = dim
     node.index = index
     result = call_below(select_scatter_op.below[key_set], self, src, dim, index)
@@ -4446,7 +4435,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src.shape
+    node.src_info = src.shape
     node.dim = dim
     node.end = end
     node.start = start
@@ -4464,11 +4453,12 @@ def split_Tensor(key_set, self, split_size, dim):
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
+    node.self_shape = self.shape
     node.self_dtype = self.dtype
     node.dim = dim
+    node.split_size = split_size
     result = call_below(split_Tensor_op.below[key_set], self, split_size, dim)
     set_history(result, node)
-    node.result_shapes = [each.shape for each in result]
     return result
 
 
@@ -4480,11 +4470,12 @@ def split_with_sizes(key_set, self, split_sizes, dim):
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
+    node.self_shape = self.shape
     node.self_dtype = self.dtype
     node.dim = dim
+    node.split_sizes = split_sizes
     result = call_below(split_with_sizes_op.below[key_set], self, split_sizes, dim)
     set_history(result, node)
-    node.result_shapes = [each.shape for each in result]
     return result
 
 
@@ -4878,6 +4869,7 @@ def normal_Tensor_float(key_set, mean, std, generator):
         return normal_Tensor_float_op.below[key_set](mean, std, generator)
     node = NormalBackward1()
     node.next_edges = edges
+    node.mean_shape = mean.shape
     result = call_below(normal_Tensor_float_op.below[key_set], mean, std, generator)
     set_history(result, node)
     return result
@@ -4891,6 +4883,7 @@ def normal_float_Tensor(key_set, mean, std, generator):
         return normal_float_Tensor_op.below[key_set](mean, std, generator)
     node = NormalBackward2()
     node.next_edges = edges
+    node.std_shape = std.shape
     result = call_below(normal_float_Tensor_op.below[key_set], mean, std, generator)
     set_history(result, node)
     return result
@@ -4911,6 +4904,19 @@ def normal_Tensor_Tensor(key_set, mean, std, generator):
     return result
 
 
+def exponential(key_set, self, lambd, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exponential_op.below[key_set](self, lambd, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return exponential_op.below[key_set](self, lambd, generator)
+    node = ExponentialBackward0()
+    node.next_edges = edges
+    result = call_below(exponential_op.below[key_set], self, lambd, generator)
+    set_history(result, node)
+    return result
+
+
 def exponential_(key_set, self, lambd, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exponential__op.below[key_set](self, lambd, generator)
@@ -4922,6 +4928,19 @@ def exponential_(key_set, self, lambd, generator):
     node.next_edges = edges
     result = call_below(exponential__op.below[key_set], self, lambd, generator)
     rebase_history(self, node)
+    return result
+
+
+def uniform(key_set, self, from_, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return uniform_op.below[key_set](self, from_, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return uniform_op.below[key_set](self, from_, to, generator)
+    node = UniformBackward0()
+    node.next_edges = edges
+    result = call_below(uniform_op.below[key_set], self, from_, to, generator)
+    set_history(result, node)
     return result
 
 
@@ -4952,6 +4971,35 @@ def bernoulli(key_set, self, generator):
     return result
 
 
+def bernoulli_Tensor(key_set, self, p, generator):
+    if not local.grad_enabled or self._autograd is None is self._base and p._autograd is None is p._base:
+        return bernoulli_Tensor_op.below[key_set](self, p, generator)
+    edges = [gradient_edge(self), gradient_edge(p)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, p]):
+        return bernoulli_Tensor_op.below[key_set](self, p, generator)
+    node = BernoulliBackward1()
+    node.next_edges = edges
+    node.p_info = p.shape
+    result = call_below(bernoulli_Tensor_op.below[key_set], self, p, generator)
+    set_history(result, node)
+    return result
+
+
+def bernoulli__Tensor(key_set, self, p, generator):
+    if not local.grad_enabled or self._autograd is None is self._base and p._autograd is None is p._base:
+        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    if not any_requires_grad([self, p]):
+        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(p)]
+    node = BernoulliBackward1()
+    node.next_edges = edges
+    node.p_info = p.shape
+    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
+    rebase_history(self, node)
+    return result
+
+
 def bernoulli__float(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__float_op.below[key_set](self, p, generator)
@@ -4959,39 +5007,50 @@ def bernoulli__float(key_set, self, p, generator):
         return bernoulli__float_op.below[key_set](self, p, generator)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    node = BernoulliBackward1()
+    node = BernoulliBackward2()
     node.next_edges = edges
     result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
     rebase_history(self, node)
     return result
 
 
-def bernoulli__Tensor(key_set, self, p, generator):
+def random_from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
-        return bernoulli__Tensor_op.below[key_set](self, p, generator)
-    if not any_requires_grad([self]):
-        return bernoulli__Tensor_op.below[key_set](self, p, generator)
-    check_inplace(self)
+        return random_from_op.below[key_set](self, from_, to, generator)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("bernoulli_", "p", p)
-    node = BernoulliBackward2()
+    if edges[0].node is None and not any_requires_grad([self]):
+        return random_from_op.below[key_set](self, from_, to, generator)
+    node = RandomBackward0()
     node.next_edges = edges
-    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
-    rebase_history(self, node)
+    result = call_below(random_from_op.below[key_set], self, from_, to, generator)
+    set_history(result, node)
     return result
 
 
-def random_(key_set, self, generator):
+def random__from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
-        return random__op.below[key_set](self, generator)
+        return random__from_op.below[key_set](self, from_, to, generator)
     if not any_requires_grad([self]):
-        return random__op.below[key_set](self, generator)
+        return random__from_op.below[key_set](self, from_, to, generator)
     check_inplace(self)
     edges = [gradient_edge(self)]
     node = RandomBackward0()
     node.next_edges = edges
-    result = call_below(random__op.below[key_set], self, generator)
+    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
     rebase_history(self, node)
+    return result
+
+
+def random_to(key_set, self, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random_to_op.below[key_set](self, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return random_to_op.below[key_set](self, to, generator)
+    node = RandomBackward1()
+    node.next_edges = edges
+    result = call_below(random_to_op.below[key_set], self, to, generator)
+    set_history(result, node)
     return result
 
 
@@ -5009,16 +5068,29 @@ def random__to(key_set, self, to, generator):
     return result
 
 
-def random__from(key_set, self, from_, to, generator):
+def random(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
-        return random__from_op.below[key_set](self, from_, to, generator)
+        return random_op.below[key_set](self, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return random_op.below[key_set](self, generator)
+    node = RandomBackward2()
+    node.next_edges = edges
+    result = call_below(random_op.below[key_set], self, generator)
+    set_history(result, node)
+    return result
+
+
+def random_(key_set, self, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random__op.below[key_set](self, generator)
     if not any_requires_grad([self]):
-        return random__from_op.below[key_set](self, from_, to, generator)
+        return random__op.below[key_set](self, generator)
     check_inplace(self)
     edges = [gradient_edge(self)]
     node = RandomBackward2()
     node.next_edges = edges
-    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
+    result = call_below(random__op.below[key_set], self, generator)
     rebase_history(self, node)
     return result
 
@@ -6578,8 +6650,10 @@ def sgn(key_set, self):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
+    node.saved_self = save(self)
     result = call_below(sgn_op.below[key_set], self)
     set_history(result, node)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6592,8 +6666,10 @@ def sgn_(key_set, self):
     edges = [gradient_edge(self)]
     node = SgnBackward0()
     node.next_edges = edges
+    node.saved_self = save(self.clone())
     result = call_below(sgn__op.below[key_set], self)
     rebase_history(self, node)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6876,7 +6952,6 @@ def where_self(key_set, condition, self, other):
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
         return where_self_op.below[key_set](condition, self, other)
-    check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
     node.next_edges = edges
     node.saved_condition = save(condition)
@@ -6982,10 +7057,9 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
     if edges[0].node is None and not any_requires_grad([weight]):
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
     node.next_edges = edges
-    node.weight_shape = weight.shape
+    node.weight_sym_argsize_0 = weight.size(0)
     node.padding_idx = padding_idx
     node.scale_grad_by_freq = scale_grad_by_freq
     node.sparse = sparse
@@ -7015,13 +7089,12 @@ def gather(key_set, self, dim, index, sparse_grad):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return gather_op.below[key_set](self, dim, index, sparse_grad)
-    check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
     node.dim = dim
     node.sparse_grad = sparse_grad
     node.saved_index = save(index)
+    node.saved_self = save(self)
     result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
     set_history(result, node)
     return result
@@ -7033,7 +7106,6 @@ def index_Tensor(key_set, self, indices):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return index_Tensor_op.below[key_set](self, indices)
-    check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -7049,14 +7121,15 @@ def index_add(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_add_op.below[key_set](self, dim, index, source, alpha)
-    check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
     set_history(result, node)
     return result
@@ -7069,14 +7142,15 @@ def index_add_(key_set, self, dim, index, source, alpha):
         return index_add__op.below[key_set](self, dim, index, source, alpha)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("index_add_", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
     rebase_history(self, node)
     return result
@@ -7088,7 +7162,6 @@ def index_put(key_set, self, indices, values, accumulate):
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
         return index_put_op.below[key_set](self, indices, values, accumulate)
-    check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -7105,7 +7178,6 @@ def index_put_(key_set, self, indices, values, accumulate):
         return index_put__op.below[key_set](self, indices, values, accumulate)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(values)]
-    check_no_requires_grad("index_put_", "indices", indices)
     node = IndexPutBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -7122,7 +7194,6 @@ def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(values)]
-    check_no_requires_grad("_index_put_impl_", "indices", indices)
     node = IndexPutImplBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -7138,7 +7209,6 @@ def index_select(key_set, self, dim, index):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return index_select_op.below[key_set](self, dim, index)
-    check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -7155,7 +7225,6 @@ def masked_fill_Scalar(key_set, self, mask, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
-    check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7171,7 +7240,6 @@ def masked_fill__Scalar(key_set, self, mask, value):
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("masked_fill_", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7186,7 +7254,6 @@ def masked_fill_Tensor(key_set, self, mask, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
-    check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7202,7 +7269,6 @@ def masked_fill__Tensor(key_set, self, mask, value):
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(value)]
-    check_no_requires_grad("masked_fill_", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7247,7 +7313,6 @@ def scatter_src(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_src_op.below[key_set](self, dim, index, src)
-    check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7264,7 +7329,6 @@ def scatter__src(key_set, self, dim, index, src):
         return scatter__src_op.below[key_set](self, dim, index, src)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7280,7 +7344,6 @@ def scatter_value(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return scatter_value_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7297,7 +7360,6 @@ def scatter__value(key_set, self, dim, index, value):
         return scatter__value_op.below[key_set](self, dim, index, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("scatter_", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7313,7 +7375,6 @@ def scatter_add(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_add_op.below[key_set](self, dim, index, src)
-    check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7331,7 +7392,6 @@ def scatter_add_(key_set, self, dim, index, src):
         return scatter_add__op.below[key_set](self, dim, index, src)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_add_", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7597,6 +7657,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     node = MeanBackward1()
     node.next_edges = edges
     node.self_shape = self.shape
+    node.self_numel = self.numel()
     node.dim = dim
     node.keepdim = keepdim
     result = call_below(mean_dim_op.below[key_set], self, dim, keepdim, dtype)
@@ -7700,7 +7761,7 @@ def std_mean_correction(key_set, self, dim, correction, keepdim):
     node.saved_self = save(self)
     result = call_below(std_mean_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
-    node.saved_result = save(result, True)
+    node.saved_result0 = save(result[0], True)
     return result
 
 
@@ -7774,12 +7835,13 @@ def index_copy(key_set, self, dim, index, source):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return index_copy_op.below[key_set](self, dim, index, source)
-    check_no_requires_grad("index_copy", "index", index)
     node = IndexCopyBackward0()
     node.next_edges = edges
     node.dim = dim
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_copy_op.below[key_set], self, dim, index, source)
     set_history(result, node)
     return result
@@ -7792,12 +7854,13 @@ def index_copy_(key_set, self, dim, index, source):
         return index_copy__op.below[key_set](self, dim, index, source)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("index_copy_", "index", index)
     node = IndexCopyBackward0()
     node.next_edges = edges
     node.dim = dim
-    node.source_shape = source.shape
+    node.source_dim = source.dim()
     node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(index_copy__op.below[key_set], self, dim, index, source)
     rebase_history(self, node)
     return result
@@ -7809,7 +7872,6 @@ def index_fill_int_Scalar(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("index_fill", "index", index)
     node = IndexFillBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7826,7 +7888,6 @@ def index_fill__int_Scalar(key_set, self, dim, index, value):
         return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    check_no_requires_grad("index_fill_", "index", index)
     node = IndexFillBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7842,7 +7903,6 @@ def index_fill_int_Tensor(key_set, self, dim, index, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
         return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
-    check_no_requires_grad("index_fill", "index", index)
     node = IndexFillBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7859,7 +7919,6 @@ def index_fill__int_Tensor(key_set, self, dim, index, value):
         return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(value)]
-    check_no_requires_grad("index_fill_", "index", index)
     node = IndexFillBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -7875,7 +7934,6 @@ def masked_scatter(key_set, self, mask, source):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
         return masked_scatter_op.below[key_set](self, mask, source)
-    check_no_requires_grad("masked_scatter", "mask", mask)
     node = MaskedScatterBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -7892,7 +7950,6 @@ def masked_scatter_(key_set, self, mask, source):
         return masked_scatter__op.below[key_set](self, mask, source)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(source)]
-    check_no_requires_grad("masked_scatter_", "mask", mask)
     node = MaskedScatterBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -7908,10 +7965,9 @@ def masked_scatter_backward(key_set, grad_output, mask, sizes):
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
         return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
-    check_no_requires_grad("masked_scatter_backward", "mask", mask)
     node = MaskedScatterBackwardBackward0()
     node.next_edges = edges
-    node.saved_grad_output = save(grad_output)
+    node.grad_output_info = grad_output.shape
     node.saved_mask = save(mask)
     result = call_below(masked_scatter_backward_op.below[key_set], grad_output, mask, sizes)
     set_history(result, node)
@@ -7924,7 +7980,6 @@ def masked_select(key_set, self, mask):
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return masked_select_op.below[key_set](self, mask)
-    check_no_requires_grad("masked_select", "mask", mask)
     node = MaskedSelectBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -7940,7 +7995,6 @@ def scatter_reduce_two(key_set, self, dim, index, src, reduce, include_self):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
         return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
-    check_no_requires_grad("scatter_reduce", "index", index)
     node = ScatterReduceBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7962,7 +8016,6 @@ def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
         return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
     check_inplace(self)
     edges = [gradient_edge(self), gradient_edge(src)]
-    check_no_requires_grad("scatter_reduce_", "index", index)
     node = ScatterReduceBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -7974,6 +8027,24 @@ def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
     result = call_below(scatter_reduce__two_op.below[key_set], self, dim, index, src, reduce, include_self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
+    return result
+
+
+def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
+    if not local.grad_enabled or A._autograd is None is A._base:
+        return _linalg_svd_op.below[key_set](A, full_matrices, compute_uv, driver)
+    edges = [gradient_edge(A)]
+    if edges[0].node is None and not any_requires_grad([A]):
+        return _linalg_svd_op.below[key_set](A, full_matrices, compute_uv, driver)
+    node = LinalgSvdBackward0()
+    node.next_edges = edges
+    node.full_matrices = full_matrices
+    result = call_below(_linalg_svd_op.below[key_set], A, full_matrices, compute_uv, driver)
+    set_history(result, node)
+    node.S_sym_argsize_minus_1 = result[1].size(-1)
+    node.saved_S = save(result[1], True)
+    node.saved_U = save(result[0], True)
+    node.saved_Vh = save(result[2], True)
     return result
 
 
@@ -8454,8 +8525,7 @@ def reflection_pad1d_backward(key_set, grad_output, self, padding):
     node = ReflectionPad1DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(reflection_pad1d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8489,8 +8559,7 @@ def reflection_pad2d_backward(key_set, grad_output, self, padding):
     node = ReflectionPad2DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(reflection_pad2d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8524,8 +8593,7 @@ def reflection_pad3d_backward(key_set, grad_output, self, padding):
     node = ReflectionPad3DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(reflection_pad3d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8559,8 +8627,7 @@ def replication_pad1d_backward(key_set, grad_output, self, padding):
     node = ReplicationPad1DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(replication_pad1d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8594,8 +8661,7 @@ def replication_pad2d_backward(key_set, grad_output, self, padding):
     node = ReplicationPad2DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(replication_pad2d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8629,8 +8695,7 @@ def replication_pad3d_backward(key_set, grad_output, self, padding):
     node = ReplicationPad3DBackwardBackward0()
     node.next_edges = edges
     node.padding = padding
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(replication_pad3d_backward_op.below[key_set], grad_output, self, padding)
     set_history(result, node)
     return result
@@ -8662,7 +8727,8 @@ def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
         return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
     node = AdaptiveAvgPool2DBackwardBackward0()
     node.next_edges = edges
-    node.grad_output_shape = grad_output.shape
+    node.grad_output_sym_argsize_minus_1 = grad_output.size(-1)
+    node.grad_output_sym_argsize_minus_2 = grad_output.size(-2)
     result = call_below(_adaptive_avg_pool2d_backward_op.below[key_set], grad_output, self)
     set_history(result, node)
     return result
@@ -8718,8 +8784,7 @@ def avg_pool2d_backward(
     node.kernel_size = kernel_size
     node.padding = padding
     node.stride = stride
-    if edges[1].node:
-        node.saved_self = save(self)
+    node.self_info = self.shape
     result = call_below(
         avg_pool2d_backward_op.below[key_set],
         grad_output,
@@ -8773,13 +8838,11 @@ def max_pool2d_with_indices_backward(
         return max_pool2d_with_indices_backward_op.below[key_set](
             grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
         )
-    check_no_requires_grad("max_pool2d_with_indices_backward", "indices", indices)
     node = MaxPool2DWithIndicesBackwardBackward0()
     node.next_edges = edges
+    node.self_info = self.shape
     if edges[0].node:
         node.saved_indices = save(indices)
-    if edges[1].node:
-        node.saved_self = save(self)
     result = call_below(
         max_pool2d_with_indices_backward_op.below[key_set],
         grad_output,
@@ -8796,12 +8859,17 @@ def max_pool2d_with_indices_backward(
 
 
 def binary_cross_entropy(key_set, self, target, weight, reduction):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and target._autograd is None is target._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy", "weight", weight)
     edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
-    check_no_requires_grad("binary_cross_entropy", "weight", weight)
     node = BinaryCrossEntropyBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -8815,13 +8883,19 @@ def binary_cross_entropy(key_set, self, target, weight, reduction):
 
 
 def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, reduction):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
-        return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
-    edges = [gradient_edge(self), gradient_edge(target)]
-    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and target._autograd is None is target._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and (not isinstance(pos_weight, Tensor) or pos_weight._autograd is None is pos_weight._base)
+    ):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
     check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
+        return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     node = BinaryCrossEntropyWithLogitsBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -8868,13 +8942,16 @@ def mse_loss(key_set, self, target, reduction):
 
 
 def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    check_no_requires_grad("nll_loss_forward", "weight", weight)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    check_no_requires_grad("nll_loss_forward", "target", target)
-    check_no_requires_grad("nll_loss_forward", "weight", weight)
     node = NllLossBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -8889,13 +8966,16 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
 
 
 def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    check_no_requires_grad("nll_loss2d_forward", "weight", weight)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    check_no_requires_grad("nll_loss2d_forward", "target", target)
-    check_no_requires_grad("nll_loss2d_forward", "weight", weight)
     node = NllLoss2DBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -8977,12 +9057,13 @@ def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, re
         or grad_output._autograd is None is grad_output._base
         and (not isinstance(self, Tensor) or self._autograd is None is self._base)
         and target._autograd is None is target._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
     ):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
+    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([grad_output, self, target]):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
-    check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
     node = BinaryCrossEntropyBackwardBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -9049,7 +9130,6 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
-    check_no_requires_grad("embedding_dense_backward", "indices", indices)
     node = EmbeddingDenseBackwardBackward0()
     node.next_edges = edges
     node.padding_idx = padding_idx
@@ -9176,18 +9256,19 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
         not local.grad_enabled
         or grad_output._autograd is None is grad_output._base
         and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and total_weight._autograd is None is total_weight._base
     ):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
+    check_no_requires_grad("nll_loss2d_backward", "weight", weight)
+    check_no_requires_grad("nll_loss2d_backward", "total_weight", total_weight)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    check_no_requires_grad("nll_loss2d_backward", "target", target)
-    check_no_requires_grad("nll_loss2d_backward", "weight", weight)
-    check_no_requires_grad("nll_loss2d_backward", "total_weight", total_weight)
     node = NllLoss2DBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -9208,18 +9289,19 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
         not local.grad_enabled
         or grad_output._autograd is None is grad_output._base
         and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and total_weight._autograd is None is total_weight._base
     ):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
+    check_no_requires_grad("nll_loss_backward", "weight", weight)
+    check_no_requires_grad("nll_loss_backward", "total_weight", total_weight)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    check_no_requires_grad("nll_loss_backward", "target", target)
-    check_no_requires_grad("nll_loss_backward", "weight", weight)
-    check_no_requires_grad("nll_loss_backward", "total_weight", total_weight)
     node = NllLossBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -9402,65 +9484,67 @@ AUTOGRAD = {
     _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
     _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
     fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
-    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential__op:
-    exponential_, uniform__op: uniform_, bernoulli_op: bernoulli, bernoulli__float_op: bernoulli__float,
-    bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op: random__to, random__from_op:
-    random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op:
-    add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil,
-    ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_,
-    clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max,
-    clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor,
-    clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor,
-    div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op:
-    div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2,
-    exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor, floor__op: floor_, fmod_Scalar_op:
-    fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op:
-    gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op:
-    leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor, lerp_Scalar_op: lerp_Scalar,
-    lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op: log10_, log1p_op: log1p,
-    log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op: minimum, mul_Tensor_op:
-    mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op: neg_,
-    pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
-    pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal, reciprocal__op: reciprocal_,
-    relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar, remainder__Scalar_op: remainder__Scalar,
-    remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op: remainder__Tensor, round_op: round, round__op: round_,
-    round_decimals_op: round_decimals, round__decimals_op: round__decimals, rsqrt_op: rsqrt, rsqrt__op: rsqrt_,
-    rsub_Tensor_op: rsub_Tensor, rsub_Scalar_op: rsub_Scalar, sigmoid_op: sigmoid, sigmoid__op: sigmoid_, sign_op: sign,
-    sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op: silu, silu__op: silu_, sin_op: sin, sin__op: sin_,
-    softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_, sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor,
-    sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_, tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold,
-    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, xlogy_Tensor_op:
-    xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor, xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op:
-    xlogy_Scalar_Other, xlogy__Scalar_Other_op: xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op:
-    flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op: index_add_,
-    index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_, index_select_op:
-    index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar,
-    masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op:
-    roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op: scatter_value,
-    scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_, stack_op: stack,
-    tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op:
-    _safe_softmax, _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_,
-    logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min,
-    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction,
-    std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList, var_correction_op:
-    var_correction, var_mean_correction_op: var_mean_correction, index_copy_op: index_copy, index_copy__op: index_copy_,
-    index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
-    index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
-    masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
-    masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
-    scatter_reduce__two_op: scatter_reduce__two, linalg_vector_norm_op: linalg_vector_norm, median_op: median,
-    median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
-    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
-    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op:
-    convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
-    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
-    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
-    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
-    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
-    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
-    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
-    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
-    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential_op:
+    exponential, exponential__op: exponential_, uniform_op: uniform, uniform__op: uniform_, bernoulli_op: bernoulli,
+    bernoulli_Tensor_op: bernoulli_Tensor, bernoulli__Tensor_op: bernoulli__Tensor, bernoulli__float_op:
+    bernoulli__float, random_from_op: random_from, random__from_op: random__from, random_to_op: random_to,
+    random__to_op: random__to, random_op: random, random__op: random_, abs_op: abs, abs__op: abs_, add_Tensor_op:
+    add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_,
+    addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor,
+    clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor,
+    clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op:
+    clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_,
+    cos_op: cos, cos__op: cos_, div_Tensor_op: div_Tensor, div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar,
+    div_Tensor_mode_op: div_Tensor_mode, div__Tensor_mode_op: div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf,
+    erf__op: erf_, exp_op: exp, exp__op: exp_, exp2_op: exp2, exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_,
+    floor_op: floor, floor__op: floor_, fmod_Scalar_op: fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op:
+    fmod_Tensor, fmod__Tensor_op: fmod__Tensor, gelu_op: gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op:
+    hardtanh_, leaky_relu_op: leaky_relu, leaky_relu__op: leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op:
+    lerp__Tensor, lerp_Scalar_op: lerp_Scalar, lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op:
+    log10, log10__op: log10_, log1p_op: log1p, log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum,
+    minimum_op: minimum, mul_Tensor_op: mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg,
+    neg__op: neg_, pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op:
+    pow_Tensor_Tensor, pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal,
+    reciprocal__op: reciprocal_, relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar,
+    remainder__Scalar_op: remainder__Scalar, remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op:
+    remainder__Tensor, round_op: round, round__op: round_, round_decimals_op: round_decimals, round__decimals_op:
+    round__decimals, rsqrt_op: rsqrt, rsqrt__op: rsqrt_, rsub_Tensor_op: rsub_Tensor, rsub_Scalar_op: rsub_Scalar,
+    sigmoid_op: sigmoid, sigmoid__op: sigmoid_, sign_op: sign, sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op:
+    silu, silu__op: silu_, sin_op: sin, sin__op: sin_, softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_,
+    sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor, sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_,
+    tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold, threshold__op: threshold_, trunc_op: trunc, trunc__op:
+    trunc_, where_self_op: where_self, xlogy_Tensor_op: xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor,
+    xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op: xlogy_Scalar_Other, xlogy__Scalar_Other_op:
+    xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op: flip, gather_op: gather, index_Tensor_op:
+    index_Tensor, index_add_op: index_add, index_add__op: index_add_, index_put_op: index_put, index_put__op:
+    index_put_, _index_put_impl__op: _index_put_impl_, index_select_op: index_select, masked_fill_Scalar_op:
+    masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor,
+    masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src,
+    scatter__src_op: scatter__src, scatter_value_op: scatter_value, scatter__value_op: scatter__value, scatter_add_op:
+    scatter_add, scatter_add__op: scatter_add_, stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu,
+    triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op: _safe_softmax, _softmax_op: _softmax, amax_op:
+    amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op: max, max_dim_op:
+    max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod, prod_dim_int_op:
+    prod_dim_int, std_correction_op: std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum,
+    sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction, var_mean_correction_op: var_mean_correction,
+    index_copy_op: index_copy, index_copy__op: index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar,
+    index_fill__int_Scalar_op: index_fill__int_Scalar, index_fill_int_Tensor_op: index_fill_int_Tensor,
+    index_fill__int_Tensor_op: index_fill__int_Tensor, masked_scatter_op: masked_scatter, masked_scatter__op:
+    masked_scatter_, masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select,
+    scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd,
+    linalg_vector_norm_op: linalg_vector_norm, median_op: median, median_dim_op: median_dim, sort_op: sort,
+    sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim,
+    _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm,
+    dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward,
+    constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op:
+    reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op:
+    reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d, reflection_pad3d_backward_op:
+    reflection_pad3d_backward, replication_pad1d_op: replication_pad1d, replication_pad1d_backward_op:
+    replication_pad1d_backward, replication_pad2d_op: replication_pad2d, replication_pad2d_backward_op:
+    replication_pad2d_backward, replication_pad3d_op: replication_pad3d, replication_pad3d_backward_op:
+    replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op:
+    _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op: avg_pool2d_backward,
+    max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
     binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
     mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
@@ -9476,28 +9560,22 @@ AUTOGRAD = {
 }  # fmt: skip
 
 OUT = (
-    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
-    linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
-    zeros_out_op, abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op,
-    bitwise_left_shift_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_right_shift_Tensor_out_op,
-    bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op,
-    clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op,
-    eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
-    fmod_Tensor_out_op, fmod_Scalar_out_op, ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op, hardtanh_out_op,
-    le_Tensor_out_op, leaky_relu_out_op, lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op,
-    log2_out_op, logical_and_out_op, logical_not_out_op, logical_or_out_op, logical_xor_out_op, lt_Tensor_out_op,
-    maximum_out_op, minimum_out_op, mul_out_op, ne_Tensor_out_op, neg_out_op, pow_Tensor_Tensor_out_op,
-    pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op,
-    round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op,
-    softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op,
-    where_self_out_op, xlogy_OutTensor_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
-    scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op,
-    stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op,
-    all_all_out_op, amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op,
-    cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
-    mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
-    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy_out_op,
-    masked_select_out_op, nonzero_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
+    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, ones_out_op, zeros_out_op,
+    abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op,
+    clamp_max_Tensor_out_op, clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op,
+    div_out_mode_op, elu_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
+    fmod_Tensor_out_op, fmod_Scalar_out_op, gelu_out_op, hardtanh_out_op, leaky_relu_out_op, lerp_Tensor_out_op,
+    lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op, log2_out_op, maximum_out_op, minimum_out_op, mul_out_op,
+    neg_out_op, pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op,
+    remainder_Tensor_out_op, remainder_Scalar_out_op, round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op,
+    sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op,
+    tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op, cat_out_op, gather_out_op,
+    index_add_out_op, index_select_out_op, scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op,
+    scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op,
+    _softmax_out_op, amax_out_op, amin_out_op, cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op,
+    max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
+    prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
+    index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
     sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
     linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
     max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
@@ -9505,7 +9583,7 @@ OUT = (
     reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
     replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
     replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, bernoulli_out_op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    smooth_l1_loss_out_op, bernoulli_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
     normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op, randint_generator_out_op,
     randint_low_out_op, randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op,
     _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op,
@@ -9521,7 +9599,7 @@ WITHOUT_DERIVATIVE = (
     bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
     ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
     lt__Tensor_op, ne__Tensor_op, scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op,
-    scatter__value_reduce_op, repeat_interleave_Tensor_op, silu_backward_op,
+    scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op, normal_functional_op, silu_backward_op,
 )  # fmt: skip
 
 VIEWS = (

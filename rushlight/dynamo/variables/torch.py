@@ -25,7 +25,8 @@ def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None 
     """What a function gives for the arguments of a node, with the fake of each node in them."""
     fake_args, fake_kwargs = fx.node.map_arg((args, kwargs or {}), lambda node: node.meta["example_value"])
     name = getattr(function, "__name__", function)
-    if name in CREATIONS or "device" in fake_kwargs:
+    of_size = name == "normal" and (len(fake_args) > 2 or "size" in fake_kwargs)
+    if name in CREATIONS or of_size or "device" in fake_kwargs:
         fake_kwargs = {**fake_kwargs, "device": "meta"}
     try:
         return function(*fake_args, **fake_kwargs)

@@ -150,6 +150,8 @@ class UserDefinedObjectVariable(VariableTracker):
         raise Unsupported(f"{self.cls.__name__}.{name}")
 
     def enter(self, tx):
+        if self.cls is rl.autocast:
+            raise Unsupported("autocast is not captured")
         if not hasattr(self.cls, "__enter__"):
             return super().enter(tx)
         return self.var_getattr(tx, "__exit__"), self.call_method(tx, "__enter__", [], {})
@@ -206,6 +208,8 @@ def call_class(tx: Translator, cls: type, args: list, kwargs: dict[str, Any]) ->
         return TupleVariable([values[name] for name in cls._fields], cls=cls)
     if cls in (rl.finfo, rl.iinfo):
         return ConstantVariable(cls(*(arg.as_python_constant() for arg in args)))
+    if cls is rl.autocast:
+        raise Unsupported("autocast is not captured")
     if cls is rl.set_grad_enabled:
         mode = args[0].as_python_constant()
         variable = GradModeVariable(cls, mode, before=local.grad_enabled)

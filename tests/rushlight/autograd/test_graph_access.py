@@ -5,7 +5,11 @@ import warnings
 import weakref
 
 import pytest
+import torch
 from both import FRAMEWORKS, agree, observe
+
+from rushlight.autograd.generated import variable_type
+from rushlight.autograd.graph import Node
 
 
 def leaf(xp, *sizes, start=1.0):
@@ -45,7 +49,28 @@ SAVING = {
     "softmax": lambda xp, x: x.softmax(-1),
     "where": lambda xp, x: xp.where(x > 1.5, x, 0.0),
     "mse": lambda xp, x: xp.nn.functional.mse_loss(x, xp.zeros(2, 3)),
+    "split": lambda xp, x: x.split(2, -1)[0],
+    "split with sizes": lambda xp, x: x.split([1, 2], 1)[0],
+    "gather": lambda xp, x: x.gather(1, xp.tensor([[0], [2]])),
+    "index_add": lambda xp, x: x.index_add(-1, xp.tensor([0, 2]), x[:, :2]),
+    "index_copy": lambda xp, x: x.detach().index_copy(1, xp.tensor([0, 2]), x[:, :2]),
+    "mean": lambda xp, x: x.mean((0, -1)),
+    "std_mean": lambda xp, x: xp.std_mean(x, 1)[0],
+    "sgn": lambda xp, x: x.sgn(),
+    "embedding": lambda xp, x: xp.nn.functional.embedding(xp.tensor([1, 0]), x),
+    "convolution": lambda xp, x: xp.nn.functional.conv1d(x.view(1, 2, 3), x[:, :2].view(2, 2, 1), x[0, :2]),
+    "normal": lambda xp, x: xp.normal(x, x.detach()),
 }
+
+
+def test_each_node_shows_the_attributes_that_torch_shows():
+    for name, node in vars(variable_type).items():
+        if isinstance(node, type) and issubclass(node, Node) and node is not Node:
+            ours, theirs = (
+                {each for each in dir(kind) if each.startswith(("_saved_", "_raw_saved_"))}
+                for kind in (node, getattr(torch._C._functions, name))
+            )
+            assert ours == theirs, name
 
 
 @pytest.mark.parametrize("name", SAVING)

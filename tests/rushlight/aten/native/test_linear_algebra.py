@@ -1,5 +1,8 @@
 """Products of matrices agree with torch. (Sample inputs: `test_parity.py`.)"""
 
+import itertools
+
+import numpy as np
 import pytest
 import torch
 from both import agree
@@ -176,3 +179,34 @@ def test_a_factor_that_an_integer_dtype_cannot_hold_is_refused_and_a_negative_on
 
     agree(program, "alpha")
     agree(program, "beta")
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (4, 3), (2, 3, 4), (0, 3), (2, 0, 3), (0, 2, 3)])
+def test_matrix_norms_of_singular_values(sizes):
+    for ord in (2, -2, "nuc"):
+        for dim, keepdim, dtype in itertools.product(
+            ((-2, -1), (1, 0)), (False, True), ("float64", "int64", "bfloat16")
+        ):
+
+            def program(xp, ord=ord, dim=dim, keepdim=keepdim, dtype=dtype):
+                count = int(np.prod(sizes))
+                x = (xp.arange(count) % 7 + xp.arange(count, dtype=xp.float64).sqrt()).view(*sizes)
+                x = x.to(getattr(xp, dtype)).requires_grad_(dtype != "int64")
+                y = xp.linalg.matrix_norm(x, ord, dim, keepdim)
+                y.sum().backward()
+                return y.stride(), y.grad_fn.name(), *[(each * 1000).round().long() for each in (y, x.grad)]
+
+            agree(program)
+
+
+def test_second_gradients_of_singular_values():
+    def program(xp, values):
+        x = xp.tensor(values, dtype=xp.float64, requires_grad=True)
+        (first,) = xp.autograd.grad((xp.linalg.svdvals(x) ** 3).sum(), x, create_graph=True)
+        (first**2).sum().backward()
+        return (x.grad * 100).round()
+
+    agree(program, [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
+    agree(program, [[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    agree(lambda xp: xp.linalg.svdvals(xp.tensor([[1.0, float("nan")]])))
+    agree(lambda xp: xp.linalg.svdvals(xp.ones(3)))
