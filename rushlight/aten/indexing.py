@@ -29,7 +29,7 @@ def getitem(self: Tensor, key) -> Tensor:
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`."""
     if type(key) is int and self._sizes:  # a short cut
         try:
-            return self.select(0, key)
+            return functions.select_int_op.table[(self._key_set | local.included) & ~local.excluded](self, 0, key)
         except IndexError:
             raise out_of_bounds(key, 0, self.size(0)) from None
     if isinstance(key, slice):

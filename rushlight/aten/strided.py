@@ -478,14 +478,12 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
     if self.dim() == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor; item() gives its number")
     dim = wrap_dim(dim, self.dim())
-    size = self.size(dim)
+    sizes, strides = list(self.shape), list(self.stride())
+    size, stride = sizes.pop(dim), strides.pop(dim)
     if not -size <= index < size:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
-    sizes, strides = list(self.shape), list(self.stride())
-    del sizes[dim]
-    stride = strides.pop(dim)
     return alias(self, sizes, strides, self.storage_offset() + index % size * stride)
 
 

@@ -201,6 +201,14 @@ def _take(self: Tensor, index: Tensor, dim: int) -> Tensor | None:
         return None
 
 
+def _take_masked(self: Tensor, mask: Tensor) -> Tensor | None:
+    """The elements where a mask of the first dimensions is true. None for other calls: the slow path raises PyTorch's error."""
+    fits = mask.dtype is bool_ and self._sizes[: len(mask._sizes)] == mask._sizes and not dispatch.fast_path_disabled
+    if not fits or not self._has_plain_strides or self.is_meta or mask.is_meta:
+        return None
+    return wrap_contiguous(self._array[mask._array], self.dtype)
+
+
 index_select.functional = index_select_functional
 
 
@@ -466,7 +474,7 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     Negative indices count from the end.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`."""
     if len(indices) == 1 and self._sizes and indices[0] is not None and indices[0]._sizes:
-        result = _take(self, indices[0], 0)
+        result = _take(self, indices[0], 0) if indices[0].dtype is int64 else _take_masked(self, indices[0])
         if result is not None:
             return result
     info = advanced_index(self, indices)
@@ -508,7 +516,11 @@ def index_put_(
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {dtypes}")
     if 0 in info.sizes or any(each.is_meta for each in (self, values, *info.indices)):
         return self
-    if accumulate:
+    if accumulate and len(info.indices) == 1 and info.before == 0:
+        (positions,) = info.key()
+        rows = np.broadcast_to(values._array, info.sizes).reshape(positions.size, *info.src.shape[1:])
+        add_rows(info.src._array, positions.reshape(-1) % info.src.size(0), rows)
+    elif accumulate:
         np.add.at(info.src._array, info.key(), values._array)
     else:
         info.src._array[info.key()] = values._array

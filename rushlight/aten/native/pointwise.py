@@ -40,6 +40,7 @@ from rushlight.c10.dtypes import (
     float32,
     float64,
     get_default_dtype,
+    int64,
     scalar_type,
     uint8,
 )
@@ -118,14 +119,16 @@ def pointwise(
         loop((lambda *arrays: function(*arrays, *values)) if values else function, out, operands, computed, result)
 
     def functional(*args) -> Tensor:
-        """The functional form, with a fast path for contiguous floating tensors of one shape and dtype, and numbers."""
+        """The functional form, with a fast path for contiguous tensors of one shape and dtype, and numbers."""
         operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
-        arrays = arrays_of_one_shape(operands) if FLOATING in kinds else None
-        if arrays is None:
+        arrays = arrays_of_one_shape(operands)
+        if arrays is None or operands[0].dtype.category not in kinds:
             return call_functional(kernel, args)
         if check is not None:
             check(*args)
         computed, result = dtypes(*operands)
+        if computed is not operands[0].dtype:
+            return call_functional(kernel, args)
         values = [each if isinstance(each, str) else convert(each, computed) for each in given]
         array = np.asarray(function(*arrays, *values), result.numpy, order="C")
         return wrap_contiguous(array.copy() if array is arrays[0] else array, result)
@@ -182,18 +185,21 @@ PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a 
 
 
 def arrays_of_one_shape(operands: tuple[Operand, ...]) -> list[np.ndarray] | None:
-    """The arrays of contiguous floating tensors on the CPU that have one shape and dtype. A number among the operands becomes an
-    array of that dtype. None for other operands."""
+    """The arrays of contiguous tensors on the CPU that have one shape and dtype, float32, float64 or int64. A number among the
+    operands becomes an array of that dtype. None for other operands."""
     like = operands[0] if operands else None
-    if not isinstance(like, Tensor) or not fits_fast_path(like) or like.is_meta or 0 in like._sizes:
+    if not isinstance(like, Tensor) or not like._has_plain_strides or dispatch.fast_path_disabled:
         return None
+    if like.dtype not in (*SIMPLE_DTYPES, int64) or like.is_meta or 0 in like._sizes:
+        return None
+    numbers = int if like.dtype is int64 else PLAIN_NUMBERS
     arrays = [like._array]
     for each in operands[1:]:
         if isinstance(each, Tensor):
             if each.dtype is not like.dtype or each._sizes != like._sizes or not each._has_plain_strides:
                 return None
             arrays.append(each._array)
-        elif each.__class__ in PLAIN_NUMBERS:
+        elif isinstance(each, numbers) and each.__class__ is not bool:
             arrays.append(number(each, like.dtype))
         else:
             return None
@@ -562,6 +568,16 @@ def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tens
         clamp_both.impl(self, min, max, out)
 
 
+def clamp_functional(self: Tensor, min: Scalar | None, max: Scalar | None) -> Tensor:
+    """The functional form, with a fast path for a contiguous floating tensor."""
+    bounds = [bound for bound in (min, max) if bound is not None]
+    if not bounds or not fits_fast_path(self) or any(bound.__class__ not in PLAIN_NUMBERS for bound in bounds):
+        return call_functional(clamp, (self, min, max))
+    lower, upper = (None if bound is None else self.dtype.numpy.type(bound) for bound in (min, max))
+    return wrap_like(between(self._array, lower, upper), self)
+
+
+clamp.functional = clamp_functional
 clamp_both = pointwise(between, exact, NUMERIC)
 clamp_min = Structured(
     lambda self, min: clamp_meta(self, min, None), lambda *args: clamp.impl(*args[:2], None, args[2])
