@@ -240,14 +240,16 @@ def stale(lab: str) -> list[Path]:
 def build(lab: str, force: bool = False) -> list[Path]:
     """Rebuild a lab's notebooks and return the paths that were written.
 
-    A notebook is written, and a reading executed, only if its cells have changed or with `force`. The students' notebook has
-    the outputs of cells that only draw, from a run of the solutions.
+    A notebook is written only if its cells have changed, or with `force`. A reading is executed, and the students' notebook gets
+    the outputs of cells that only draw, from a run of the solutions. If only text has changed, the outputs stay.
     """
     written = []
     for path, notebook in built(lab).items():
         if _same(path, notebook) and not force:
             continue
-        if path.name == "reading.ipynb":
+        if not force and _take_outputs(notebook, path):
+            pass
+        elif path.name == "reading.ipynb":
             execute(notebook)
         elif path.is_relative_to(RELEASED):
             _illustrate(notebook, execute(solution(lab)))
@@ -255,6 +257,21 @@ def build(lab: str, force: bool = False) -> list[Path]:
         nbformat.write(notebook, path)
         written.append(path)
     return written
+
+
+def _take_outputs(notebook: NotebookNode, path: Path) -> bool:
+    """Give a notebook the outputs of the one at `path`, if their cells of code are the same. Returns whether they are."""
+    if not path.exists():
+        return False
+    new, old = (
+        [cell for cell in each.cells if cell.cell_type == "code"]
+        for each in (notebook, nbformat.read(path, as_version=4))
+    )
+    if [(cell.source, cell.metadata) for cell in new] != [(cell.source, cell.metadata) for cell in old]:
+        return False
+    for cell, before in zip(new, old):
+        cell.outputs, cell.execution_count = before.outputs, before.execution_count
+    return True
 
 
 def _illustrate(released: NotebookNode, executed: NotebookNode) -> None:

@@ -83,7 +83,11 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
 
 
 def _on_rushlight(program: Callable, case: dict) -> Tree:
-    with numpy.errstate(all="ignore"), warnings.catch_warnings(), new_thread():  # torch does not warn of overflow either
+    with (
+        numpy.errstate(all="ignore"),
+        warnings.catch_warnings(),
+        new_thread(),
+    ):  # torch does not warn of overflow either
         warnings.simplefilter("ignore")  # stock nbgrader gives no points for a cell that wrote to stderr
         return _observe_noting(program, _side, case)
 
