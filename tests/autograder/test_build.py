@@ -85,6 +85,29 @@ def test_a_source_that_cannot_be_built_is_refused_with_the_reason(lab_source, te
         build.solution(lab_source(text))
 
 
+def test_a_reading_is_executed_only_if_its_code_has_changed(lab_source, tmp_path, monkeypatch):
+    for folder in "READINGS", "RELEASED":
+        monkeypatch.setattr(build, folder, tmp_path / folder)
+    lab = lab_source("# A lab\n")
+    runs = []
+    monkeypatch.setattr(build, "execute", lambda notebook: runs.append(notebook) or _with_output(notebook, len(runs)))
+    reading = tmp_path / "READINGS" / lab / "reading.md"
+    reading.parent.mkdir(parents=True)
+    for text, outputs in (("One.", "2"), ("Two.", "2"), ("Two.\n\n```python\ny\n```", "3")):  # the first run is the lab's
+        reading.write_text(f"# A reading\n\n{text}\n\n```python\nx\n```\n")
+        build.build(lab)
+        cells = nbformat.read(reading.with_suffix(".ipynb"), as_version=4).cells
+        assert {each.text for cell in cells if cell.cell_type == "code" for each in cell.outputs} == {outputs}
+        assert any(text.split()[0] in cell.source for cell in cells)
+
+
+def _with_output(notebook, number):
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [nbformat.v4.new_output("stream", text=str(number))]
+    return notebook
+
+
 def test_a_lab_is_found_by_its_number_or_its_name():
     assert find_lab("1") == find_lab("01") == find_lab("01_strided") == "01_strided"
     with pytest.raises(LookupError, match="01_strided"):

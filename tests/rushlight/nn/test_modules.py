@@ -403,6 +403,7 @@ def test_moved_to_cuda_a_parameter_of_torch_is_kept_with_its_gradient():
     assert module.weight.is_cuda and module.weight.grad.is_cuda
     assert module.weight is before[0] and module.weight.grad is before[1]
 
+
 @pytest.mark.parametrize("none", [True, False])
 def test_gradients_are_zeroed_as_torch_zeroes_them(none):
     def program(xp):
