@@ -93,7 +93,8 @@ def test_a_reading_is_executed_only_if_its_code_has_changed(lab_source, tmp_path
     monkeypatch.setattr(build, "execute", lambda notebook: runs.append(notebook) or _with_output(notebook, len(runs)))
     reading = tmp_path / "READINGS" / lab / "reading.md"
     reading.parent.mkdir(parents=True)
-    for text, outputs in (("One.", "2"), ("Two.", "2"), ("Two.\n\n```python\ny\n```", "3")):  # the first run is the lab's
+    steps = ("One.", "2"), ("Two.", "2"), ("Two.\n\n```python\ny\n```", "3")  # the first run is the lab's
+    for text, outputs in steps:
         reading.write_text(f"# A reading\n\n{text}\n\n```python\nx\n```\n")
         build.build(lab)
         cells = nbformat.read(reading.with_suffix(".ipynb"), as_version=4).cells
