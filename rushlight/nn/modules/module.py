@@ -221,6 +221,9 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
       the result is on another device, make it the `grad` of the new parameter, with the old gradient's `requires_grad`.
     - Each buffer (`_buffers`): replace it by `fn(buffer)`, computed outside of `no_grad`.
 
+    PyTorch asks `torch._has_compatible_shallow_copy_type` instead of comparing the devices: dense tensors on CPU and CUDA are
+    compatible, so there a move keeps the parameter. Tensors on CPU and meta, rushlight's devices, are not.
+
     Returns:
         the module.
 

@@ -367,7 +367,7 @@ def test_a_module_is_converted_in_place_with_its_gradients(convert):
     agree(program)
 
 
-def test_moved_to_another_device_a_parameter_is_a_new_one():
+def test_moved_to_meta_a_parameter_is_a_new_one():
     def program(xp):
         module = tree(xp)
         module(xp.ones(2)).sum().backward()
@@ -384,6 +384,24 @@ def test_moved_to_another_device_a_parameter_is_a_new_one():
 
     agree(program)
 
+
+@pytest.mark.parametrize("device, kept", [("cuda", True), ("xla", False), ("meta", False), ("privateuseone", False)])
+def test_torch_exchanges_the_contents_of_tensors_on_cpu_and_cuda_but_not_of_others(device, kept):
+    class There(torch.Tensor):  # a tensor without memory, so that no such device is needed
+        __torch_dispatch__ = classmethod(lambda cls, func, types, args=(), kwargs=None: None)
+
+    there = torch.Tensor._make_wrapper_subclass(There, (2,), device=device)
+    assert torch._has_compatible_shallow_copy_type(torch.ones(2), there) == kept
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_moved_to_cuda_a_parameter_of_torch_is_kept_with_its_gradient():
+    module = torch.nn.Linear(2, 3)
+    module(torch.ones(1, 2)).sum().backward()
+    before = module.weight, module.weight.grad
+    module.to("cuda")
+    assert module.weight.is_cuda and module.weight.grad.is_cuda
+    assert module.weight is before[0] and module.weight.grad is before[1]
 
 @pytest.mark.parametrize("none", [True, False])
 def test_gradients_are_zeroed_as_torch_zeroes_them(none):
