@@ -75,7 +75,7 @@ class UntypedStorage:
         return self
 
     device_type = "cpu"
-    version = 0  # the version counter: how often the memory was written to
+    version = 0  # the version counter: how often the memory was written to (PyTorch: in the TensorImpl, shared by its views)
 
     @lazy
     def _bytes(self) -> np.ndarray:

@@ -5,9 +5,10 @@ copies its gradient into the bucket as soon as the gradient is accumulated. The 
 backward continues. At the end of backward the reducer waits for all buckets and copies the averages back.
 
 In PyTorch: `torch/nn/parallel/distributed.py` and `torch/csrc/distributed/c10d/reducer.cpp`. Left out here: rebuilding the
-buckets (they are built once, in the reverse order of the parameters, which is roughly the order in which gradients arrive;
-PyTorch rebuilds them after the first backward in the order in which gradients did arrive); gradients as views of the buckets
-(they are copied); communication hooks; and sparse gradients.
+buckets; gradients as views of the buckets (they are copied); communication hooks; and sparse gradients. The buckets here are
+built once, in the reverse order of the parameters, which is roughly the order in which gradients arrive. PyTorch begins with
+one bucket without a limit. After the first backward it knows the order in which gradients did arrive, and rebuilds the buckets
+in that order with the limits.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and its
     "aten/src/ATen/core/boxing": (DISPATCHER, "kernels called with a stack of values instead of arguments"),
     "aten/src/ATen/functorch": (DISPATCHER, "batching rules for vmap, levels of torch.func"),
     "aten/src/ATen/autocast_mode.cpp": (DISPATCHER, "the kernels for the autocast keys"),
-    "aten/src/ATen/native": (ATEN, "the kernels for CPU, and native_functions.yaml, which declares every operator"),
+    "aten/src/ATen/native": (ATEN, "the kernels for CPU, and native_functions.yaml, which declares ATen's operators"),
     "aten/src/ATen/native/cuda": (ATEN, "the kernels for CUDA"),
     "build/aten/src/ATen": (ATEN, "generated when PyTorch is built: RegisterCPU.cpp and others"),
     "c10": (ATEN, "the base of everything else: TensorImpl, Storage, Device, allocators"),
