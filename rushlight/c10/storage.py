@@ -78,7 +78,7 @@ class UntypedStorage:
         return self
 
     device_type = "cpu"
-    version = 0  # the version counter: how often the memory was written to. In PyTorch the TensorImpl and its views have it
+    version = 0  # the version counter: how often the memory was written to; in PyTorch it belongs to the TensorImpl
 
     @lazy
     def _bytes(self) -> np.ndarray:

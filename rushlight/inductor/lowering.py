@@ -49,7 +49,8 @@ def register_lowering(*names: str) -> Callable[[Rule], Rule]:
 
 # A tensor during lowering --------------------------------------------------------------------------------------------
 
-# As torch/_inductor/config.py: realize_reads_threshold, realize_opcount_threshold; ir.py: should_realize_on_reuse
+# As torch/_inductor/config.py: realize_reads_threshold, _realize_opcount_threshold_default (on a CPU torch allows 50);
+# ir.py: should_realize_on_reuse
 MOST_READS, MOST_OPERATIONS = 4, 30
 HEAVY = {"exp", "sigmoid"}
 

@@ -1,10 +1,10 @@
 """A device that PyTorch does not know: "rush", whose memory is a numpy array.
 
-PyTorch reserves one dispatch key, `PrivateUse1`, for backends outside its own source. A backend that takes this key gives the
-device a name, allocates and copies memory, and registers kernels. Autograd, modules and optimisers then work without further
-code. A tensor of such a backend is an ordinary `torch.Tensor` with sizes, strides and a storage. Only the content of the
-storage is different: it is an array of bytes, an attribute of the storage. Operators without a kernel here run on the CPU, on
-copies, and calls can be traced.
+PyTorch reserves three backend keys for backends outside its own source. Only `PrivateUse1` has a device type, so it is used here.
+A backend that takes this key gives the device a name, allocates and copies memory, and registers kernels. Autograd, modules and
+optimisers then work without further code. A tensor of such a backend is an ordinary `torch.Tensor` with sizes, strides and a
+storage. Only the content of the storage is different: it is an array of bytes, an attribute of the storage. Operators without a
+kernel here run on the CPU, on copies, and calls can be traced.
 
 In PyTorch: `torch/utils/backend_registration.py`, `torch/csrc/acc/` (a backend in Python), and
 `aten/src/ATen/native/CPUFallback.cpp`. Left out: several devices, streams, generators, pinned memory, serialisation.
