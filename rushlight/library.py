@@ -260,9 +260,7 @@ def invoke(operator: OpOverload, *stack: Any) -> Any:
             name = "input" if argument.name == "self" else argument.name
             which = f"argument '{name}' (position {position + 1})"
             raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
-        if (
-            position == 0 and operator.schema.name in _OF_NUMBERS and next(iter(tensors_in(stack)), None) is None
-        ):  # `rl.add(2, 3)`
+        if position == 0 and operator.schema.name in _OF_NUMBERS and not list(tensors_in(stack)):  # `rl.add(2, 3)`
             stack = (through_table(operators["aten::full"], ((), value, None, None, None, None)), *stack[1:])
     return through_table(operator, stack)
 

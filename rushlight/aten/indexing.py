@@ -48,9 +48,8 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     if key is False:
         return
     view, indices = (self.unsqueeze(0), []) if key is True else _apply_slicing(self, key)
-    if not isinstance(value, Tensor) and (
-        indices or self.requires_grad
-    ):  # in PyTorch always; here if a graph may show it
+    # PyTorch makes a tensor of a number in any case. Here it is made if a graph may show it.
+    if not isinstance(value, Tensor) and (indices or self.requires_grad):
         full = functions.full if local.modes else creation.full  # a captured graph has the number
         value = full((), value, dtype=self.dtype, device=self.device)
     if indices:

@@ -60,3 +60,20 @@ def written(text):
         return type(value).__name__, getattr(value, "requires_grad", None), value
 
     return program
+
+
+def name(node):
+    return node if node is None else node.name().rpartition("::")[2]
+
+
+def graph(*tensors):
+    """Names and edges of the nodes behind some tensors, in the order in which they are met."""
+    order, waiting = [], [tensor.grad_fn for tensor in tensors]
+    while waiting:
+        node = waiting.pop(0)
+        if node is not None and node not in order:
+            order.append(node)
+            waiting += [successor for successor, _ in node.next_functions]
+    number = {node: i for i, node in enumerate(order)}
+    number[None] = None
+    return [(name(node), [(number[n], i) for n, i in node.next_functions]) for node in order]

@@ -277,13 +277,15 @@ def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kind
         operand, is_plain = other, self._has_plain_strides
     else:
         return None
+    if not is_plain:
+        sizes = common_sizes(self, other)
+        if output_strides(sizes, (geometry(self), geometry(other))) != plain_strides(sizes):
+            return None
     try:
         array = function(self._array, operand)
     except ValueError:  # the sizes do not broadcast: the slow path raises PyTorch's error
         return None
     if not array.shape or not array.size or not array.flags.c_contiguous:
-        return None
-    if not is_plain and output_strides(array.shape, (geometry(self), geometry(other))) != plain_strides(array.shape):
         return None
     return wrap_contiguous(array, self.dtype)
 
@@ -624,13 +626,15 @@ def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar)
 
 
 def with_scalar(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
-    """The `pointwise` kernel of tensors and a number, the last argument, with a fast path for its in-place form too."""
+    """The `pointwise` kernel of tensors and a number, the last argument, with a fast path for the in-place form of floating tensors
+    too."""
     kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
     slow_path = kernel.inplace
 
     def inplace(self: Tensor, *args: Operand) -> Tensor:
         *others, number = args
-        arrays = arrays_of_one_shape((self, *others)) if number.__class__ in PLAIN_NUMBERS else None
+        is_simple = fits_fast_path(self) and number.__class__ in PLAIN_NUMBERS
+        arrays = arrays_of_one_shape((self, *others)) if is_simple else None
         if arrays is None:
             return slow_path(self, *args)
         self._array[...] = function(*arrays, number)

@@ -3,19 +3,7 @@
 import warnings
 
 import pytest
-from both import FRAMEWORKS
-
-
-def graph(tensor):
-    """Names and edges of the nodes behind a tensor, in the order in which they are met."""
-    order, waiting = [], [tensor.grad_fn]
-    while waiting:
-        node = waiting.pop(0)
-        if node is not None and node not in order:
-            order.append(node)
-            waiting += [successor for successor, _ in node.next_functions]
-    number = {node: i for i, node in enumerate(order)}
-    return [(node.name().rpartition("::")[2], [(number.get(n), i) for n, i in node.next_functions]) for node in order]
+from both import FRAMEWORKS, graph
 
 
 def recorded(xp, program):

@@ -361,6 +361,9 @@ def test_every_structured_kernel_says_on_the_device_meta_what_it_gives_on_the_cp
         lambda xp: xp.lerp(xp.ones(2), xp.ones(2, dtype=xp.float64), 0.5),
         lambda xp: xp.lerp(xp.arange(2), xp.arange(2), 0.5),
         lambda xp: xp.addcmul(xp.arange(2), xp.arange(2), xp.arange(2), value=0.5),
+        lambda xp: xp.arange(2).addcmul_(xp.arange(2) + 3, xp.arange(2), value=0.5),
+        lambda xp: xp.arange(2).lerp_(xp.arange(2), 0.5),
+        lambda xp: xp.arange(2).addcdiv_(xp.arange(2), xp.ones(2, dtype=xp.int64), value=1),
         lambda xp: xp.addcdiv(xp.ones(2), xp.arange(2), xp.arange(2)),
         lambda xp: xp.round(xp.arange(2), decimals=1),
         lambda xp: [
