@@ -90,6 +90,8 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The indices of the elements that are not 0, (elements, dimensions), or a vector for each dimension."""
     if as_tuple and out is not None:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {type(out).__name__}")
         raise RuntimeError("nonzero() with as_tuple=True has no out=")
     return functions.nonzero_numpy(input) if as_tuple else functions.nonzero(input, out=out)
 
