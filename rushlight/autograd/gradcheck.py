@@ -224,7 +224,7 @@ def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) ->
 
     Source: `torch/autograd/gradcheck.py`, `get_numerical_jacobian_wrt_specific_input`.
     """
-    rows, values = [], x.detach().numpy()
+    rows, values = [], x._array
     for index in product(*map(range, x.shape)):
         before, ends = values[index].item(), []
         for step in eps, -eps:
