@@ -12,7 +12,7 @@ help:                   ## show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 grade: setup            ## autograde a sample class for lab 01
-	@$(BIN)/rushlight grade 01 --sample
+	@$(BIN)/rushlight grade 01a --sample
 
 test: setup             ## run the tests (ten minutes): a fixed choice of what takes long
 	@sh system.sh chromium

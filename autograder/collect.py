@@ -26,19 +26,20 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
-from .course import printable
+from .course import labs, printable, retired_labs
 from .restore import ACTIVE_IN_PAGES, MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, YEARS, Unreadable, reason_in_timestamp
 
 MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange
 
-# The names of notebooks in downloads from Canvas (doejane_LATE_123_456_01_strided-1.ipynb) and from Moodle
-# (Jane Doe_123_assignsubmission_file_01_strided.ipynb, or a folder of that name). What follows is the student's.
+# The names of notebooks in downloads from Canvas (doejane_LATE_123_456_01a_views-1.ipynb) and from Moodle
+# (Jane Doe_123_assignsubmission_file_01a_views.ipynb, or a folder of that name). What follows is the student's.
 # The first mark in a path is the system's. A name in which Moodle's mark follows again can be read in two ways and is refused.
 _MARK = r"_\d+_(?:\d+_|assignsubmission_)"
 DOWNLOADED = (
     rf"(?:(?![^/]*{_MARK})[^/]+/)*"
     r"(?>(?P<student_id>[^/]+?)_(?:late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
-    r"(?P<file_id>\d\d_[a-z]+)(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
+    rf"(?P<file_id>{'|'.join(sorted([*labs(), *retired_labs()], key=len, reverse=True))})"  # one can begin another's name
+    r"(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
 )
 
 Read = Callable[[], bytes]

@@ -57,13 +57,18 @@ def released_labs() -> list[str]:
     return [lab for lab in labs() if released_path(lab).exists()]
 
 
+def retired_labs() -> list[str]:
+    """The labs that are not given out any more."""
+    return sorted(path.stem for path in RETIRED.glob("*.ipynb"))
+
+
 def number_of(lab: str) -> str:
     """`04a` for the lab `04a_history`."""
     return lab.partition("_")[0]
 
 
 def find_labs(number: str) -> list[str]:
-    """The labs that `01`, `1` or `01_strided` means: `04` means all labs of phase 04. Raises LookupError with the names of all
+    """The labs that `04a`, `4a` or `04a_history` means: `04` means all labs of phase 04. Raises LookupError with the names of all
     labs."""
     wanted = number.zfill(2) if number.isdigit() else number
     wanted = wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
@@ -84,7 +89,7 @@ def find_lab(number: str) -> str:
 
 
 def find_released(number: str) -> str:
-    """The lab that `01`, `1` or `01_strided` means. Raises LookupError if it does not exist or has not been built."""
+    """The lab that `04a`, `4a` or `04a_history` means. Raises LookupError if it does not exist or has not been built."""
     lab = find_lab(number)
     if not released_path(lab).exists():
         raise LookupError(

@@ -15,11 +15,11 @@ from nbformat import NotebookNode
 
 from .course import RELEASED, SOURCES, check_name, exercise_name
 
-LAB = "01_strided"
+LAB = "01a_views"
 
 
 def make(folder: Path) -> list[str]:
-    """Write `folder/submitted/STUDENT/01_strided/01_strided.ipynb` for each student and return their names.
+    """Write `folder/submitted/STUDENT/01a_views/01a_views.ipynb` for each student and return their names.
 
     A class that exists already is not changed. Raises FileExistsError if it was made from another state of the lab.
     """

@@ -37,7 +37,7 @@ def use(folder: str | Path = "work/") -> None:
     paths = sorted([*found.glob("*.ipynb"), *found.glob("*/*.ipynb")])
     labs = [path for path in paths if path.stem == path.resolve().parent.name]  # without copies in the same folder
     if not labs:
-        print(f"there is no lab in {found}: `rushlight lab 01` puts one into work/")
+        print(f"there is no lab in {found}: `rushlight lab 01a` puts one into work/")
     for path in labs:
         print("\n".join(_plug_in(path)))
 
@@ -47,7 +47,7 @@ def _nearest(folder: Path) -> Path:
         if (start / folder).is_dir():
             return start / folder
     raise FileNotFoundError(
-        f"there is no folder {folder} here or above: `rushlight lab 01` makes work/, with a lab in it"
+        f"there is no folder {folder} here or above: `rushlight lab 01a` makes work/, with a lab in it"
     )
 
 

@@ -30,7 +30,7 @@ from autograder.plugin import configure, marked_path
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {
     "stock": [sys.executable, "-m", "nbgrader", "autograde", sample.LAB],
-    "rushlight": [sys.executable, "-m", "autograder.cli", "grade", "01"],
+    "rushlight": [sys.executable, "-m", "autograder.cli", "grade", "01a"],
 }
 
 

@@ -22,7 +22,7 @@ from autograder import grade as grading
 from autograder import limits
 from autograder.course import RELEASED, exercise_name
 
-LAB = "01_strided"
+LAB = "01a_views"
 KINDS = {
     "loops": ["while True: pass"] * 40,
     "sleeps": ["import time; time.sleep(3600)"] * 40,

@@ -10,7 +10,7 @@ def hand_in(folder):
         (folder / "[x]" / "page.html").write_text(PAGE)
         return
     (folder / "more").mkdir()
-    for name in ("01_strided.html", ".html", ".hidden.html", "more/page.html", "random.py", "no_kind"):
+    for name in ("01a_views.html", ".html", ".hidden.html", "more/page.html", "random.py", "no_kind"):
         (folder / name).write_text(PAGE)
     for kind in ("HTML", "htm", "html~", "html ", "shtml", "xhtml", "xht", "mht", "mhtml", "xml", "xsl", "svg", "svgz"):
         (folder / f"other.{kind}").write_text(PAGE)

@@ -19,7 +19,7 @@ from autograder.course import RELEASED, SOURCES, set_environment
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 
-LAB = "01_strided"
+LAB = "01a_views"
 
 
 @pytest.fixture(scope="session")

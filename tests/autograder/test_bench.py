@@ -359,7 +359,7 @@ def test_an_edition_of_a_bench_lab_holds_no_oracle():
 
 @pytest.fixture(scope="module")
 def box(isolated):
-    box = Sandbox(edition("01_strided"), bench=True)
+    box = Sandbox(edition("01a_views"), bench=True)
     yield box
     box.close()
 

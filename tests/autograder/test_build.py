@@ -106,6 +106,10 @@ def _with_output(notebook, number):
 
 
 def test_a_lab_is_found_by_its_number_or_its_name():
-    assert find_lab("1") == find_lab("01") == find_lab("01_strided") == "01_strided"
-    with pytest.raises(LookupError, match="01_strided"):
+    assert find_lab("1a") == find_lab("01a") == find_lab("01a_views") == "01a_views"
+    assert find_labs("1") == find_labs("01") and find_lab("01b") in find_labs("01")
+    assert find_lab("0") == find_lab("00_trace") == "00_trace"
+    with pytest.raises(LookupError, match="the labs are .*01a_views"):
         find_lab("99")
+    with pytest.raises(LookupError, match="phase 01 has several labs, so name one: 01a_views"):
+        find_lab("01")

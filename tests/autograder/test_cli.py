@@ -32,10 +32,10 @@ def test_help_names_every_command(rushlight):
     [
         (["grade", "99"], "there is no lab '99'; the labs are 00_trace"),
         (["lab", "strided", "--no-open"], "there is no lab 'strided'"),
-        (["grade", "01"], "no student has handed in 01_strided"),
-        (["check", "01", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
-        (["check", "01", "--notebook", "README.md"], "README.md is not a notebook of 01_strided"),
-        (["check", "01", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),
+        (["grade", "01a"], "no student has handed in 01a_views"),
+        (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
+        (["check", "01a", "--notebook", "README.md"], "README.md is not a notebook of 01a_views"),
+        (["check", "01a", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),
     ],
 )
 def test_bad_input_gets_one_line_and_an_exit_code(rushlight, tmp_path, arguments, words):
@@ -49,10 +49,10 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
     course = tmp_path / "course"
     for folder in ("autograder", "rushlight", "labs", "solutions"):
         shutil.copytree(root / folder, course / folder)
-    command = [sys.executable, "-m", "autograder.cli", "lab", "01", "--no-open"]
-    copy = course / "work" / "01_strided" / "01_strided.ipynb"
+    command = [sys.executable, "-m", "autograder.cli", "lab", "01a", "--no-open"]
+    copy = course / "work" / "01a_views" / "01a_views.ipynb"
     subprocess.run(command, cwd=course, check=True, capture_output=True)
-    assert copy.read_text() == (root / "labs" / "01_strided" / "01_strided.ipynb").read_text()
+    assert copy.read_text() == (root / "labs" / "01a_views" / "01a_views.ipynb").read_text()
     copy.write_text("mine")
     subprocess.run(command, cwd=course, check=True, capture_output=True)
     assert copy.read_text() == "mine"
@@ -60,13 +60,13 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
 
 @pytest.mark.sweep
 def test_check_gives_the_solved_lab_all_its_points(rushlight, isolated):
-    said = rushlight("check", "01", "--notebook", "solutions/01_strided/01_strided.ipynb")
-    assert "40 of 40 points" in said
+    said = rushlight("check", "01a", "--notebook", "solutions/01a_views/01a_views.ipynb")
+    assert "26 of 26 points" in said
 
 
 @pytest.mark.sweep
 def test_check_gives_the_untouched_lab_none(rushlight, isolated):
-    assert "0 of 40 points" in rushlight("check", "01", "--notebook", "labs/01_strided/01_strided.ipynb", code=1)
+    assert "0 of 26 points" in rushlight("check", "01a", "--notebook", "labs/01a_views/01a_views.ipynb", code=1)
 
 
 def test_conda_and_pip_install_the_same_packages(root):

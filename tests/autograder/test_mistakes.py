@@ -18,7 +18,7 @@ from sweep import swept
 from autograder.course import RELEASED, labs
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
-UNTOUCHED = ("--notebook", "labs/01_strided/01_strided.ipynb")
+UNTOUCHED = ("--notebook", "labs/01a_views/01a_views.ipynb")
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_no_compiler_where_a_class_is_graded(spoilt):
     assert not (spoilt / "classroom" / "gradebook.db").exists()
 
 
-@pytest.mark.parametrize("command", [("check", "01", *UNTOUCHED), swept(("grade", "01", "--sample"))])
+@pytest.mark.parametrize("command", [("check", "01a", *UNTOUCHED), swept(("grade", "01a", "--sample"))])
 def test_no_bubblewrap(spoilt, path_without, command):
     words = rushlight(spoilt, *command, PATH=path_without("bwrap"))
     assert "bubblewrap is not installed" in words and "apt-get install bubblewrap" in words and "--no-sandbox" in words
@@ -181,7 +181,7 @@ def test_torch_missing(python_without, shown, spoilt):
     python = python_without("torch")
     answer = f"{START}\n@exercise(rl.strided)\ndef permute(self, dims):\n    return self"
     for words in (
-        rushlight(spoilt, "grade", "01", "--sample", "--jobs", "1", python=python),
+        rushlight(spoilt, "grade", "01a", "--sample", "--jobs", "1", python=python),
         shown(answer, 'check("strided.permute")', python=python, path=spoilt),
     ):
         assert "no torch" in words and "make -B setup" in words
@@ -191,7 +191,7 @@ def test_edited_check_cell_and_copy_of_another_version_of_the_lab(course, releas
     released.cells = [cell for cell in released.cells if cell.id != "strided-permute"]
     next(cell for cell in released.cells if cell.id == "check-strided-select").source = "pass"
     nbformat.write(released, tmp_path / "mine.ipynb")
-    words = rushlight(course, "check", "01", "--notebook", str(tmp_path / "mine.ipynb"))
+    words = rushlight(course, "check", "01a", "--notebook", str(tmp_path / "mine.ipynb"))
     edited, another = (line for line in words.splitlines() if "mine.ipynb: " in line)
     assert "not the lab's own check cells" in edited and "strided.select" in edited and "put back" in edited
     assert "another version of the lab" in another and "strided-permute" in another and "rushlight lab" in another
@@ -202,16 +202,16 @@ def test_misspelt_check(shown, course):
     assert "there is no check" in words and "strided.contiguous_strides" in words
 
 
-@pytest.mark.parametrize("command", [("lab", "01", "--no-open"), swept(("grade", "01", "--sample"))])
+@pytest.mark.parametrize("command", [("lab", "01a", "--no-open"), swept(("grade", "01a", "--sample"))])
 def test_lab_not_built(spoilt, command):
-    shutil.rmtree(spoilt / "labs" / "01_strided")
+    shutil.rmtree(spoilt / "labs" / "01a_views")
     words = rushlight(spoilt, *command)
-    assert "has not been built" in words and "rushlight build 01" in words
+    assert "has not been built" in words and "rushlight build 01a" in words
 
 
 @pytest.mark.sweep
 def test_stale_notebook(spoilt):
-    source = spoilt / "solutions" / "01_strided" / "01_strided.md"
+    source = spoilt / "solutions" / "01a_views" / "01a_views.md"
     source.write_text(source.read_text().replace("# Lab 01", "# Lab one"))
-    words = rushlight(spoilt, "build", "01", "--check")
+    words = rushlight(spoilt, "build", "01a", "--check")
     assert "differs from a rebuild" in words and "rushlight build" in words

@@ -12,7 +12,7 @@ from autograder import sample
 from autograder.course import exercises, points
 from autograder.restore import MAX_FILES, reason_in_timestamp
 
-LAB = "01_strided"
+LAB = "01a_views"
 
 
 def grades(place):

@@ -13,7 +13,7 @@ from autograder.build import exercise_source
 from autograder.course import exercise_name, exercises
 from autograder.release import release
 
-LAB = "01_strided"
+LAB = "01a_views"
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +55,11 @@ def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
 
 
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
-    assert "copied the lab" in rushlight(course, "lab", "01", "--no-open")
+    assert "copied the lab" in rushlight(course, "lab", "01a", "--no-open")
     sample.fill(released, answers)
     nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
-    assert "40 of 40 points" in rushlight(course, "check", "01")
-    assert "16 / 16" in rushlight(course, "status")
+    assert "26 of 26 points" in rushlight(course, "check", "01a")
+    assert "9 / 9" in rushlight(course, "status")
 
 
 OPENED = """
@@ -80,8 +80,8 @@ def opened(name):
 
 @pytest.mark.sweep
 def test_an_untouched_lab_earns_nothing_there(course, isolated):
-    said = rushlight(course, "check", "01", "--notebook", f"labs/{LAB}/{LAB}.ipynb")
-    assert said.splitlines()[-1] == "0 of 40 points"
+    said = rushlight(course, "check", "01a", "--notebook", f"labs/{LAB}/{LAB}.ipynb")
+    assert said.splitlines()[-1] == "0 of 26 points"
 
 
 @pytest.mark.sweep
@@ -92,7 +92,7 @@ def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, releas
         exercise.source = f"{exercise.source[:stub]}    return opened({name!r})(*locals().values())\n"
     released.cells.insert(1, nbformat.v4.new_code_cell(OPENED))
     nbformat.write(released, course / "work" / "hostile.ipynb")
-    assert rushlight(course, "check", "01", "--notebook", "work/hostile.ipynb").splitlines()[-1] == "0 of 40 points"
+    assert rushlight(course, "check", "01a", "--notebook", "work/hostile.ipynb").splitlines()[-1] == "0 of 26 points"
 
 
 def test_a_folder_that_exists_is_left_alone(course):

@@ -17,7 +17,7 @@ from autograder.edition import edition, without_bodies
 from autograder.observe import SubjectDied, SubjectTimedOut
 from autograder.sandbox import Sandbox, _in_use
 
-LAB = "01_strided"
+LAB = "01a_views"
 
 
 @pytest.fixture

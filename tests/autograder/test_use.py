@@ -36,7 +36,7 @@ def work(tmp_path, monkeypatch):
     """`work(*sources)`: a lab's notebook with these cells is all there is in work/, and the kernel runs in its folder."""
 
     def write(*cells):
-        path = tmp_path / "work" / "01_strided" / "01_strided.ipynb"
+        path = tmp_path / "work" / "01a_views" / "01a_views.ipynb"
         path.parent.mkdir(parents=True)
         cells = [cell if isinstance(cell, dict) else new_code_cell(cell) for cell in (START, *cells)]
         nbformat.write(new_notebook(cells=cells), path)
@@ -122,7 +122,7 @@ def test_a_folder_that_is_nowhere_is_named_with_what_makes_it(work):
 
 
 def test_while_a_lab_is_graded_it_does_nothing(isolated, said):
-    box = Sandbox(edition("01_strided"))
+    box = Sandbox(edition("01a_views"))
     try:
         assert said(box, "from autograder import use\nuse('work/')\nprint('graded')") == "graded\n"
     finally:

@@ -9,7 +9,7 @@ from course import TOKEN, Course
 
 from autograder import sandbox
 
-LAB = "01_strided"
+LAB = "01a_views"
 QUESTION = "question-view-or-copy"
 
 

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import sandbox
 
-LAB = "work/01_strided/01_strided.ipynb"
+LAB = "work/01a_views/01a_views.ipynb"
 RIGHT = """\
 @exercise(rl.strided)
 def element_offset(index, strides, storage_offset):
@@ -24,7 +24,7 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(browser, course):
-    with course.jupyterlab("autograder.cli", "lab", "01", "--") as address:
+    with course.jupyterlab("autograder.cli", "lab", "01a", "--") as address:
         yield address
 
 
@@ -42,7 +42,7 @@ def opened(page, address):
 @pytest.fixture
 def solved(course):
     """The student's copy of the lab, on which the first piece is written."""
-    lab = nbformat.read(course.place / "labs/01_strided/01_strided.ipynb", as_version=4)
+    lab = nbformat.read(course.place / "labs/01a_views/01a_views.ipynb", as_version=4)
     next(cell for cell in lab.cells if "def element_offset" in cell.source).source = RIGHT
     nbformat.write(lab, course.place / LAB)
 
@@ -101,7 +101,7 @@ def test_a_notebook_for_playing_runs_on_the_pieces_that_are_written(opened, solv
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), course.place / "work/playing.ipynb")
     playing = opened("work/playing.ipynb")
-    assert "1 of 16 pieces are yours" in playing.run("use(").inner_text()
+    assert "1 of 9 pieces are yours" in playing.run("use(").inner_text()
     assert "✓" in playing.run("check(").inner_text()
 
 
@@ -110,4 +110,4 @@ def test_status_counts_pieces_and_points_with_a_bar(course, solved):
     without = ["--no-sandbox"] if sandbox.missing() else []
     table = course.run("autograder.cli", "status", *without)
     assert re.search(r"^00_trace .*0 / 8  ░{20} .*0 / ", table, re.MULTILINE)
-    assert re.search(r"^01_strided .*1 / 16  █+░+  .*2 / 40", table, re.MULTILINE)
+    assert re.search(r"^01a_views .*1 / 9  █+░+  .*2 / 26", table, re.MULTILINE)

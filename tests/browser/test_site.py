@@ -103,7 +103,7 @@ def test_formulas_show_without_a_script(browser, folder):
 def test_whoever_goes_by_keyboard_sees_where(page, served, width, scheme):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{served}/phases/01_strided/01_strided.html")
+    page.goto(f"{served}/phases/01_strided/01a_views.html")
     seen = set()
     for _ in range(50):
         page.keyboard.press("Tab")
