@@ -185,11 +185,10 @@ def all_reduce_coalesced(
 ) -> PendingReduction:
     """Start the all-reduce of many tensors with as few collectives as possible; `wait()` of the result finishes it.
 
-    `tensors` is a list, and may be empty. Its tensors may have different dtypes, shapes (no dimensions or no elements too) and
-    strides. For each dtype, in the order
-    in which the dtypes first appear, there is one `all_reduce` with `async_op=True`, of one flat buffer that holds the
-    elements of all the tensors of that dtype. All of them are started before this function returns. The tensors keep their
-    values until `wait()`; then each holds its result, in place.
+    `tensors` is a list, and may be empty. Its tensors may have different dtypes, shapes (no dimensions or no elements too)
+    and strides. For each dtype, in the order in which the dtypes first appear, there is one `all_reduce` with
+    `async_op=True`, of one flat buffer that holds the elements of all the tensors of that dtype. All of them are started
+    before this function returns. The tensors keep their values until `wait()`; then each holds its result, in place.
 
     Return a `PendingReduction(works, write_back)`: a list of the works that `all_reduce` returned, and a function without
     arguments that copies the results from the buffers into the tensors. For example, ten tensors of float32 and one of int64

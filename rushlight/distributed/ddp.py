@@ -210,13 +210,13 @@ def finish(reducer: Reducer, used: Sequence[bool] | None = None) -> None:
     """Finish a backward: wait for all buckets, write the averages into the gradients, and prepare for the next backward.
 
     `used` is a list of bool, in the order of `reducer.parameters`: which of them have had a gradient on this rank. None means
-    all of them.
-    If it is given, the ranks find out together which parameters *any* of them has used, by one `all_reduce` of a tensor of
-    int32 (after the all-reduces of the buckets). A parameter that no rank has used keeps its gradient, or None, so that an
-    optimizer that skips parameters without gradient still skips it. Each other parameter gets its view of its bucket. If it
-    has a `grad`, the view is copied into it, so that other references to the gradient see the average. Otherwise its `grad`
-    becomes a new tensor (not the view: the bucket will be reused). For example, if `used` is [True, False] on rank 0 and [True,
-    False] on rank 1, only the first parameter gets its average. With [False, True] on rank 1, both parameters get theirs.
+    all of them. If it is given, the ranks find out together which parameters *any* of them has used, by one `all_reduce` of a
+    tensor of int32 (after the all-reduces of the buckets). A parameter that no rank has used keeps its gradient, or None, so
+    that an optimizer that skips parameters without gradient still skips it. Each other parameter gets its view of its bucket.
+    If it has a `grad`, the view is copied into it, so that other references to the gradient see the average. Otherwise its
+    `grad` becomes a new tensor (not the view: the bucket will be reused). For example, if `used` is [True, False] on rank 0
+    and [True, False] on rank 1, only the first parameter gets its average. With [False, True] on rank 1, both parameters get
+    theirs.
 
     Afterwards `pending` of each bucket is the number of its parameters, `work` is None, and `reducer.launched` is 0.
 
