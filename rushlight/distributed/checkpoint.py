@@ -80,10 +80,13 @@ class Store:
 def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[int]) -> list[Read]:
     """The parts of saved shards to read for a region of shape `sizes` at `offsets` in the whole tensor.
 
-    Return one `Read` for each piece that has elements of the region, in the order of the pieces: the box in which the piece
-    and the region overlap, in indices of the piece and in indices of the region. A piece that only touches the region is not
-    read, and neither is an empty piece. If the region is empty, nothing is read. A tensor without dimensions is one element,
-    and every piece of it has that element.
+    `pieces` is a list. Return a list with one `Read` for each piece that has elements of the region, in the order of the
+    pieces: the box in which the piece and the region overlap, in indices of the piece and in indices of the region. A piece
+    that only touches the region is not read, and neither is an empty piece. If the region is empty, nothing is read. A tensor
+    without dimensions is one element, and every piece of it has that element.
+
+    >>> plan_load([Piece((0,), (4,)), Piece((4,), (4,)), Piece((8,), (2,))], (5,), (5,))
+    [Read(piece=1, source=(1,), target=(0,), lengths=(3,)), Read(piece=2, source=(0,), target=(3,), lengths=(2,))]
 
     Collectives: none.
 
@@ -105,9 +108,10 @@ def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[i
 def load_shards(store: Store, state: dict[str, Shard]) -> None:
     """Fill shards in place from a checkpoint that any number of ranks has saved, with any sharding.
 
-    Each shard's `data` (any strides) gets its own region of the saved tensor: `store.index()` lists the pieces, `plan_load`
-    says what to read, and `store.read` reads it. Call `store.read` once for each `Read`, and for nothing else. The saved
-    tensor and the shard may differ in dtype: values are converted. Names that are saved but are not in `state` are not read.
+    `state` has the shards by name. Each shard's `data` (any strides) gets its own region of the saved tensor: `store.index()`
+    lists the pieces, `plan_load` says what to read, and `store.read` reads it. Call `store.read` once for each `Read`, and
+    for nothing else. The saved tensor and the shard may differ in dtype: values are converted. Names that are saved but are
+    not in `state` are not read.
 
     Raises, before anything is read: KeyError if a name was not saved; ValueError if a saved tensor has another size than the
     shard says.

@@ -40,6 +40,8 @@ def ring_shift(outgoing: Tensor, incoming: Tensor, group: ProcessGroup | None = 
     block until the message is received, and with gloo it does. In a group of one rank nothing is sent, and `incoming` becomes
     a copy of `outgoing`. Whether an empty tensor is sent makes no difference.
 
+    For example, on three ranks whose `outgoing` are [10], [11] and [12], the `incoming` become [12], [10] and [11].
+
     May call of torch.distributed: get_rank, get_world_size, send, recv, isend, irecv, P2POp, batch_isend_irecv. Ranks in a
     group count from 0 within the group: pass them to send and recv as `group_dst=` and `group_src=`, to P2POp as
     `group_peer=`; a plain `dst` is a rank of the world. A receive names its source, because NCCL has no other form.
@@ -64,9 +66,11 @@ def ring_reduce_scatter(
 ) -> None:
     """Reduce p tensors over p ranks, and write to `output` the one that belongs to this rank.
 
-    Rank r ends with the reduction of `input_list[r]` over all ranks. The tensors of one list may differ in size, and may be
-    empty; the lists of all ranks have the same sizes and dtype. No tensor of `input_list` is changed, and `output` is none of
-    them.
+    Rank r ends with the reduction of `input_list[r]` over all ranks. `input_list` is a list or a tuple. Its tensors may differ
+    in size, and may be empty. The lists of all ranks have the same sizes and dtype. No tensor of `input_list` is changed, and
+    `output` is none of them.
+
+    For example, if rank 0 has the list [1], [2] and rank 1 has [10], [20], rank 0 ends with [11] and rank 1 with [22].
 
     There are p - 1 steps of `ring_shift`. Each message is the partial result for one index of the lists: a rank adds its own
     contribution to the partial result that arrives, and passes the sum on in the next step. So each rank sends every index
@@ -89,10 +93,13 @@ def ring_reduce_scatter(
 def ring_all_gather(output_list: Sequence[Tensor], input: Tensor, group: ProcessGroup | None = None) -> None:
     """Gather the `input` of every rank into the tensors of `output_list`, by rank.
 
-    The inputs of different ranks may differ in size, and may be empty: `output_list[r]` has the shape of rank r's input.
-    `input` may share its memory with `output_list[rank]`.
+    `output_list` is a list or a tuple of p tensors for p ranks. The inputs of different ranks may differ in size, and may be
+    empty: `output_list[r]` has the shape of rank r's input. `input` is not changed, and may share its memory with
+    `output_list[rank]`.
 
-    There are p - 1 steps of `ring_shift` for p ranks: each rank passes on the tensor that it received last, beginning with
+    For example, if three ranks have the inputs [7], [8] and [9], all three end with the list [7], [8], [9].
+
+    There are p - 1 steps of `ring_shift`: each rank passes on the tensor that it received last, beginning with
     its own.
 
     May call of torch.distributed what `ring_shift` may.
@@ -109,7 +116,7 @@ def ring_all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group
     """Reduce the tensors of all ranks, in place: each rank's `tensor` holds the result.
 
     `tensor`: contiguous, of any shape. It may have no elements, or fewer elements than there are ranks: whether empty parts
-    are sent makes no difference.
+    are sent makes no difference. For example, if two ranks have [1, 2] and [10, 20], both end with [11, 22].
 
     Its elements, in memory order, are cut into p parts for p ranks in the way of `torch.tensor_split`: the first numel % p
     parts have one element more than the others. A reduce-scatter and an all-gather of the parts follow: 2(p - 1) steps in
@@ -138,8 +145,8 @@ def tree_broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) 
 
     Count the ranks of the group from the source: the source has position 0, and rank 0 follows the last rank. In round k = 0,
     1, 2, ... each position i < 2^k sends to position i + 2^k, if that exists. So after each round twice as many ranks have
-    the values, and ceil(log2 p) rounds reach p ranks. (A root that sends to all other ranks one after another needs p - 1
-    rounds.)
+    the values, and ceil(log2 p) rounds reach p ranks. For example, if rank 2 of four is the source, it sends to rank 3 in round
+    0. In round 1 rank 2 sends to rank 0, and rank 3 sends to rank 1.
 
     `tensor` is contiguous. May call of torch.distributed: get_rank, get_world_size, get_group_rank, send, recv, isend, irecv.
     A receive names its source, because NCCL has no other form.
@@ -178,13 +185,14 @@ def all_reduce_coalesced(
 ) -> PendingReduction:
     """Start the all-reduce of many tensors with as few collectives as possible; `wait()` of the result finishes it.
 
-    The tensors may have different dtypes, shapes (no dimensions or no elements too) and strides. For each dtype, in the order
-    in which the dtypes first appear, there is one `all_reduce` with `async_op=True`, of one flat buffer that holds the
-    elements of all the tensors of that dtype. All of them are started before this function returns. The tensors keep their
-    values until `wait()`; then each holds its result, in place.
+    `tensors` is a list, and may be empty. Its tensors may have different dtypes, shapes (no dimensions or no elements too)
+    and strides. For each dtype, in the order in which the dtypes first appear, there is one `all_reduce` with
+    `async_op=True`, of one flat buffer that holds the elements of all the tensors of that dtype. All of them are started
+    before this function returns. The tensors keep their values until `wait()`; then each holds its result, in place.
 
-    Return a `PendingReduction(works, write_back)`: the works that `all_reduce` returned, and a function without arguments
-    that copies the results from the buffers into the tensors. May call of torch.distributed: all_reduce.
+    Return a `PendingReduction(works, write_back)`: a list of the works that `all_reduce` returned, and a function without
+    arguments that copies the results from the buffers into the tensors. For example, ten tensors of float32 and one of int64
+    are two collectives and two works. May call of torch.distributed: all_reduce.
 
     Source: `torch.distributed.all_reduce_coalesced` (of one dtype); `torch._utils._flatten_dense_tensors`.
     """

@@ -58,12 +58,15 @@ class Cluster(NamedTuple):
 
 
 def ring_cost(collective: str, nbytes: float, ranks: int) -> tuple[int, float]:
-    """How many messages of a collective follow one another, and how many bytes one rank sends in all of them.
+    """How many messages of a collective follow one another, and how many bytes one rank sends in all of them: a pair.
 
     `nbytes` is the size of the whole tensor: what each rank has before an "all_reduce", a "reduce_scatter" or an
     "all_to_all", and after an "all_gather" or a "broadcast". The first four use rings (an all-to-all takes as many steps as a
     ring), in parts of nbytes / ranks. The "broadcast" is a binomial tree, and each message is the whole tensor; the bytes are
     those of the root, which sends in every round. A single rank sends nothing. Raises ValueError for any other collective.
+
+    >>> ring_cost("all_gather", 1200, 4)
+    (3, 900.0)
 
     Source: nccl-tests' `doc/PERFORMANCE.md`; `ring_all_reduce` and the others of this course's `collectives`.
     """
@@ -85,13 +88,18 @@ def ring_time(collective: str, nbytes: float, ranks: int, link: Link) -> float:
 def fit(rows: Sequence[tuple[int, float, float]]) -> Link:
     """The link that fits measurements best.
 
-    `rows`: (steps, bytes, seconds), all positive: `steps` messages one after the other, with `bytes` bytes in all, took
-    `seconds`. The model is seconds = steps * latency + bytes / bandwidth. Find the latency and the 1 / bandwidth, neither of
-    them negative, that minimise the sum of the squares of the *relative* errors, (model - seconds) / seconds. With absolute
-    errors the largest message alone would decide. Where the best 1 / bandwidth is 0, the bandwidth is math.inf.
+    `rows`: a list of triples (steps, bytes, seconds), all positive: `steps` messages one after the other, with `bytes` bytes
+    in all, took `seconds`. The model is seconds = steps * latency + bytes / bandwidth. Find the latency and the 1 /
+    bandwidth, neither of them negative, that minimise the sum of the squares of the *relative* errors, (model - seconds) /
+    seconds. With absolute errors the largest message alone would decide. Where the best 1 / bandwidth is 0, the bandwidth is
+    math.inf.
 
     If one of the two is negative in the unrestricted minimum, that one is 0, and the other one is the best for this 0. Raises
     ValueError unless two rows have different numbers of bytes per step: otherwise the two numbers cannot be told apart.
+
+    >>> link = fit([(2, 1000, 0.003), (2, 5000, 0.007)])
+    >>> round(link.latency, 6), round(link.bandwidth)
+    (0.001, 1000000)
     """
     if len({nbytes / steps for steps, nbytes, _ in rows}) < 2:
         raise ValueError("fit: latency and bandwidth can be told apart only by messages of different sizes")
@@ -127,6 +135,10 @@ def layer_costs(strategy: str, layer: Layer, cluster: Cluster) -> tuple[float, f
       nodes.
 
     Raises ValueError for any other strategy.
+
+    >>> link = Link(latency=0.0, bandwidth=1e9)
+    >>> layer_costs("ddp", Layer(1.0, 2.0, 4e9, 1e6), Cluster(1, 2, link, link))
+    (1.0, 2.0, 0.0, 4.0)
     """
     forward, backward, nbytes, activations = layer
     nodes, per_node, inside, between = cluster
@@ -162,6 +174,9 @@ def step_time(
     - a computation begins when the previous computation and its own gather have ended.
 
     The step ends when both queues are empty.
+
+    >>> step_time(2, 1.0, 2.0, 0.5, 0.0), step_time(2, 1.0, 2.0, 0.5, 0.0, overlap=False)
+    (6.5, 8.0)
 
     Source: the prefetching of `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, and DDP's reducer, over one link.
     """

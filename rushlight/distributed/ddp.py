@@ -75,7 +75,7 @@ def make_reducer(
 
 
 def assign_buckets(tensors: Sequence[Tensor], limits: Sequence[int]) -> list[list[int]]:
-    """Assign tensors to buckets: lists of indices into `tensors`.
+    """Assign tensors to buckets: a list of lists of indices into `tensors`. `tensors` is a list, `limits` a list or a tuple.
 
     The tensors are processed in order. Each tensor goes into the open bucket of its kind (dtype and device); if that kind has
     no open bucket, the tensor opens one. A bucket is closed when it has reached its limit: when it holds at least as many
@@ -85,6 +85,9 @@ def assign_buckets(tensors: Sequence[Tensor], limits: Sequence[int]) -> list[lis
 
     The buckets are in the order of their first tensors; within a bucket the indices ascend. A tensor has `numel() *
     element_size()` bytes.
+
+    >>> assign_buckets([torch.zeros(3), torch.zeros(3), torch.zeros(3)], [16])  # each has 12 bytes
+    [[0, 1], [2]]
 
     Collectives: none.
 
@@ -116,9 +119,11 @@ def broadcast_coalesced(tensors: Sequence[Tensor], group: dist.ProcessGroup | No
     be parameters: autograd does not see that their values change. Without tensors there is no broadcast.
 
     Args:
-        tensors: the same sizes and dtypes, in the same order, on all ranks of the group.
+        tensors: a list, with the same sizes and dtypes, in the same order, on all ranks of the group.
         group: the ranks; None means all ranks.
         source: the rank whose values are used, counted within `group` (not its rank in the world).
+
+    For example, ten tensors of float32 and one of int64 are two broadcasts.
 
     Collectives: `broadcast`.
 
@@ -145,7 +150,8 @@ def mark_ready(reducer: Reducer, parameter: nn.Parameter) -> None:
 
     All ranks have to call the same collectives in the same order, but gradients may arrive in a different order on each rank.
     So buckets are launched in the order of `reducer.buckets`: a full bucket waits for those before it, and then several may
-    be launched at once. `reducer.launched` counts them.
+    be launched at once. `reducer.launched` counts them. For example, if bucket 1 becomes full first, nothing is launched. When
+    bucket 0 becomes full too, both are launched, 0 first.
 
     Collectives: `all_reduce`.
 
@@ -165,11 +171,15 @@ def mark_ready(reducer: Reducer, parameter: nn.Parameter) -> None:
 
 
 def find_unused(outputs: Any, parameters: Sequence[nn.Parameter]) -> list[int]:
-    """The indices of the parameters that get no gradient from a backward of `outputs`, ascending.
+    """The indices of the parameters that get no gradient from a backward of `outputs`: a list, ascending.
 
     These are the parameters that the autograd graph does not reach from the outputs. `outputs` may be a tensor, or lists,
     tuples and dicts of any values, including tensors that require no gradient (`tensors_in(outputs)` returns the tensors). An
-    output may be a parameter itself, which is then reached.
+    output may be a parameter itself, which is then reached. `parameters` is a list.
+
+    >>> first, second = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    >>> find_unused({"y": [first(torch.ones(1, 1))], "n": 3}, [first.weight, second.weight])
+    [1]
 
     The graph is only read: a parameter's node in it is an `AccumulateGrad`, with the parameter as its `variable`. Each node
     is visited once, however many paths lead to it, and the graph may be deeper than Python's stack.
@@ -199,12 +209,14 @@ def tensors_in(outputs: Any) -> list[Tensor]:
 def finish(reducer: Reducer, used: Sequence[bool] | None = None) -> None:
     """Finish a backward: wait for all buckets, write the averages into the gradients, and prepare for the next backward.
 
-    `used` says, in the order of `reducer.parameters`, which of them have had a gradient on this rank; None means all of them.
-    If it is given, the ranks find out together which parameters *any* of them has used, by one `all_reduce` of a tensor of
-    int32 (after the all-reduces of the buckets). A parameter that no rank has used keeps its gradient, or None, so that an
-    optimizer that skips parameters without gradient still skips it. Each other parameter gets its view of its bucket. If it
-    has a `grad`, the view is copied into it, so that other references to the gradient see the average. Otherwise its `grad`
-    becomes a new tensor (not the view: the bucket will be reused).
+    `used` is a list of bool, in the order of `reducer.parameters`: which of them have had a gradient on this rank. None means
+    all of them. If it is given, the ranks find out together which parameters *any* of them has used, by one `all_reduce` of a
+    tensor of int32 (after the all-reduces of the buckets). A parameter that no rank has used keeps its gradient, or None, so
+    that an optimizer that skips parameters without gradient still skips it. Each other parameter gets its view of its bucket.
+    If it has a `grad`, the view is copied into it, so that other references to the gradient see the average. Otherwise its
+    `grad` becomes a new tensor (not the view: the bucket will be reused). For example, if `used` is [True, False] on rank 0
+    and [True, False] on rank 1, only the first parameter gets its average. With [False, True] on rank 1, both parameters get
+    theirs.
 
     Afterwards `pending` of each bucket is the number of its parameters, `work` is None, and `reducer.launched` is 0.
 

@@ -69,6 +69,11 @@ def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
 
     Raises ValueError if the tensor has no dimension.
 
+    >>> part = shard(torch.arange(10.0).view(5, 2), 1, 2)
+    >>> part, part.untyped_storage().nbytes()  # room for three rows of two
+    (tensor([[6., 7.],
+            [8., 9.]]), 24)
+
     Collectives: none.
 
     Source: `torch/distributed/fsdp/_fully_shard/_fsdp_param.py`, `FSDPParam._init_sharded_param`.
@@ -112,8 +117,9 @@ def start_gather(unit: Unit) -> None:
 
     The shards (`padded`) of the unit's parameters are copied one after another into a flat tensor, which is gathered from all
     ranks of `unit.group` by *one* collective. `unit.arriving` becomes the pair of the work that the collective returns and
-    the flat tensor that it fills: the ranks in order, and within each rank the parameters in order. All parameters of a unit
-    have one dtype, and there is at least one parameter.
+    the flat tensor that it fills: the ranks in order, and within each rank the parameters in order. For example, if `padded` is
+    [1, 2] and [3] on rank 0, and [4, 5] and [6] on rank 1, the flat tensor becomes [1, 2, 3, 4, 5, 6]. All parameters of a
+    unit have one dtype, and there is at least one parameter.
 
     Collectives: one `all_gather_single`, with `async_op=True`.
 
@@ -130,8 +136,9 @@ def finish_gather(unit: Unit) -> None:
 
     `unit.arriving` holds the work and the flat tensor: the shards of rank 0 one after another, then those of rank 1, and so
     on. The storage of each parameter's `gathered` gets its bytes back (`resize_`), and all its shards are copied there in the
-    order of the ranks, including the padding. The padding is at the end, so `whole` is then right. Each module gets `whole`
-    under the parameter's name; `unit.arriving` becomes None, and `unit.is_gathered` True.
+    order of the ranks, including the padding. The padding is at the end, so `whole` is then right. For example, from [1, 2,
+    3, 4, 5, 6] on two ranks, two parameters whose `padded` have 2 and 1 elements get [1, 2, 4, 5] and [3, 6]. Each module
+    gets `whole` under the parameter's name; `unit.arriving` becomes None, and `unit.is_gathered` True.
 
     Collectives: none.
 
@@ -157,7 +164,8 @@ def reduce_gradients(unit: Unit) -> None:
     the number of ranks.
 
     The average becomes the `grad` of `sharded`, in its shape; if `sharded` already has a `grad`, the average is added to it.
-    The `grad` of `whole` becomes None, which frees its memory.
+    The `grad` of `whole` becomes None, which frees its memory. For example, if the gradient of one parameter is [2, 4, 6] on
+    each of two ranks, rank 0 gets [2, 4] and rank 1 gets [6].
 
     Collectives: one `reduce_scatter_single`, of a sum.
 
@@ -186,9 +194,10 @@ def reduce_gradients(unit: Unit) -> None:
 def order_of_work(
     reshard: Sequence[bool], forward_prefetch: int = 0, backward_prefetch: int = 1
 ) -> list[tuple[str, int]]:
-    """The order of work on a chain of units in one training step: pairs of a word and the index of a unit.
+    """The order of work on a chain of units in one training step: a list of pairs of a word and the index of a unit.
 
-    Unit i takes the output of unit i - 1; it is freed after its forward if `reshard[i]`. The words:
+    `reshard` is a list of bool, one for each unit. Unit i takes the output of unit i - 1; it is freed after its forward if
+    `reshard[i]`. The words:
 
     - `"gather"`: start to gather its parameters. A unit that is whole, or is already being gathered, is not gathered again.
     - `"forward"`, `"backward"`: it computes. The unit must be whole, so it is gathered right before, if necessary.
@@ -197,6 +206,9 @@ def order_of_work(
 
     Other units are prefetched between a unit's own gather and its computation: before `"forward"` the `forward_prefetch`
     units after it, before `"backward"` the `backward_prefetch` units before it, the nearest first, as far as they exist.
+
+    >>> order_of_work([True])
+    [('gather', 0), ('forward', 0), ('free', 0), ('gather', 0), ('backward', 0), ('free', 0), ('reduce', 0)]
 
     Collectives: none.
 
@@ -236,11 +248,13 @@ def clip_grad_norm(
     for `math.inf` the largest |x|. All gradients are multiplied by min(1, max_norm / (norm + 1e-6)).
 
     Args:
-        parameters: this rank's shards, of one dtype. Parameters without `grad` are left out, the same ones on all ranks.
-            Shards may be empty, even all shards of a rank.
+        parameters: a list of this rank's shards, of one dtype. Parameters without `grad` are left out, the same ones on all
+            ranks. Shards may be empty, even all shards of a rank.
         group: the ranks that have the shards; None means all ranks.
 
-    Returns: the norm before scaling, the same on all ranks, without dimensions; 0 if no parameter has a gradient.
+    Returns: the norm before scaling, the same on all ranks, a tensor without dimensions; 0 if no parameter has a gradient.
+    For example, if rank 0 has the gradient [3] and rank 1 has [4], the norm is 5, and with a `max_norm` of 1 they become 0.6
+    and 0.8.
 
     Collectives: one `all_reduce`; none if no parameter has a gradient.
 
@@ -273,9 +287,10 @@ def adamw_step(
 ) -> None:
     """One step of AdamW on this rank's shards, in place.
 
-    AdamW works element by element. So it needs nothing from other ranks, and its state is as large as the shard. For each
-    parameter that has a gradient g, `states[parameter]` has these entries, created in the parameter's first step: `"step"`,
-    an int that counts from 1, and `"exp_avg"` m and `"exp_avg_sq"` v, tensors like the shard that begin as zeros:
+    AdamW works element by element. So it needs nothing from other ranks, and its state is as large as the shard. `parameters`
+    is a list. For each parameter that has a gradient g, `states[parameter]` has these entries, created in the parameter's
+    first step: `"step"`, an int that counts from 1, and `"exp_avg"` m and `"exp_avg_sq"` v, tensors like the shard that begin
+    as zeros:
 
         p = p - lr * weight_decay * p
         m = beta1 * m + (1 - beta1) * g
@@ -284,6 +299,12 @@ def adamw_step(
 
     A parameter without gradient does not change, and gets no state. The tensors of a state are the same objects in each step.
     Autograd records none of this.
+
+    >>> p, states = torch.ones(2), {}
+    >>> p.grad = torch.tensor([3.0, -0.5])
+    >>> adamw_step([p], states, lr=0.1, weight_decay=0.0)
+    >>> p, states[p]["step"]
+    (tensor([0.9000, 1.1000]), 1)
 
     Collectives: none.
 

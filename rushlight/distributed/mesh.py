@@ -31,11 +31,13 @@ Placements = Sequence[Placement]
 def mesh_groups(mesh: Tensor, dim: int) -> list[list[int]]:
     """The groups of ranks along dimension `dim` of a mesh.
 
-    `mesh`: the ranks, an integer tensor with at least one dimension. A group has the ranks whose coordinates differ in
-    dimension `dim` only, in the order of the mesh, which need not be ascending. The groups are in the order of their first
-    ranks in the mesh, row by row: so [[0, 1, 2], [3, 4, 5]] has [[0, 3], [1, 4], [2, 5]] along dimension 0. (Every rank must
-    create all the groups in the same order, including groups that it does not belong to.) Raises IndexError for a dimension
-    that does not exist; negative ones count from the end.
+    `mesh`: the ranks, an integer tensor with at least one dimension. A group is a list of the ranks whose coordinates differ in
+    dimension `dim` only, in the order of the mesh, which need not be ascending. The result is a list of the groups, in the
+    order of their first ranks in the mesh, row by row. (Every rank must create all the groups in the same order, including
+    groups that it does not belong to.) Raises IndexError for a dimension that does not exist; negative ones count from the end.
+
+    >>> mesh_groups(torch.tensor([[0, 1, 2], [3, 4, 5]]), 0)
+    [[0, 3], [1, 4], [2, 5]]
 
     Source: `torch/distributed/device_mesh.py`, `DeviceMesh._init_one_process_group`, which makes a process group of each.
     """
@@ -67,9 +69,9 @@ def redistribute(
 ) -> Tensor:
     """This rank's local tensor of a tensor of the given `shape`, after its placement changes from `source` to `target`.
 
-    The ranks of `group` are a one-dimensional mesh. `local`, contiguous, is this rank's part of the tensor under `source`:
-    all of it for Replicate and Partial, its shard (which may be empty) for Shard. It is not changed; the result may share its
-    memory. There is one collective for each change, and no more:
+    The ranks of `group` are a one-dimensional mesh. `shape` is a tuple or a list. `local`, contiguous, is this rank's part of
+    the tensor under `source`: all of it for Replicate and Partial, its shard (which may be empty) for Shard. It is not
+    changed; the result may share its memory. There is one collective for each change, and no more:
 
         from        to Replicate    to Shard(j)
         Replicate                   none
@@ -79,7 +81,8 @@ def redistribute(
     In an all-gather or a reduce-scatter all ranks must exchange tensors of one size: shards are padded to the size of the
     first one, the largest. An all-to-all takes sizes, and needs no padding: each rank receives, from every other rank's slice
     along i, its own slice along j (or as much as that is with padding, never more). Between equal placements nothing is done.
-    Raises RuntimeError for any other change to Partial.
+    Raises RuntimeError for any other change to Partial. For example, a tensor of shape (7, 5) on three ranks has a `local` of
+    (3, 5), (3, 5) and (1, 5) under Shard(0), and of (7, 2), (7, 2) and (7, 1) under Shard(1).
 
     You may use `padded`, `resized` and `reduce_op` of this module, and `pieces` and `shard_sizes`. May call of
     torch.distributed: get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single,

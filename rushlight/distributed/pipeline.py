@@ -26,8 +26,11 @@ Times = Sequence[float]  # one for each stage
 
 
 def gpipe_order(stage: int, stages: int, microbatches: int) -> list[Action]:
-    """The order of a stage in GPipe's schedule: the forwards of all micro-batches, 0 first, then the backwards of all, 0
-    first.
+    """The order of a stage in GPipe's schedule, a list of pairs: the forwards of all micro-batches, 0 first, then the
+    backwards of all, 0 first.
+
+    >>> gpipe_order(1, 4, 2)
+    [('F', 0), ('F', 1), ('B', 0), ('B', 1)]
 
     Source: `torch/distributed/pipelining/schedules.py`, `ScheduleGPipe`.
     """
@@ -35,13 +38,16 @@ def gpipe_order(stage: int, stages: int, microbatches: int) -> list[Action]:
 
 
 def one_f_one_b_order(stage: int, stages: int, microbatches: int) -> list[Action]:
-    """The order of a stage in the schedule 1F1B ("one forward, one backward"). Micro-batches are in order, in both
-    directions.
+    """The order of a stage in the schedule 1F1B ("one forward, one backward"), a list of pairs. Micro-batches are in order, in
+    both directions.
 
     The stage begins with one forward for each stage after it (or as many as there are micro-batches, if that is fewer). Then
     one forward and one backward alternate, forward first, until no forward is left. The remaining backwards follow. So the
     last stage (`stage == stages - 1`) does F0 B0 F1 B1 ..., and no stage keeps the activations of more micro-batches than
     there are stages from it to the last, itself included.
+
+    >>> one_f_one_b_order(2, 4, 3)
+    [('F', 0), ('F', 1), ('B', 0), ('F', 2), ('B', 1), ('B', 2)]
 
     Source: `torch/distributed/pipelining/schedules.py`, `Schedule1F1B`.
     """
@@ -67,17 +73,21 @@ def peak_microbatches(order: Order) -> int:
 def start_times(
     orders: Sequence[Order], forward: Sequence[float], backward: Sequence[float], transfer: float = 0.0
 ) -> list[list[float]]:
-    """The start of each action of each stage, in the order of `orders`, if every action starts as early as possible, at 0 or
-    later.
+    """The start of each action of each stage, a list of lists in the order of `orders`, if every action starts as early as
+    possible, at 0 or later.
 
     A stage does one action at a time, in its order. A forward needs the forward of the same micro-batch on the stage before.
     A backward needs the stage's own forward of that micro-batch, and the backward on the stage after. A result of another
     stage arrives `transfer` after that action has ended (a transfer does not block either stage).
 
     Args:
-        orders: of all stages, the first stage first. They need not be those of a known schedule, nor equally long.
-        forward: the duration of a forward, for each stage.
-        backward: the duration of a backward, for each stage.
+        orders: a list of the orders of all stages, the first stage first. They need not be those of a known schedule, nor
+            equally long. They are lists of pairs, and are not changed.
+        forward: a list, the duration of a forward for each stage.
+        backward: a list, the duration of a backward for each stage.
+
+    >>> start_times([[("F", 0), ("B", 0)], [("F", 0), ("B", 0)]], [1.0, 1.0], [2.0, 2.0])
+    [[0.0, 4.0], [1.0, 2.0]]
 
     Raises ValueError if some action can never start, because actions wait for each other or for an action that is in no
     order.
@@ -137,17 +147,18 @@ def run_stage(
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 
     Args:
-        order: of this stage, in GPipe's schedule or in 1F1B: each of the m micro-batches forward once and later backward
-            once.
+        order: a list of pairs, the order of this stage in GPipe's schedule or in 1F1B: each of the m micro-batches forward
+            once and later backward once. For example, with [("F", 0), ("B", 0)] the middle stage of three receives an
+            activation, sends its output, receives a gradient, and sends the gradient of what it received.
         module: this stage's part of the model.
-        inputs: m micro-batches; only the first stage reads them.
-        targets: m of them; only the last stage reads them.
+        inputs: a list or a tuple of m micro-batches; only the first stage reads it.
+        targets: a list or a tuple of m targets; only the last stage reads it.
         loss: only the last stage calls it.
         received: a tensor with the sizes, dtype and device of what the stage before sends, the same for each micro-batch; its
             values have no meaning. The first stage does not need it. A gradient has the sizes of the tensor that it belongs
             to.
 
-    Returns the losses, micro-batch 0 first, without graph, on the last stage; an empty list on the others.
+    Returns a list: on the last stage the losses, micro-batch 0 first, without graph; nothing on the others.
 
     Allowed: `isend`, `irecv` and `batch_isend_irecv` (of P2POp), for each action at most one incoming and one outgoing
     message, of contiguous tensors; `group_dst`, `group_src` and `group_peer` are ranks of the group. A send may block until

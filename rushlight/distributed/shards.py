@@ -9,10 +9,13 @@ from torch import Tensor
 
 
 def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
-    """How a dimension of `size` elements is sharded over `ranks` ranks: the (size, offset) of each rank's shard.
+    """How a dimension of `size` elements is sharded over `ranks` ranks: a list of the (size, offset) of each rank's shard.
 
     The rule is that of `torch.chunk`: all shards have ceil(size / ranks) elements as long as there are enough; one may be
     smaller, and those after it are empty. The offset of an empty shard is `size`.
+
+    >>> shard_sizes(5, 4)
+    [(2, 0), (2, 2), (1, 4), (0, 5)]
 
     Source: `torch/distributed/tensor/placement_types.py`, `Shard.local_shard_size_and_offset`.
     """

@@ -61,7 +61,8 @@ def copy_to_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
     ranks.
 
     All ranks have the same `x`, of any shape, and each rank computes something different from it. So each rank computes a
-    part of its gradient, and the gradient is the sum of these parts, on all ranks.
+    part of its gradient, and the gradient is the sum of these parts, on all ranks. For example, if the gradients that arrive on
+    two ranks are [1] and [10], `x` gets the gradient [11] on both.
 
     Allowed: one `all_reduce` in backward (`all_reduced` does it), nothing in forward. Neither `x` nor an incoming gradient is
     written to. `apply_with_backward` makes an autograd function from two functions. Not allowed here and below: DTensor.
@@ -77,7 +78,7 @@ def reduce_from_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tens
 
     Each rank has a summand `x`, all of one shape; all get the sum, in a new tensor. (A rank that is alone may get `x` itself.)
     The computation that follows is the same on all ranks, and so is the gradient that arrives: it is the gradient of each
-    summand, unchanged. (A second sum would multiply it by the number of ranks.)
+    summand, unchanged. For example, from [1] and [10] both ranks get [11]. If the gradient [3] arrives, `x` gets [3] on both.
 
     Allowed: one `all_reduce` in forward, nothing in backward. `x` is not written to.
 
@@ -123,7 +124,7 @@ def column_parallel_linear(
         size: the number of outputs of the whole layer, if all ranks need all of them: the result is then (..., size).
 
     The gradients of `weight` and `bias` are this rank's rows of the whole layer's gradients. The gradient of `x` is the whole
-    one.
+    one. For example, with 600 outputs on 4 ranks an `x` of (32, 64) becomes (32, 150), and (32, 600) if `size` is 600.
 
     Allowed: forward an all-gather if `size` is given (`gather_from_ranks` does it) and otherwise nothing; backward one
     `all_reduce` if `x` requires a gradient.
@@ -144,7 +145,8 @@ def row_parallel_linear(
         weight: this rank's columns of the layer's weight, (outputs, features).
         bias: the whole bias, (outputs), the same on all ranks. It is added once.
 
-    All ranks get the whole layer's output. The gradients of `x` and `weight` are this rank's columns of the whole gradients.
+    All ranks get the whole layer's output. For example, with 256 features on 4 ranks and 64 outputs, an `x` of (32, 64) and a
+    `weight` of (64, 64) give (32, 64). The gradients of `x` and `weight` are this rank's columns of the whole gradients.
     The gradient of `bias` is the whole one, on each rank.
 
     Allowed: forward one `all_reduce`, of the output's size; backward nothing.
@@ -205,7 +207,7 @@ def vocabulary_parallel_cross_entropy(
 
     A row's loss is log(sum(exp(logits - m))) - (its target's logit - m), where m is the largest logit of the row on any rank.
     Subtracting m keeps the exponentials from overflowing. The gradient of this rank's logits is its part of the whole
-    gradient.
+    gradient. For example, if one rank has the logits [[0, 0]] and another one [[0, 0]], the loss is log(4) for any target.
 
     Allowed: three `all_reduce` of one number for each row (or fewer calls with these numbers); backward nothing.
 

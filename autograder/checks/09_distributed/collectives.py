@@ -323,3 +323,42 @@ def one_by_one(torch, group, op, tensors):
         each.copy_(flat)
     seen = {"sent": [*sent.values()], "beyond": [], "waits": [], "unchanged": True, "works": len(sent)}
     return seen | {"tensors": [each.clone() for each in given]}
+
+
+# All together --------------------------------------------------------------------------------------------------------
+
+
+def _train_by_hand(torch, group, root, steps, broadcast, all_reduce):
+    """Data parallel training without a module for it: all ranks begin with the root's weight, and average their gradients."""
+    rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
+    weight, losses = numbers(torch, [3, 5], rank + 1), []
+    broadcast(weight, global_ranks(group)[root], group)
+    for step in range(steps):
+        leaf = weight.clone().requires_grad_()
+        loss = torch.tanh(numbers(torch, [2, 3], rank + step) @ leaf).square().mean()
+        loss.backward()
+        all_reduce(leaf.grad, torch.distributed.ReduceOp.SUM, group)
+        weight -= leaf.grad / count
+        losses.append(loss.detach())
+    return {"losses": losses, "weight": weight}
+
+
+@program(
+    "together.collectives",
+    cases=lambda st: rings(st, root=lambda count: (0, count - 1), steps=(1, 3)),
+    edges=rows("ranks members root steps", (2, None, 0, 1), (4, None, 3, 3), (4, [0, 2, 3], 1, 2)),
+    draws=4,
+)
+@on_ranks
+def by_messages(xp, torch, group, root, steps):
+    own = xp.distributed.collectives
+    with recorded_traffic(("send", "recv")) as seen:
+        found = _train_by_hand(torch, group, root, steps, own.tree_broadcast, own.ring_all_reduce)
+    return found | {"beyond": seen["beyond"]}
+
+
+@by_messages.oracle
+@on_ranks
+def by_torch(torch, group, root, steps):
+    own = torch.distributed
+    return _train_by_hand(torch, group, root, steps, own.broadcast, own.all_reduce) | {"beyond": []}

@@ -319,3 +319,66 @@ def torch_stage_runs(torch, group, schedule, microbatches, rows, first, turned):
     found = {"losses": [copied(each) for each in losses], "graph": False, "gradient": copied(module.weight.grad)}
     found |= {"order": calls["order"], "most kept": calls["most kept"]}
     return found | {"sends finished": True, "kept too long": False, **seen}
+
+
+# All together --------------------------------------------------------------------------------------------------------
+
+
+def _stages_of(torch, stages):
+    """The stages of a model, the same on all ranks."""
+    torch.manual_seed(0)
+    return [
+        torch.nn.Sequential(torch.nn.Linear(_width(i), _width(i + 1), dtype=torch.float64), torch.nn.Tanh())
+        for i in range(stages)
+    ]
+
+
+def _batch(torch, stages, microbatches, step):
+    inputs, targets = numbers(torch, [2 * microbatches, 3], step), numbers(torch, [2 * microbatches, _width(stages)], 5)
+    return inputs, targets
+
+
+@program(
+    "together.pipeline",
+    cases=lambda st: st.integers(2, 3).flatmap(
+        lambda n: drawn(ranks=[n], part=[False], schedule=["gpipe_order", "one_f_one_b_order"], microbatches=(n, 5))(st)
+    ),
+    edges=rows(
+        "ranks part schedule microbatches",
+        (2, False, "gpipe_order", 2), (3, False, "one_f_one_b_order", 5), (3, True, "one_f_one_b_order", 4),
+    ),
+    draws=3,
+)  # fmt: skip
+@on_ranks
+def pipelined(xp, torch, group, schedule, microbatches):
+    own, stage, stages = xp.distributed.pipeline, group.rank(), group.size()
+    module = _stages_of(torch, stages)[stage]
+    received = torch.empty(2, _width(stage), dtype=torch.float64)
+    pipeline = own.Pipeline(module, microbatches, received, getattr(own, schedule), group)
+    optimizer, seen = torch.optim.SGD(module.parameters(), lr=0.5), []
+    with recorded_traffic(["send", "recv"]) as traffic:
+        for step in range(3):
+            optimizer.zero_grad()
+            losses = pipeline.step(*_batch(torch, stages, microbatches, step), _squared_difference)
+            optimizer.step()
+            seen.append([copied(each) for each in losses])
+    return {"losses": seen, "weights": [copied(each) for each in module.parameters()], "beyond": traffic["beyond"]}
+
+
+@pipelined.oracle
+@on_ranks
+def one_process(torch, group, schedule, microbatches):
+    """The whole model on the whole batch, and the weights of this rank's stage."""
+    stage, stages = group.rank(), group.size()
+    modules = _stages_of(torch, stages)
+    model = torch.nn.Sequential(*modules)
+    optimizer, seen = torch.optim.SGD(model.parameters(), lr=0.5), []
+    for step in range(3):
+        optimizer.zero_grad()
+        inputs, targets = _batch(torch, stages, microbatches, step)
+        pairs = zip(model(inputs).chunk(microbatches), targets.chunk(microbatches))
+        losses = torch.stack([_squared_difference(*pair) for pair in pairs])
+        losses.mean().backward()
+        optimizer.step()
+        seen.append([copied(each) for each in losses] if stage == stages - 1 else [])
+    return {"losses": seen, "weights": [copied(each) for each in modules[stage].parameters()], "beyond": []}

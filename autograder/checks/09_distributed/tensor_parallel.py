@@ -321,3 +321,69 @@ def torch_losses_of_tokens(torch, group, tokens, targets, ignored, reduction, sc
     call = partial(torch.nn.functional.cross_entropy, target=targets, ignore_index=ignored, reduction=reduction)
     with loss_parallel():
         return _loss_seen(call, logits, gradient)
+
+
+# All together --------------------------------------------------------------------------------------------------------
+
+
+def _two_layers_and_head(torch, features, hidden, tokens):
+    """Two layers and a head, the same on all ranks."""
+    torch.manual_seed(0)
+    sizes = (features, hidden), (hidden, features), (features, tokens)
+    return [torch.nn.Linear(*size, dtype=torch.float64) for size in sizes]
+
+
+def _train(torch, parameters, loss_of, steps, features, tokens):
+    """The losses of some steps of SGD. All ranks have the same batch."""
+    optimizer, losses = torch.optim.SGD(parameters, lr=0.5), []
+    for step in range(steps):
+        x, targets = numbers(torch, [4, features], step), torch.arange(step, step + 4) % tokens
+        optimizer.zero_grad()
+        loss = loss_of(x, targets)
+        loss.backward()
+        optimizer.step()
+        losses.append(copied(loss))
+    return losses
+
+
+@program(
+    "together.tensor_parallel",
+    cases=drawn(ranks=(2, 3), part=[False], features=(3, 5), hidden=(3, 8), tokens=(5, 8), steps=(1, 3)),
+    edges=rows("ranks part features hidden tokens steps", (2, False, 4, 6, 6, 2), (3, False, 4, 7, 8, 3), (3, True, 3, 5, 5, 2)),
+    draws=3,
+)  # fmt: skip
+@on_ranks
+def tensor_parallel(xp, torch, group, features, hidden, tokens, steps):
+    tp, (first, second, head) = xp.distributed.tensor_parallel, _two_layers_and_head(torch, features, hidden, tokens)
+    one, two, three = (
+        tp.ColumnParallelLinear(first, group=group), tp.RowParallelLinear(second, group), tp.ColumnParallelLinear(head, group=group)
+    )  # fmt: skip
+    _, begin = xp.distributed.shards.shard_sizes(tokens, group.size())[group.rank()]
+    parameters = [each for layer in (one, two, three) for each in layer.parameters()]
+
+    def loss_of(x, targets):
+        logits = three(torch.tanh(two(torch.relu(one(x)))))
+        return tp.vocabulary_parallel_cross_entropy(logits, targets, begin, group=group)
+
+    with recorded_traffic(["all_reduce"]) as seen:
+        losses = _train(torch, parameters, loss_of, steps, features, tokens)
+    return {"losses": losses, "weights": [*map(copied, parameters)], "beyond": seen["beyond"]}
+
+
+@tensor_parallel.oracle
+@on_ranks
+def one_process(torch, group, features, hidden, tokens, steps):
+    """The whole model, and of its weights this rank's parts."""
+    first, second, head = _two_layers_and_head(torch, features, hidden, tokens)
+
+    def loss_of(x, targets):
+        logits = head(torch.tanh(second(torch.relu(first(x)))))
+        return torch.nn.functional.cross_entropy(logits, targets)
+
+    parameters = [each for layer in (first, second, head) for each in layer.parameters()]
+    losses, parts = _train(torch, parameters, loss_of, steps, features, tokens), []
+    for parameter, dim in zip(parameters, (0, 0, 1, None, 0, 0)):
+        chunks = [] if dim is None else parameter.detach().chunk(group.size(), dim)
+        part = parameter.detach() if dim is None else parameter.detach().narrow(dim, 0, 0)
+        parts.append(chunks[group.rank()] if group.rank() < len(chunks) else part)
+    return {"losses": losses, "weights": [*map(copied, parts)], "beyond": []}
