@@ -45,10 +45,13 @@ def broadcast_strides(sizes: Sequence[int], strides: Sequence[int], to: Sequence
     dimension keeps its stride.
 
     Args:
-        sizes, strides: of the operand; `sizes` broadcasts to `to`.
+        sizes, strides: of the operand; `sizes` broadcasts to `to`. All three are tuples or lists.
 
     Returns:
-        a tuple, one stride for each size in `to`, in the unit of `strides`.
+        a tuple or a list, one stride for each size in `to`, in the unit of `strides`.
+
+    >>> broadcast_strides((5, 1), (1, 1), (8, 5, 600))
+    (0, 1, 0)
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_strides`.
     """
@@ -68,12 +71,15 @@ def coalesce_dimensions(
     dimension that joins.
 
     Args:
-        sizes: of the loop, none of them 0.
-        operand_strides: for each operand one stride per size, in any unit.
+        sizes: of the loop, none of them 0; a tuple or a list.
+        operand_strides: for each operand, possibly none, a tuple or a list with one stride per size, in any unit.
 
     Returns:
-        a tuple of the sizes, and a tuple with a tuple of strides for each operand. A loop of one dimension or none stays as it
-        is.
+        two values: the sizes, and the strides of each operand in the order of `operand_strides`. All are tuples or lists. A loop
+        of one dimension or none stays as it is.
+
+    >>> coalesce_dimensions((600, 5, 8), [(1, 600, 3000), (1, 0, 0)])
+    ((600, 40), ((1, 600), (1, 0)))
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `coalesce_dimensions`.
     """

@@ -71,8 +71,14 @@ def call_functional(kernel: Structured, args: Sequence) -> Tensor:
     sizes, strides and dtype is allocated (`empty_strided`; strides None mean `contiguous_strides`). Then
     `kernel.impl(*args, out)` fills it.
 
+    Args:
+        args: a tuple or a list of the operator's arguments: tensors and numbers.
+
     Returns:
         the new tensor. The return value of `impl` is ignored.
+
+    >>> call_functional(rl.pointwise.mul, (rl.tensor([1, 2]), 1.5)).tolist()
+    [1.5, 3.0]
 
     Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._functional`; `aten/src/ATen/EmptyTensor.cpp`.
     """
@@ -90,6 +96,9 @@ def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
     tuple or a list. Then the checks below run, before anything is written. Then `kernel.impl(*args, out)` runs with the first
     argument as `out`, unless that argument is on the device meta (`is_meta`) and has no memory to write to.
 
+    Args:
+        args: a tuple or a list of the operator's arguments. The first one is a tensor.
+
     Returns:
         the first argument.
 
@@ -98,6 +107,10 @@ def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
             the argument's dtype (`can_cast`), or differs from it although the kernel does not cast (`kernel.casts`); elements
             of the argument overlap (`assert_no_internal_overlap`), or it partly overlaps with another tensor argument
             (`assert_no_partial_overlap`). `check_writable` checks everything but the shape.
+
+    >>> x = rl.tensor([1, 2])
+    >>> call_inplace(rl.pointwise.mul, (x, 3)) is x, x.tolist()
+    (True, [3, 6])
 
     Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._inplace`; `aten/src/ATen/TensorIterator.cpp`.
     """
@@ -120,8 +133,15 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
     and, if it had other sizes, the strides too. Then `kernel.impl(*args, out)` fills it, unless it is on the device meta
     (`is_meta`).
 
+    Args:
+        args: a tuple or a list of the operator's arguments, without `out`.
+
     Returns:
         `out`.
+
+    >>> out = rl.empty(0, dtype=rl.float64)
+    >>> call_out(rl.pointwise.mul, (rl.tensor([1, 2]), 3), out) is out, out.tolist()
+    (True, [3.0, 6.0])
 
     Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._out`.
     """
@@ -155,7 +175,11 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
 
     Args:
         sizes: of the result, a tuple or a list.
-        strides: of the result, in elements; None for contiguous strides.
+        strides: of the result, in elements, a tuple or a list; None for contiguous strides.
+
+    >>> out = rl.empty(0)
+    >>> resize_output(out, (2, 3), (1, 2)), out.stride()
+    (True, (1, 2))
 
     Source: `aten/src/ATen/native/Resize.cpp`, `resize_output`.
     """

@@ -160,8 +160,14 @@ def result_type(*operands) -> dtype:
         operands: at least one. A tensor has a `dtype` and a number of dimensions, `dim()`. The type of a number, Python's or
             numpy's (`np.generic`), is `scalar_type(number)`.
 
+    Returns:
+        the `dtype`.
+
     Raises:
         TypeError: an operand is neither a tensor nor a number (`scalar_type` raises it), for example a numpy array.
+
+    >>> result_type(rl.ones(2, dtype=rl.int32), 2.5)
+    rushlight.float32
 
     Source: `aten/src/ATen/native/TypeProperties.cpp`, `update_result_type_state` and `result_type`.
     """

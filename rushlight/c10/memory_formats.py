@@ -65,11 +65,14 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
     with a slower dimension does it swap positions.
 
     Args:
-        sizes: of the loop.
-        operand_strides: for each operand one stride per size; 0 where it is broadcast.
+        sizes: of the loop; a tuple or a list.
+        operand_strides: for each operand a tuple or a list with one stride per size; 0 where it is broadcast.
 
     Returns:
         every dimension once, in a tuple or a list.
+
+    >>> reorder_dimensions((2, 3, 4), [(0, 3, 1), (1, 8, 2)])
+    (0, 2, 1)
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `reorder_dimensions`.
     """

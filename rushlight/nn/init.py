@@ -33,6 +33,9 @@ def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     Raises:
         ValueError: the tensor has fewer than two dimensions.
 
+    >>> calculate_fan_in_and_fan_out(rl.empty(16, 3, 5, 5))
+    (75, 400)
+
     Source: `torch/nn/init.py`, `_calculate_fan_in_and_fan_out`.
     """
     if tensor.dim() < 2:

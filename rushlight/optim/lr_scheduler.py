@@ -303,6 +303,9 @@ def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta
 
     `base_lr` is the learning rate at the maximum, at the start of the schedule.
 
+    >>> cosine_annealing(1.0, 1.0, 1, 2, 0.0)
+    0.5
+
     Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
     """
     if (last_epoch - 1 - T_max) % (2 * T_max) == 0:

@@ -33,7 +33,7 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
     setting of `optimizer.defaults` that it does not have is added to it.
 
     A parameter must be a tensor that is a leaf, or one that retains its gradient. If the group has the same parameter twice,
-    that is a UserWarning, and both stay. The warning comes before the error for a parameter of an earlier group.
+    that is a UserWarning, and both stay.
 
     Raises:
         TypeError: `param_group` is not a dict; its parameters are a `set`, which has no order (as in PyTorch, a frozenset is
@@ -41,6 +41,12 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
         KeyError: it has no `"params"`.
         ValueError: a parameter is neither a leaf nor retains its gradient; a parameter belongs to an earlier group. The
             optimizer's groups are unchanged then.
+
+    >>> optimizer = rl.optim.SGD([rl.nn.Parameter(rl.ones(2))], lr=0.1, momentum=0.9)
+    >>> add_param_group(optimizer, {"params": rl.nn.Parameter(rl.ones(3)), "lr": 0.5})
+    >>> group = optimizer.param_groups[1]
+    >>> len(group["params"]), group["lr"], group["momentum"]
+    (1, 0.5, 0.9)
 
     Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`.
     """
@@ -306,6 +312,12 @@ def sgd(
     The gradients are not changed. It is called while no graph is recorded. PyTorch uses `add`, `mul` and similar operators, with
     `alpha`, in this order. Use the same ones, so that the results agree to the last digits.
 
+    >>> p, b = rl.tensor([1.0]), rl.tensor([10.0])
+    >>> options = {"dampening": 0, "weight_decay": 0, "nesterov": False, "maximize": False}
+    >>> sgd([p], [rl.tensor([2.0])], [b], lr=0.5, momentum=0.5, **options)
+    >>> p.item(), b.item()
+    (-2.5, 7.0)
+
     Source: `torch/optim/sgd.py`, `_single_tensor_sgd`.
     """
     for i, (param, grad) in enumerate(zip(params, grads)):
@@ -400,6 +412,12 @@ def adam(
     The gradients are not changed. It is called while no graph is recorded. Values that depend only on t are computed with Python
     numbers, values of the parameter's size with tensors: m by `lerp`, v by `addcmul`, p by `addcdiv`. So the results agree with
     PyTorch's to the last digits.
+
+    >>> p, m, v, t = rl.ones(1), rl.zeros(1), rl.zeros(1), rl.zeros(())
+    >>> options = {"weight_decay": 0, "amsgrad": False, "maximize": False, "decoupled_weight_decay": False}
+    >>> adam([p], [rl.tensor([100.0])], [m], [v], [], [t], lr=0.5, beta1=0.9, beta2=0.999, eps=1e-8, **options)
+    >>> round(p.item(), 4), t.item()
+    (0.5, 1.0)
 
     Source: `torch/optim/adam.py`, `_single_tensor_adam`.
     """

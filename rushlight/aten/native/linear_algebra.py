@@ -119,6 +119,9 @@ def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sc
         RuntimeError: `mat1` or `mat2` is not a matrix; they cannot be multiplied; `self` cannot be expanded to the sizes of
             the product; or the three dtypes are not equal.
 
+    >>> meta_addmm(rl.ones(3), rl.ones(2, 4), rl.ones(4, 3), 1, 1)
+    Output(sizes=(2, 3), strides=None, dtype=rushlight.float32)
+
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(addmm)`.
     """
     if mat1.dim() != 2 or mat2.dim() != 2:
@@ -150,6 +153,11 @@ def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sca
 
     Raises:
         NotImplementedError: the dtype is bool (`rushlight.bool`), and `out` has elements.
+
+    >>> out = rl.empty(1, 2)
+    >>> addmm_out(rl.tensor([1.0, 2.0]), rl.ones(1, 3), rl.ones(3, 2), 10, 0.5, out)
+    >>> out.tolist()
+    [[11.5, 21.5]]
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `addmm_impl_cpu_`.
     """
@@ -214,9 +222,14 @@ def blocked_mm(
         a, b: numpy arrays of sizes (rows, inner) and (inner, columns), any strides, one dtype.
         out: (rows, columns), the same dtype, any strides. Its contents are overwritten. Without an inner dimension
             (size 0) the product is 0.
-        blocks: the longest run of rows, of the inner dimension, of columns; each at least 1.
+        blocks: a tuple or a list of three: the longest run of rows, of the inner dimension, of columns; each at least 1.
         multiply: `multiply(a_block, b_block, out_block)` adds the product of two blocks to a block of `out`. All three are
             views, not copies, and never empty.
+
+    >>> seen = []
+    >>> blocked_mm(np.ones((3, 4)), np.ones((4, 2)), np.empty((3, 2)), (2, 4, 2), lambda *b: seen.append(b[2].shape))
+    >>> sorted(seen)
+    [(1, 2), (2, 2)]
 
     Source: the loops of GotoBLAS and its successors; in PyTorch, `aten/src/ATen/native/cpu/BlasKernel.cpp` and the BLAS that
     PyTorch was built with, if any.

@@ -200,6 +200,10 @@ def cross_entropy_loss(
             floating-point (`target.dtype.category` is not `FLOATING`), `ignore_index` is not negative, or `weight` has
             another shape (`of_probabilities` raises this).
 
+    >>> logits = rl.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 9.0]])
+    >>> [round(loss, 3) for loss in cross_entropy_loss(logits, rl.tensor([0, -100]), reduction=0).tolist()]
+    [0.24, 0.0]
+
     Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_symint`, `cross_entropy_loss_prob_target` and
     `cross_entropy_loss_label_smoothing`.
     """
@@ -368,6 +372,9 @@ def binary_cross_entropy_with_logits(
 
     Raises:
         NotImplementedError: the dtype of `self` is not floating-point.
+
+    >>> binary_cross_entropy_with_logits(rl.tensor([100.0, -100.0]), rl.zeros(2), None, None, 0).tolist()
+    [100.0, 0.0]
 
     Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_with_logits`.
     """

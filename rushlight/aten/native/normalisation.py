@@ -39,6 +39,7 @@ def layer_norm(
     Args:
         input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result is
             converted. `widened(input)` is the dtype for the computation.
+        normalized_shape: a tuple or a list.
         weight, bias: of the shape `normalized_shape`. Both have the same dtype: that of `input`, or float32 for an `input` of
             float16.
         cudnn_enable: has no effect.
@@ -52,6 +53,9 @@ def layer_norm(
             `weight` and `bias` differ from those above (no helper compares them).
         NotImplementedError: the dtype of `input` is not floating-point, and there is no other error
             (`_check_floating("layer_norm", input)` raises this; the name is for the message).
+
+    >>> layer_norm(rl.tensor([[1.0, 3.0], [5.0, 5.0]]), (2,), eps=3.0).tolist()
+    [[-0.5, 0.5], [0.0, 0.0]]
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm` and `native_layer_norm`.
     """

@@ -607,6 +607,9 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Raises:
         RuntimeError: p is not between 0 and 1, both included; also when not in training.
 
+    >>> sorted(set(dropout(rl.ones(1000), 0.75, True).tolist()))
+    [0.0, 4.0]
+
     Source: `aten/src/ATen/native/Dropout.cpp`, `_dropout_impl`.
     """
     if not 0 <= p <= 1:

@@ -41,9 +41,9 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
     """The sizes of the result when `dims` are reduced.
 
     Args:
-        sizes: of the tensor.
-        dims: the dimensions to reduce, in any order; negative ones count from the end (`wrap_dim`). None or `()` for all
-            of them. A tensor without dimensions accepts 0 and -1, and its result has no dimensions either.
+        sizes: of the tensor, a tuple or a list.
+        dims: the dimensions to reduce, in any order, a tuple or a list; negative ones count from the end (`wrap_dim`). None
+            or an empty one for all of them. A tensor without dimensions accepts 0 and -1, and its result has no dimensions either.
         keepdim: whether a reduced dimension stays, with size 1, or is removed. The others keep their sizes and order.
 
     Returns:
@@ -52,6 +52,9 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
     Raises:
         IndexError: a dimension is out of range (checked first, for all dimensions).
         RuntimeError: a dimension appears twice, also if once as a negative number.
+
+    >>> reduced_sizes((8, 5, 600), (0, -1), True)
+    (1, 5, 1)
 
     Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `make_dim_mask` and `shape_from_dim_mask`.
     """
@@ -404,6 +407,9 @@ def softmax(array: np.ndarray, dim: int) -> np.ndarray:
     Returns:
         a new array of the same shape and dtype, with any strides.
 
+    >>> softmax(np.float64([0, 1000, 1000]), 0).tolist()
+    [0.0, 0.5, 0.5]
+
     Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax`; `aten/src/ATen/native/SoftMax.cpp`, `host_softmax`.
     """
     x = array.astype(np.float32) if array.dtype == np.float16 else array
@@ -426,6 +432,9 @@ def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarr
 
     Returns:
         an array of the same dtype, or, if no dimensions are left, possibly a numpy number.
+
+    >>> round(float(logsumexp(np.float64([1000, 1000]), (0,), False)), 3)
+    1000.693
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `logsumexp_out_impl`.
     """

@@ -51,6 +51,12 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
         TypeError: rule 2, 4 or 5 does not allow the value.
         KeyError: rule 5 applies to a `Buffer` whose name is an ordinary attribute (`register_buffer` raises this).
 
+    >>> module = Module()
+    >>> set_attribute(module, "scale", Parameter(rl.ones(3)))
+    >>> set_attribute(module, "note", rl.ones(3))
+    >>> list(module._parameters), "scale" in module.__dict__, "note" in module.__dict__
+    (['scale'], False, True)
+
     Source: `torch/nn/modules/module.py`, `Module.__setattr__`.
     """
     state = module.__dict__
@@ -104,7 +110,7 @@ def named_members(
     `named_parameters` and `named_buffers` use it.
 
     Args:
-        get_members_fn: takes a module and returns pairs (name, member) of that module alone.
+        get_members_fn: takes a module and returns an iterable of pairs (name, member) of that module alone.
         prefix: of all names. `module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)` gives the modules and
             their names. The name of a member is its module's name and its own, joined by a dot, or only its own name if the
             module's name is empty.
@@ -114,6 +120,10 @@ def named_members(
     Yields:
         pairs (name, member); a member that is None is skipped. The generator finds a module, and calls `get_members_fn` on
         it, only after all pairs of the modules before it were consumed.
+
+    >>> model = rl.nn.Sequential(rl.nn.ReLU(), rl.nn.Linear(1, 2))
+    >>> [name for name, _ in named_members(model, lambda each: each._parameters.items(), "body", True, True)]
+    ['body.1.weight', 'body.1.bias']
 
     Source: `torch/nn/modules/module.py`, `Module._named_members`.
     """
@@ -158,6 +168,11 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
 
     Raises:
         RuntimeError: a pre-hook with kwargs returned another value.
+
+    >>> module = rl.nn.ReLU()
+    >>> handle = module.register_forward_hook(lambda module, args, result: result + 10)
+    >>> call_impl(module, (rl.tensor([-1.0, 2.0]),), {}).tolist()
+    [10.0, 12.0]
 
     Source: `torch/nn/modules/module.py`, `Module._call_impl`.
     """
@@ -226,6 +241,11 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
 
     Returns:
         the module.
+
+    >>> layer = rl.nn.Linear(1, 2)
+    >>> weight = layer.weight
+    >>> apply_impl(layer, lambda tensor: tensor.double(), True) is layer, layer.weight is weight, weight.dtype
+    (True, True, rushlight.float64)
 
     Source: `torch/nn/modules/module.py`, `Module._apply`.
     """

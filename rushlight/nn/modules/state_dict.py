@@ -30,6 +30,11 @@ def save_to_state_dict(module: Module, destination: dict[str, Tensor], prefix: s
         prefix: ends in a dot, unless it is empty.
         keep_vars: whether the dict gets the tensors themselves; otherwise it gets detached ones (`detach`), on the same memory.
 
+    >>> layer, state = rl.nn.Linear(1, 2), {}
+    >>> save_to_state_dict(layer, state, "head.", False)
+    >>> list(state), state["head.bias"].requires_grad
+    (['head.weight', 'head.bias'], False)
+
     Source: `torch/nn/modules/module.py`, `Module._save_to_state_dict`.
     """
     for name, parameter in module._parameters.items():
@@ -103,8 +108,15 @@ def load_from_state_dict(
     ignored.
 
     Args:
-        state_dict: it may have keys of other modules too.
+        state_dict: a mapping, which is only read. It may have keys of other modules too.
         prefix: ends in a dot, unless it is empty.
+        missing_keys, unexpected_keys, error_msgs: lists. Add to them, because all modules share them.
+
+    >>> layer, missing, unexpected = rl.nn.Linear(1, 2), [], []
+    >>> given = {"bias": rl.ones(2), "scale": rl.ones(2)}
+    >>> load_from_state_dict(layer, given, "", {}, True, missing, unexpected, [])
+    >>> layer.bias.tolist(), missing, unexpected
+    ([1.0, 1.0], ['weight'], ['scale'])
 
     Source: `torch/nn/modules/module.py`, `Module._load_from_state_dict`.
     """

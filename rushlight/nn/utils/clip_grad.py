@@ -73,6 +73,11 @@ def clip_grad_norm_(
     Raises:
         RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`. The gradients are unchanged then.
 
+    >>> p = rl.nn.Parameter(rl.zeros(2))
+    >>> p.grad = rl.tensor([3.0, 4.0])
+    >>> clip_grad_norm_([p], 1.0).item(), [round(each, 3) for each in p.grad.tolist()]
+    (5.0, [0.6, 0.8])
+
     Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`.
     """
     is_generator = isinstance(parameters, GeneratorType)

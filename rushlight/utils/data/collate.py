@@ -41,6 +41,9 @@ def default_collate(batch: Sequence) -> Any:
         KeyError: a mapping lacks a key of the first one.
         TypeError: anything else, and numpy arrays of strings or objects.
 
+    >>> default_collate([{"x": 1.5, "y": (1, "a")}, {"x": 2.5, "y": (2, "b")}])
+    {'x': tensor([1.5000, 2.5000], dtype=rushlight.float64), 'y': [tensor([1, 2]), ('a', 'b')]}
+
     Source: `torch/utils/data/_utils/collate.py`, `default_collate`.
     """
     first = batch[0]

@@ -115,6 +115,12 @@ def batches(sampler: Iterable[T], batch_size: int, drop_last: bool) -> Iterator[
     A generator: each request for a list takes exactly `batch_size` indices from the sampler, and none are taken earlier, so the
     sampler may be endless.
 
+    Args:
+        sampler: any iterable, also an iterator, which can be read only once.
+
+    >>> list(batches("abcde", 2, drop_last=False))
+    [['a', 'b'], ['c', 'd'], ['e']]
+
     Source: `torch/utils/data/sampler.py`, `BatchSampler.__iter__`.
     """
     indices = iter(sampler)
