@@ -448,9 +448,13 @@ def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim:
         grad, result: the gradient of the result, and the result, both with the result's sizes. `restore_dims` inserts the
             reduced dimensions again.
         self: the argument, with any sizes; it may have no dimensions.
-        dim: one dimension or a sequence of them, in any order, counted from either end. An empty sequence means all. Then
+        dim: one dimension, or a list or a tuple of them, in any order, counted from either end. An empty one means all. Then
             `keepdim` is True, unless `self` has no dimensions, because torch's `logsumexp` raises otherwise.
         keepdim: whether the result has the reduced dimensions, with size 1.
+
+    >>> x = rl.zeros(2, 4)
+    >>> logsumexp_backward(rl.tensor([1.0, 8.0]), x, x.logsumexp(1), 1, False).tolist()
+    [[0.25, 0.25, 0.25, 0.25], [2.0, 2.0, 2.0, 2.0]]
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `logsumexp_backward`.
     """
@@ -605,8 +609,12 @@ def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) 
     Args:
         grad: the gradient of the product, (n, m), with any strides.
         mat2: the second factor, (k, m), with any strides.
-        sizes, strides: those of the first factor, whose sizes are (n, k).
+        sizes, strides: those of the first factor, tuples. Its sizes are (n, k).
         alpha: a number; `maybe_multiply` multiplies by it.
+
+    >>> G, M = rl.tensor([[1.0, 0.0, -1.0]]), rl.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])
+    >>> mm_backward_mat1(G, M, (1, 2), (2, 1), 10).tolist()
+    [[-10.0, -10.0]]
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mm_mat1_backward`.
     """
@@ -623,8 +631,13 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
     Args:
         grad: the gradient of the product, (n, m), with any strides.
         mat1: the first factor, (n, k), with any strides.
-        sizes, strides: those of the second factor, whose sizes are (k, m).
+        sizes, strides: those of the second factor, tuples. Its sizes are (k, m).
         alpha: a number; `maybe_multiply` multiplies by it.
+
+    >>> G, X = rl.tensor([[1.0, 0.0, -1.0]]), rl.tensor([[1.0, 2.0]])
+    >>> result = mm_backward_mat2(G, X, (2, 3), (1, 2), 1)
+    >>> result.tolist(), result.stride()
+    ([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0]], (1, 2))
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mm_mat2_backward`.
     """

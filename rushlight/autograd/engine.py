@@ -53,6 +53,10 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 
     Args:
         grad: a tensor with sizes that `sizes` broadcasts to.
+        sizes: a tuple or a list.
+
+    >>> sum_to(rl.ones(2, 3), (3,)).tolist(), sum_to(rl.ones(2, 3), (2, 1)).tolist()
+    ([2.0, 2.0, 2.0], [[3.0], [3.0]])
 
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """
@@ -73,10 +77,16 @@ def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
     may be a hundred thousand nodes deep.
 
     Args:
-        roots: nodes; a node that occurs twice is one root.
+        roots: any iterable of nodes, also an iterator, which can be read only once. A node that occurs twice is one root.
 
     Returns:
         a dict with every reachable node, including the roots.
+
+    >>> y = rl.ones(3).requires_grad_() * 3
+    >>> z = y * y
+    >>> counts = count_dependencies([z.grad_fn])
+    >>> counts[z.grad_fn], counts[y.grad_fn], len(counts)
+    (0, 2, 3)
 
     Source: `torch/csrc/autograd/engine.cpp`, `compute_dependencies`.
     """
@@ -100,7 +110,8 @@ def execute(
     create_graph: bool,
     captures: dict[Edge, list[int]] | None = None,
 ) -> dict[int, Tensor]:
-    """Run the graph from the roots, each with its gradient, to its ends, or only as far as `captures` requires.
+    """Run the graph from the roots, each with its gradient, to its ends, or only as far as `captures` requires. `roots` and
+    `grads` are lists or tuples of one length.
 
     A node has an input for each entry of its `input_metadata`, and at least one. Gradients that arrive at the same input are
     added (`_add_input`), including the gradients of the roots. Several roots may be the same edge. A node is ready when a
@@ -116,7 +127,13 @@ def execute(
     too, the captured gradient is the one that arrived, before the hooks. The hooks of all other nodes do not run.
 
     Returns:
-        the captured gradients by index; an index that got no gradient is missing.
+        a dict of the captured gradients by index; an index that got no gradient is missing.
+
+    >>> x = rl.tensor([3.0]).requires_grad_()
+    >>> y = x * x
+    >>> captured = execute([gradient_edge(y)], [rl.ones(1)], False, False, {gradient_edge(x): [7]})
+    >>> captured[7].tolist()
+    [6.0]
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::execute` and `evaluate_function`.
     """
@@ -170,12 +187,18 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
     end. An end itself is among them only if such a path leads from it to an end.
 
     Args:
-        ends: nodes; they need not be reachable.
-        reachable: all nodes of the graph, in any order. Both arguments may be iterators. There is no recursion. `sequence_nr`
-            is no order of the graph: a view's new node may be younger than a node that leads to it.
+        ends: any iterable of nodes, also an iterator, which can be read only once. The nodes need not be reachable.
+        reachable: all nodes of the graph, in any order: also any iterable. There is no recursion. `sequence_nr` is no order
+            of the graph: a view's new node may be younger than a node that leads to it.
 
     Returns:
         a set of nodes.
+
+    >>> x, w = rl.ones(3).requires_grad_(), rl.ones(3).requires_grad_()
+    >>> y = x * 2
+    >>> z = y + w
+    >>> nodes_to_execute([y.grad_fn], count_dependencies([z.grad_fn])) == {z.grad_fn}
+    True
 
     Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
     """
@@ -239,7 +262,7 @@ def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
 
 
 def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) -> Sequence[Tensor | None]:
-    """Run one node on its gradients: one for each of its inputs, None if none arrived.
+    """Run one node on its gradients, a list or a tuple: one for each of its inputs, None if none arrived.
 
     1. Each hook of `node.pre_hooks`, a dict or None, is called in order with a tuple of the gradients.
        `apply_hook_result(gradients, result)` gives the gradients for everything that follows.
@@ -254,7 +277,12 @@ def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) 
     nothing is freed.
 
     Returns:
-        the gradients, one for each edge.
+        a list or a tuple of the gradients, one for each edge.
+
+    >>> node = rl.zeros(2).requires_grad_().exp().grad_fn
+    >>> handle = node.register_hook(lambda gradients, before: (gradients[0] * 10,))
+    >>> call_function(node, [rl.ones(2)], True)[0].tolist()
+    [10.0, 10.0]
 
     Source: `torch/csrc/autograd/engine.cpp`, `call_function`.
     """

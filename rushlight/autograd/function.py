@@ -119,6 +119,12 @@ def apply(cls: type[Function], *args: Any) -> Any:
     Returns:
         the caller's results: a tuple if the forward returned a tuple, otherwise one result.
 
+    >>> class Double(Function):
+    ...     forward = staticmethod(lambda ctx, x: x * 2)
+    ...     backward = staticmethod(lambda ctx, grad: grad * 2)
+    >>> apply(Double, rl.ones(2).requires_grad_()).grad_fn.name()
+    'DoubleBackward'
+
     Source: `torch/csrc/autograd/python_function.cpp`, `THPFunction_apply`.
     """
     ctx = new_context(cls, args)

@@ -26,6 +26,9 @@ def recording(enabled: bool) -> Iterator[None]:
     """Generator of a block in which grad mode, `local.grad_enabled`, is `enabled`. It yields once, for the block. After the
     block, also after an exception of any class, such as KeyboardInterrupt, grad mode has its previous value.
 
+    >>> [rl.is_grad_enabled() for _ in recording(False)], rl.is_grad_enabled()
+    ([False], True)
+
     Source: `c10/core/GradMode.h`, `AutoGradMode`.
     """
     before, local.grad_enabled = local.grad_enabled, enabled
@@ -45,6 +48,10 @@ def inferring(enabled: bool) -> Iterator[None]:
     - `tensor_keys`, the keys of new tensors by device: `INFERENCE_KEYS` if enabled, otherwise `TENSOR_KEYS`;
     - `excluded`: with `AUTOGRAD` if enabled, otherwise without it;
     - `included`: without `BIT["ADInplaceOrView"]` if enabled, otherwise with it.
+
+    >>> inside = [rl.ones(2) for _ in inferring(True)]
+    >>> inside[0].is_inference(), rl.ones(2).is_inference()
+    (True, False)
 
     Source: `c10/core/InferenceMode.h`, `InferenceMode`.
     """

@@ -220,7 +220,12 @@ def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) ->
         eps: the step.
 
     Returns:
-        for each element of `x`, in row-major order, a list of numbers: one for each element of the result, row-major too.
+        a list. For each element of `x`, in row-major order, it has a list of numbers: one for each element of the result,
+            row-major too.
+
+    >>> x = rl.tensor([1.0, 3.0], dtype=rl.float64)
+    >>> [[round(value, 4) for value in row] for row in numerical_gradient(lambda: x * x, x, 1e-6)]
+    [[2.0, 0.0], [0.0, 6.0]]
 
     Source: `torch/autograd/gradcheck.py`, `get_numerical_jacobian_wrt_specific_input`.
     """

@@ -190,6 +190,12 @@ def accumulate(variable: Tensor, grad: Tensor) -> None:
     gradients are added to the stored one: in place, so that it stays the same tensor, or, if grad mode is on because
     this backward pass is recorded too, by an out-of-place addition.
 
+    >>> w, given = rl.zeros(2).requires_grad_(), rl.ones(2)
+    >>> accumulate(w, given), accumulate(w, given)
+    (None, None)
+    >>> w.grad.tolist(), given.tolist()
+    ([2.0, 2.0], [1.0, 1.0])
+
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`, `accumulateGrad`.
     """
     meta = variable._autograd
@@ -226,7 +232,7 @@ def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
 
 
 def gradient_edge(tensor: Tensor) -> Edge:
-    """The edge that a gradient of this tensor takes.
+    """The edge that a gradient of this tensor takes, an `Edge`.
 
     The edge of a computed tensor leads to its `grad_fn`, to the input whose number is the tensor's `output_nr`. The edge of a
     leaf that requires grad leads to the first input of its accumulator (`grad_accumulator`). A tensor that does not require
@@ -234,6 +240,11 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
     For a view, `grad_fn` is read before the metadata `_autograd`: reading it makes both again if the base was written to, even
     if the view had neither before. `_autograd` is None for a tensor without autograd metadata.
+
+    >>> x = rl.ones(3).requires_grad_()
+    >>> top, rest = (x * 2).split([1, 2])
+    >>> gradient_edge(rest).node is top.grad_fn, gradient_edge(rest).input_nr, gradient_edge(2.5) == NO_EDGE
+    (True, 1, True)
 
     Source: `torch/csrc/autograd/variable.cpp`, `gradient_edge`.
     """
@@ -339,6 +350,11 @@ def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
 
     Raises:
         RuntimeError: the version of the saved tensor's storage is not `saved.version`, because the tensor was written to.
+
+    >>> y = rl.ones(2).requires_grad_().exp()
+    >>> tensor = unpack_saved(y.grad_fn.saved_result, y.grad_fn)
+    >>> tensor is y, tensor.grad_fn is y.grad_fn, tensor.tolist() == y.tolist()
+    (False, True, True)
 
     Source: `torch/csrc/autograd/saved_variable.cpp`, `SavedVariable::unpack`.
     """

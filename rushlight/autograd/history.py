@@ -60,14 +60,19 @@ def call_below(below: Callable, *stack: Any) -> Any:
 def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None = None) -> Any:
     """Make `node` the history of an operator's result, or of each tensor of a list or tuple of results.
 
-    A result is differentiable if its dtype is floating and, if `differentiable` is given, its entry there is True. The other
-    results stay unchanged. A differentiable result gets new metadata, `_autograd = AutogradMeta(False, node, output_nr)`. The
-    pair of its sizes (`_sizes`) and dtype, which its gradient must have, is appended to `node.input_metadata`. `output_nr` is
+    A result is differentiable if its dtype is floating and, if `differentiable` is given, its entry in this list is True. The
+    other results stay unchanged. A differentiable result gets new metadata, `_autograd = AutogradMeta(False, node, output_nr)`.
+    The pair of its sizes (`_sizes`) and dtype, which its gradient must have, is appended to `node.input_metadata`. `output_nr` is
     the index of that pair, so results that are not differentiable are not counted. Node and results are new:
     `input_metadata` is empty before the call, and the results have no metadata yet.
 
     Returns:
         `result`, as it was passed.
+
+    >>> node = Node()
+    >>> places, values = set_history((rl.arange(3), rl.ones(2)), node)
+    >>> places.grad_fn, values.grad_fn is node, values.output_nr
+    (None, True, 0)
 
     Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
     """
@@ -104,6 +109,10 @@ def check_inplace(self: Tensor) -> None:
     A tensor without a node is a leaf, or a view whose base was written to since the view's `grad_fn` was last read: the
     first reading of `self.grad_fn` or `self.is_leaf` makes the view's node. PyTorch refuses such a view as it refuses a leaf,
     so do not read them here.
+
+    >>> x = rl.ones(3).requires_grad_()
+    >>> check_inplace(rl.ones(3)), check_inplace(x * 2), check_inplace((x * 2)[0])  # but check_inplace(x) raises
+    (None, None, None)
 
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
     """
@@ -200,10 +209,16 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
             returns a tuple, a list or a single tensor, with None for a missing gradient. If the view has none, the base has
             none.
         grad: the gradient of the base after the operator, with any strides.
-        base, view: sizes, strides and offset of each; the view's offset is counted from the first element of the base.
+        base, view: a tuple of sizes, strides and offset for each. The view's offset is counted from the first element of
+            the base.
 
     Returns:
-        a list: the gradient of the base, with the base's sizes and strides, and the others as `function` returned them.
+        a list or a tuple: the gradient of the base, with the base's sizes and strides, and the others as `function` returned them.
+
+    >>> base, second_row = ((2, 2), (2, 1), 0), ((2,), (1,), 2)
+    >>> found = copy_slices(lambda grad: (grad * 3, grad), rl.ones(2, 2), base, second_row)
+    >>> [x.tolist() for x in found]
+    [[[1.0, 1.0], [3.0, 3.0]], [1.0, 1.0]]
 
     Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.
     """

@@ -53,7 +53,7 @@ def empty_strided(
     and strides.
 
     Args:
-        size, stride: of the tensor, in elements; strides are 0 or more.
+        size, stride: of the tensor, lists or tuples, in elements; strides are 0 or more.
         dtype: None means `torch.get_default_dtype()`.
         device, layout, pin_memory: as `aten::empty_strided` passes them; there is only one device.
 
@@ -62,6 +62,9 @@ def empty_strided(
 
     Raises:
         RuntimeError: a layout other than None and `torch.strided`, or pinned memory.
+
+    >>> run_on_device(lambda: empty_strided((2, 3), (4, 1), dtype=torch.float32).untyped_storage().memory.nbytes)
+    28
 
     Source: `aten::empty_strided`; `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`.
     """
@@ -96,11 +99,14 @@ def as_strided(
 
     Args:
         self: a tensor on "rush".
-        size, stride: of the result, in elements.
+        size, stride: of the result, lists or tuples, in elements.
         storage_offset: of the result, in elements from the beginning of the memory; None means that of `self`.
 
     Raises:
         RuntimeError: a stride or the offset is negative, or the result has elements and would reach beyond the memory.
+
+    >>> run_on_device(lambda: as_strided(torch.arange(5.0).to(DEVICE), (2, 2), (1, 2), 1).cpu().tolist())
+    [[1.0, 3.0], [2.0, 4.0]]
 
     Source: `aten::as_strided`; `aten/src/ATen/native/Resize.h`, `checkInBoundsForStorage`.
     """
@@ -127,6 +133,9 @@ def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False)
 
     Raises:
         RuntimeError: `self` cannot be broadcast to the sizes of `dst`.
+
+    >>> run_on_device(lambda: copy_from(torch.arange(3.0), torch.zeros(2, 3).to(DEVICE)).cpu().tolist())
+    [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]
 
     Source: `aten::_copy_from`; `aten/src/ATen/native/Copy.cpp`, `copy_impl`.
     """
@@ -225,6 +234,12 @@ def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
         NotImplementedError: the operator returns a view of an argument (`op._schema.returns`: an `alias_info` that is not a
             write). A copy would not share memory with the argument.
         Any error of the operator.
+
+    >>> def program():
+    ...     x = torch.tensor([3.0, 1.0]).to(DEVICE)
+    ...     return cpu_fallback(torch.ops.aten.neg_.default, x) is x, x.cpu().tolist()
+    >>> run_on_device(program)
+    (True, [-3.0, -1.0])
 
     Source: `aten/src/ATen/native/CPUFallback.cpp`, `cpu_fallback`.
     """

@@ -42,6 +42,9 @@ def schema_type(annotation: Any) -> str:
     annotation. (PyTorch knows some more, such as `list[T] | None`, which is `T[]?`. Accepting these too is not wrong.) Do not
     use `torch.library.infer_schema` and its tables, which are empty during the check.
 
+    >>> schema_type(int), schema_type(Tensor | None), schema_type(list[int])
+    ('SymInt', 'Tensor?', 'SymInt[]')
+
     Source: `torch/_library/infer_schema.py`, `derived_types`.
     """
     for inner, name in SCHEMA_TYPES.items():
@@ -62,13 +65,17 @@ def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
     `"Tensor | None"`. It then means the type that this string has in the function's own module. If it has no meaning there,
     any error may be raised.
 
-    The parameters named in `mutates_args` are tensors that the operator writes to: if the function's parameter number 1 (of
-    0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or `Tensor(a1!)[]`. All other
-    parameters are only read, and no result shares memory with one.
+    The parameters named in `mutates_args`, a list or a tuple, are tensors that the operator writes to: if the function's
+    parameter number 1 (of 0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or
+    `Tensor(a1!)[]`. All other parameters are only read, and no result shares memory with one.
 
     Raises ValueError for a parameter or result without annotation; for `*args`, `**kwargs` and positional-only parameters;
     and for a name in `mutates_args` that is not that of a parameter, or not of tensors. Do not call
     `torch.library.infer_schema`.
+
+    >>> def scale(x: Tensor, out: Tensor, *, times: int = 2) -> Tensor: ...
+    >>> infer_schema(scale, ("out",))
+    '(Tensor x, Tensor(a1!) out, *, SymInt times=2) -> Tensor'
 
     Source: `torch/_library/infer_schema.py`, `infer_schema`.
     """
@@ -157,6 +164,9 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
     Use matrix products, elementwise operations, sums, views and copies; you may use `activate`. (In torch 2.13
     `torch.nn.functional.linear`, the operator `aten::linear`, does all of this except the activation: do not call it.)
 
+    >>> fused_linear(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [3.0, -4.0]]), activation="relu")
+    tensor([[11.,  0.]])
+
     Source: `aten/src/ATen/native/Linear.cpp`, `linear`; `aten/src/ATen/native/cuda/Blas.cpp`, `addmm_activation_out`.
     """
     check_arguments(x, weight, bias, activation)
@@ -173,6 +183,10 @@ def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, act
     have no data: they may be on the device "meta" or be fake, and their sizes may be symbols. So no product is computed, no
     element is read, and the sizes of `x` other than the last one are not compared with anything: a graph captured with such a
     comparison is only valid for batches for which the comparison has the same result, and other batches are captured again.
+
+    >>> result = fused_linear_fake(torch.empty(5, 3, device="meta"), torch.empty(4, 3, device="meta"))
+    >>> result.shape, result.device
+    (torch.Size([5, 4]), device(type='meta'))
 
     Source: `torch/_library/fake_impl.py`; `torch/_meta_registrations.py`.
     """
@@ -198,6 +212,12 @@ def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | 
     - If none of the three gradients is needed, there is no backward, and any of the four may be None.
 
     No operator is called.
+
+    >>> class Context:
+    ...     needs_input_grad, save_for_backward = (True, False, False), print
+    >>> x, weight, output = torch.tensor([[1.0]]), torch.tensor([[2.0]]), torch.tensor([[3.0]])
+    >>> fused_linear_setup_context(Context(), (x, weight, None, "relu"), output)
+    None tensor([[2.]]) None tensor([[3.]])
 
     Source: `torch/_library/autograd.py`, `make_autograd_impl`; `tools/autograd/gen_variable_type.py` (guards around the saved
     values).
@@ -226,6 +246,12 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
 
     It will be differentiated itself, so use differentiable operations: matrix products, elementwise operations, sums, views.
     It calls no `*_backward` operator and nothing of `torch.autograd` and `torch.func`.
+
+    >>> class Context:
+    ...     needs_input_grad, activation = (True, True, False), "none"
+    ...     saved_tensors = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]), None, None
+    >>> fused_linear_backward(Context(), torch.ones(1, 1))
+    (tensor([[3., 4.]]), tensor([[1., 2.]]), None, None)
 
     Source: `tools/autograd/derivatives.yaml`, `linear`; `torch/csrc/autograd/FunctionsManual.cpp`.
     """
@@ -279,6 +305,12 @@ def fused_linear_vmap(
     Returns:
         the result, and its batch dimension, which may be any one, not negative.
 
+    >>> class Info:
+    ...     batch_size = 7
+    >>> result, dim = fused_linear_vmap(fused_linear, Info, (None, 0), torch.ones(3), torch.ones(7, 2, 3))
+    >>> result.movedim(dim, 0).shape
+    torch.Size([7, 2])
+
     Source: `torch/_functorch/autograd_function.py`, `custom_function_call_vmap_helper`;
     `aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp`.
     """
@@ -303,6 +335,10 @@ def register_fused_linear(namespace: str) -> CustomOpDef:
     no argument is changed. The rest are the functions above: the fake kernel is `fused_linear_fake`, and the batching rule
     calls the operator, not its kernel. Returns the result of `custom_op`, which can be called like the operator.
 
+    >>> op = register_fused_linear("example")
+    >>> torch.ops.example.fused_linear(torch.ones(2), torch.ones(1, 2)), op(torch.ones(2), torch.ones(1, 2))
+    (tensor([2.]), tensor([2.]))
+
     Source: `torch/_library/custom_ops.py`, `custom_op`, `CustomOpDef`.
     """
     op = torch.library.custom_op(f"{namespace}::fused_linear", fused_linear, mutates_args=())
@@ -323,6 +359,10 @@ def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Func
     torch 2.13 it also refuses an operator with `register_autograd`, so this class is necessary. Its `vmap` is
     `fused_linear_vmap`, called with the class's own `apply` instead of the operator, so that the result for a batch can be
     differentiated. (`generate_vmap_rule = True` instead of a `vmap` also works: `op` can be batched itself.)
+
+    >>> apply = fused_linear_function(fused_linear).apply
+    >>> torch.func.grad(lambda weight: apply(torch.ones(2), weight).sum())(torch.zeros(1, 2))
+    tensor([[1., 1.]])
 
     Source: `torch/autograd/function.py`, `Function`; `torch/_functorch/autograd_function.py`.
     """
@@ -372,6 +412,11 @@ def library_fused_linear(namespace: str) -> Library:
 
     Returns the library: its registrations last as long as it does.
 
+    >>> library = library_fused_linear("example_by_key")
+    >>> torch.ops.example_by_key.fused_linear(torch.ones(2), torch.ones(1, 2))
+    tensor([2.])
+    >>> library._destroy()  # removes its registrations
+
     Source: `torch/library.py`, `Library`; `aten/src/ATen/core/dispatch/OperatorEntry.h`.
     """
     library = Library(namespace, "FRAGMENT")
@@ -396,6 +441,11 @@ def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momen
 
     Use elementwise operations, and nothing of `torch.optim`.
 
+    >>> weight, buffer = torch.tensor([1.0]), torch.tensor([4.0])
+    >>> momentum_step(weight, buffer, torch.tensor([1.0]), lr=0.5, momentum=0.5)
+    >>> weight, buffer
+    (tensor([-0.5000]), tensor([3.]))
+
     Source: `torch/optim/sgd.py`, `_single_tensor_sgd`.
     """
     buffer.mul_(momentum).add_(grad)
@@ -409,6 +459,12 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
     have changed. It also knows that a captured graph must keep the call, although it returns nothing, and must not move it
     across a call that reads these arguments. The operator has no result, so it needs no fake kernel and can have no
     derivative.
+
+    >>> op = register_momentum_step("example")
+    >>> weight = torch.ones(1)
+    >>> torch.ops.example.momentum_step(weight, torch.zeros(1), torch.ones(1), 0.5, 0.9)
+    >>> weight, weight._version > 0
+    (tensor([0.5000]), True)
 
     Source: `torch/_library/custom_ops.py`; `torch/_higher_order_ops/auto_functionalize.py`.
     """
@@ -443,6 +499,9 @@ def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
     - "export": the result of `torch.export.export` of a module that calls f.
 
     The answers are those of torch 2.13. Calls nothing: to find out, try, then write down the rules.
+
+    >>> what_breaks("setup_context", "none", "torch", "grad"), what_breaks("setup_context", "none", "torch", "vmap")
+    ('right', 'RuntimeError')
 
     Source: `torch/_library/custom_ops.py`, `torch/autograd/function.py` and `torch/_functorch/autograd_function.py`.
     """

@@ -83,11 +83,15 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             quotient could round to 128, and int8 has no such number.)
 
     Returns:
+        a tuple of two tensors.
         int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
         scale, (rows,), in the dtype of `x`: the largest magnitude in the row divided by 127.
 
     May call: elementwise arithmetic, comparisons and rounding, reductions by maximum and minimum, indices and masks, casts
     and views; nothing of PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
+
+    >>> quantise_rows(torch.tensor([[0.5, -1.0, 0.25]]))
+    (tensor([[  64, -127,   32]], dtype=torch.int8), tensor([0.0079]))
 
     Source: `torch/ao/quantization/fx/_decomposed.py`, `quantize_per_channel`; torchao's `quantize_affine`.
     """
@@ -112,6 +116,10 @@ def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
         the tree.
 
     May call: nothing of `torch.utils._pytree`.
+
+    >>> q = QuantisedTensor(torch.ones(2, 3, dtype=torch.int8), torch.ones(2), 0)
+    >>> map_quantised(lambda q: q.axis, ([q, 5], {"x": q, "y": None}))
+    ([0, 5], {'x': 0, 'y': None})
 
     Source: `torch/utils/_pytree.py`, `tree_map_only`.
     """
@@ -138,6 +146,10 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
     Returns:
         (n, m), plain and new. On the way no operator except casts and views gives a result of the sizes of `q`.
 
+    >>> q = QuantisedTensor(torch.tensor([[1, 2]], dtype=torch.int8), torch.tensor([0.5, 10.0]), 1)
+    >>> quantised_mm(torch.tensor([[3.0]]), q)
+    tensor([[ 1.5000, 60.0000]])
+
     Source: torchao, `quantize_/workflows`, the weight-only int8 linear; `torch._weight_int8pack_mm`.
     """
     factors = q.int_data.to(x.dtype)
@@ -160,7 +172,13 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
     Args:
         func: the operator, an OpOverload such as `aten.mm.default`.
         types: the classes of its arguments that have a `__torch_dispatch__`.
-        args, kwargs: its arguments.
+        args, kwargs: its arguments, a tuple and a dict.
+
+    >>> q = QuantisedTensor(torch.tensor([[1, 2]], dtype=torch.int8), torch.tensor([0.5]), 0)
+    >>> quantised_dispatch(aten.add.Tensor, (QuantisedTensor,), (q, 1), {})
+    tensor([[1.5000, 2.0000]])
+    >>> quantised_dispatch(aten.add_.Tensor, (QuantisedTensor,), (q, 1), {})
+    NotImplemented
 
     Source: `torch/csrc/autograd/python_variable.cpp`, `concrete_dispatch_fn`; torchao, `AffineQuantizedTensor`.
     """

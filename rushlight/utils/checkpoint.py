@@ -86,6 +86,12 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
     Raises:
         RuntimeError: none of the results requires grad.
 
+    >>> x = rl.tensor([3.0]).requires_grad_()
+    >>> y = checkpoint(lambda x: x * x, x, use_reentrant=True)
+    >>> nothing, grad = recompute(y.grad_fn, rl.ones(1))
+    >>> nothing, grad.tolist(), x.grad
+    (None, [6.0], None)
+
     Source: `torch/utils/checkpoint.py`, `CheckpointFunction.backward`.
     """
     again = list(ctx.args)

@@ -414,3 +414,42 @@ def _renamed(told):
     if isinstance(told, list):
         return [_renamed(each) for each in told]
     return "rush" if told == "cpu" else told
+
+
+# All pieces together -------------------------------------------------------------------------------------------------
+
+_STEPS = {  # of two tensors of one size: a result, or a write
+    "t": lambda torch, x, y: x.t(), "row": lambda torch, x, y: x[-1:], "add": lambda torch, x, y: x + y,
+    "double": lambda torch, x, y: x * 2, "neg_": lambda torch, x, y: x.neg_(), "fill": lambda torch, x, y: x[0].fill_(7),
+    "copy": lambda torch, x, y: x.copy_(y.clone()),
+    "shift": lambda torch, x, y: x[:, 1:].copy_(x[:, :-1].clone()),
+    "sort": lambda torch, x, y: x.sort()[0], "cat": lambda torch, x, y: torch.cat([x, y])[: len(x)],
+    "int32": lambda torch, x, y: x.to(torch.int32), "mm": lambda torch, x, y: x.float() @ y.float().t(),
+    "clone": lambda torch, x, y: x.clone(), "cumsum": lambda torch, x, y: x.cumsum(1).to(x.dtype),
+}  # fmt: skip
+
+
+def _ran(torch, device, steps):
+    """The values of a program of some steps on a device."""
+    values = [numbers(torch, [3, 3], i, "float32").to(device) for i in range(2)]
+    for name, *indices in steps:
+        x, y = (values[index % len(values)] for index in indices)
+        made = _STEPS[name](torch, x, y if y.shape == x.shape else x)
+        values += [made] if made.dim() == 2 else []
+    return [[each.stride(), each.cpu().clone().contiguous()] for each in values]
+
+
+@program(
+    "together.device",
+    cases=drawn(steps=several(listed([*_STEPS], (0, 8), (0, 8)), 1, 6)),
+    edges=[{"steps": [[name, 0, 1], ["t", 0, 0], [name, -1, 1]]} for name in _STEPS],
+    draws=20,
+)
+def on_device(xp, steps):
+    module = xp.backend
+    return module.run_on_device(lambda: _ran(module.torch, "rush", steps))
+
+
+@on_device.oracle
+def torch_on_device(torch, steps):
+    return _ran(torch, "cpu", steps)

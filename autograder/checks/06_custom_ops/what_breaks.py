@@ -1,4 +1,4 @@
-"""Lab 06, what breaks: which transforms a function survives that was defined in one way or another; and all pieces together."""
+"""Lab 06, what breaks: which transforms a function survives that was defined in one way or another; and pieces together."""
 
 from __future__ import annotations
 
@@ -169,3 +169,41 @@ def torch_training(torch, **case):
         optimizer.step()
 
     return _losses(torch, partial(linear, torch), step, **case | {"compiled": False})
+
+
+# Each example of a batch ---------------------------------------------------------------------------------------------
+
+
+def _of_each_example(torch, op, apply, lead, features, outs, bias, activation, size):
+    """The gradients of each example of a batch, the results of an ensemble, and those of one example by the operator."""
+    x, weight, bias = arguments(torch, lead, features, outs, bias)
+    batch, ensemble = (torch.stack([each + 0.25 * i for i in range(size)]) for each in (x, weight))
+
+    def total(weight, x):
+        return (apply(x, weight, bias, activation) ** 2).sum()
+
+    gradients = torch.vmap(torch.func.grad(total), in_dims=(None, 0))(weight, batch)
+    results = torch.vmap(op, in_dims=(None, 0, None, None))(x, ensemble, bias, activation)
+    alone = torch.autograd.grad((op(x, weight.requires_grad_(), bias, activation) ** 2).sum(), weight)[0]
+    return {"gradients": copied(gradients), "ensemble": copied(results), "alone": copied(alone)}
+
+
+@program(
+    "together.transforms",
+    cases=shapes(size=(1, 4)),
+    edges=[shape([2], activation=name, size=3) for name in ("none", "gelu")],
+    draws=10,
+)
+def examples(xp, **case):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    library = xp.custom_ops.library_fused_linear(namespace)
+    op = getattr(torch.ops, namespace).fused_linear.default
+    apply = xp.custom_ops.fused_linear_function(xp.custom_ops.below_autograd(op)).apply
+    found = _of_each_example(torch, op, apply, **case)
+    library._destroy()
+    return found
+
+
+@examples.oracle
+def torch_examples(torch, **case):
+    return _of_each_example(torch, partial(linear, torch), partial(linear, torch), **case)
