@@ -38,6 +38,9 @@ def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
     Allowed operators, as functions of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.
 
+    >>> softmax(rl.tensor([1000.0, 1000.0]), 0, False).tolist()
+    [0.5, 0.5]
+
     Source: `torch/_decomp/decompositions.py`, `_softmax`.
     """
     x = self.to(float32) if self.dtype is float16 else self

@@ -82,7 +82,8 @@ def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
     Args:
         base: the base before the write.
         view: the step that makes the view. `arguments_of(view)` has the operator's arguments after the tensor by name, with
-            defaults filled in. The operator has a name (`view.operator.schema.name`):
+            defaults filled in. Several numbers, such as `dims`, are a list or a tuple. The operator has a name
+            (`view.operator.schema.name`):
 
             - `alias`, `detach`: the same elements. The base becomes `new` itself, and no operator is called.
             - `view`, `_reshape_alias`: the same elements, row by row. A `view` is the inverse.
@@ -100,6 +101,10 @@ def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
             - `split`, `split_with_sizes`: `slice`s along `dim`. Each has `split_size` elements, and the last one may have fewer; or
               their lengths are `split_sizes`. The index of this view is `view.place`.
         new: a tensor of the view's sizes.
+
+    >>> row = rl.aot.functional.View(rl.ops.aten.select.int, (0, 0))
+    >>> view_inverse(rl.zeros(2, 3), row, rl.ones(3)).tolist()
+    [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
 
     Source: `aten/src/ATen/FunctionalInverses.cpp`.
     """
@@ -174,10 +179,15 @@ class FunctionalTensorWrapper:
 def apply_update(base: Tensor, new: Tensor, views: Sequence[View]) -> Tensor:
     """The base after the value of a view, which several steps made, becomes `new`.
 
-    The first step makes a view of the base, the next step a view of this view, and so on (`view_forward(tensor, step)`). The view
-    that the last step makes is not needed, so the last step is not called. Then, from the last step to the first,
-    `view_inverse(tensor, step, new)` is the new value of the tensor that the step was applied to. Without steps the base becomes
-    `new` itself.
+    `views` is a list or a tuple of steps. The first step makes a view of the base, the next step a view of this view, and so on
+    (`view_forward(tensor, step)`). The view that the last step makes is not needed, so the last step is not called. Then, from the
+    last step to the first, `view_inverse(tensor, step, new)` is the new value of the tensor that the step was applied to. Without
+    steps the base becomes `new` itself.
+
+    >>> View, aten = rl.aot.functional.View, rl.ops.aten
+    >>> views = [View(aten.view.default, ([2, 3],)), View(aten.select.int, (0, 0))]
+    >>> apply_update(rl.arange(6), rl.tensor([7, 8, 9]), views).tolist()
+    [7, 8, 9, 3, 4, 5]
 
     Source: `aten/src/ATen/FunctionalStorageImpl.cpp`, `apply_update`.
     """

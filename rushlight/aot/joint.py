@@ -229,14 +229,19 @@ def joint_forward_backward(
 ) -> tuple[list[Any], list[Tensor | None]]:
     """Run a function, then its backward pass. A joint graph is the trace of this function.
 
-    `function(*primals)` returns a sequence of outputs, which may also be None or numbers. For each output, `needs_tangent` says
-    whether there is a tangent: the gradient with respect to this output, even if the output is not a tensor. `tangents` has them
-    in order. Of the outputs with a tangent, the tensors that require grad are differentiated by one call of `engine.grad`, with
-    respect to all primals that are tensors and require grad. It is no error if an output does not depend on a primal. If no primal
-    requires grad, or no output is differentiated, `engine.grad` is not called.
+    All sequences here are lists or tuples. `function(*primals)` returns the outputs, which may also be None or numbers. For each
+    output, `needs_tangent` says whether there is a tangent: the gradient with respect to this output, even if the output is not a
+    tensor. `tangents` has them in order. Of the outputs with a tangent, the tensors that require grad are differentiated by one
+    call of `engine.grad`, with respect to all primals that are tensors and require grad. It is no error if an output does not
+    depend on a primal. If no primal requires grad, or no output is differentiated, `engine.grad` is not called.
 
     Returns:
         a list of the outputs, and a list with the gradient of each primal, or None if it has none.
+
+    >>> x = rl.tensor([2.0, 3.0]).requires_grad_()
+    >>> outs, grads = joint_forward_backward(lambda x: (x * x,), [x], [rl.ones(2)], [True])
+    >>> outs[0].tolist(), grads[0].tolist()
+    ([4.0, 9.0], [4.0, 6.0])
 
     Source: `torch/_functorch/_aot_autograd/graph_capture_wrappers.py`, `create_joint`.
     """

@@ -146,6 +146,12 @@ def may_recompute(node: Node, info: NodeInfo) -> bool:
        together. Only nodes directly in `node.args` count as arguments. So reductions are saved.
     5. All other nodes may be recomputed.
 
+    >>> f, args = lambda x, w: (rl.sin(x @ w).sum(),), (rl.ones(2, 3), rl.ones(3, 2).requires_grad_())
+    >>> graph = rl.aot.joint.joint_graph(f, args, rl.aot.joint.collect_metadata(f, args)).graph
+    >>> info = rl.aot.partition.classify_nodes(graph, 1)
+    >>> [(node.name, may_recompute(node, info)) for node in graph.nodes if node in info.required_fw]
+    [('primals_1', False), ('primals_2', False), ('mm', False), ('sin', True), ('sum_1', False)]
+
     Source: `torch/_functorch/partitioners.py`, `should_ban_recomputation` and `ban_recomputation_if_allowed`.
     """
     if node.target is operator.getitem or is_view_node(node):
@@ -272,16 +278,21 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
     capacity.
 
     Args:
-        capacities: by pair of points, from and to; a whole number, 0 or more, or `math.inf`. There may be pipes in both directions
-            between two points, and a pipe from a point to itself. Source or sink may have no pipes.
+        capacities: a dict by pair of points, from and to, which is not changed. A capacity is a whole number, 0 or more, or
+            `math.inf`. There may be pipes in both directions between two points, and a pipe from a point to itself. Source or sink
+            may have no pipes.
         source, sink: two different points.
 
     Returns:
-        the cost, and the set of points in the source's part, with the source. All points are those in `capacities`, the source and
-        the sink.
+        a tuple: the cost, and the set of points in the source's part, with the source. All points are those in `capacities`, the
+        source and the sink.
 
     Raises:
         ValueError: there is a path of infinite capacity from source to sink.
+
+    >>> cost, before = minimum_cut({("source", "a"): 3, ("a", "sink"): 2}, "source", "sink")
+    >>> cost, sorted(before)
+    (2, ['a', 'source'])
 
     Source: `networkx.minimum_cut`, which `torch/_functorch/partitioners.py` uses.
     """
@@ -341,15 +352,21 @@ def solve_min_cut(joint: Graph, info: NodeInfo) -> list[Node]:
 
 
 def extract_graph(joint: Graph, inputs: Sequence[Node], outputs: Sequence[Any]) -> Graph:
-    """The part of a graph between some of its nodes and others, as a new graph.
+    """The part of a graph between some of its nodes and others, as a new graph. `joint` does not change.
 
-    It begins with a placeholder for each of `inputs`, in order, with the name and the `meta` of the node, whatever its `op` is in
-    `joint`. Then come copies (`Graph.node_copy`) of all other nodes that the outputs need, in the order of `joint`. The last node
-    is the output, and its value is a tuple: for each of `outputs` the new node, or the value itself if it is not a node (None).
-    An impure node (`node.is_impure()`), such as a random one, may stay even if no output needs it. A joint graph has no writes.
+    `inputs` and `outputs` are lists or tuples. The new graph begins with a placeholder for each of `inputs`, in order, with the
+    name and the `meta` of the node, whatever its `op` is in `joint`. Then come copies (`Graph.node_copy`) of all other nodes that
+    the outputs need, in the order of `joint`. The last node is the output, and its value is a tuple: for each of `outputs` the new
+    node, or the value itself if it is not a node (None). An impure node (`node.is_impure()`), such as a random one, may stay even
+    if no output needs it. A joint graph has no writes.
 
     Raises:
         AssertionError: an output needs a placeholder of `joint` that is not among the inputs.
+
+    >>> graph = rl.fx.symbolic_trace(lambda x: rl.exp(rl.sin(x)) + 1).graph
+    >>> x, sin, exp, add, output = graph.nodes
+    >>> [(node.op, node.name) for node in extract_graph(graph, [sin], [exp]).nodes]
+    [('placeholder', 'sin'), ('call_function', 'exp'), ('output', 'output')]
 
     Source: `torch/_functorch/partitioners.py`, `_extract_graph_with_inputs_outputs`.
     """

@@ -78,9 +78,10 @@ class ProxyTorchDispatchMode(DispatchMode):
 def record_call(mode: ProxyTorchDispatchMode, func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Run an operator and record the call as a node of a graph.
 
-    The node's target is the operator, and its name is that of the operator, `func.schema.name`. It has the args and kwargs of the
-    call, with the node of each tensor, `mode.node_of(tensor)`, in place of the tensor, also in lists and tuples. A list or tuple
-    among them, at any depth, becomes a list. Make the node with `mode.create_node(target, args, kwargs, name)`.
+    `args` is a tuple and `kwargs` a dict. The node's target is the operator, and its name is that of the operator,
+    `func.schema.name`. It has the args and kwargs of the call, with the node of each tensor, `mode.node_of(tensor)`, in place of
+    the tensor, also in lists and tuples. A list or tuple among them, at any depth, becomes a list. Make the node with
+    `mode.create_node(target, args, kwargs, name)`.
 
     Then run the operator on the tensors: `run_meta(func, args, kwargs)`. `mode.track(tensor, node)` records that the node computes
     its result. If the result is a list or tuple, it is the node's `meta["val"]`. Each tensor in it, in order, has a node of its
@@ -92,6 +93,10 @@ def record_call(mode: ProxyTorchDispatchMode, func: Operator, args: tuple, kwarg
 
     Returns:
         the result of the operator.
+
+    >>> graph = rl.aot.make_fx(lambda x: x.split(2)[0] + 1)(rl.ones(4)).graph
+    >>> [(node.name, node.args) for node in graph.nodes if node.op == "call_function"]
+    [('split', (x_1, 2)), ('getitem', (split, 0)), ('getitem_1', (split, 1)), ('add', (getitem, 1))]
 
     Source: `torch/fx/experimental/proxy_tensor.py`, `proxy_call` and `track_tensor_tree`.
     """

@@ -122,11 +122,11 @@ def without_grad(compiled: Callable, written: Sequence[int]) -> Callable:
 def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
     """The results for the caller, from the values that the graph returned: write to inputs, and regenerate views.
 
-    The graph returned first the new value of each input in `meta.mutated` (indices of `args`), in order; then one value for each of
-    `meta.outputs`; then the intermediate bases. For each of these inputs, `meta.inputs[i]` describes the write. If it
-    `mutates_metadata`, give the input its new `sizes`, `strides` and `storage_offset` by `as_strided_`, under `no_grad`. After
-    that, if it `mutates_data`, copy the new value into the input (`copy_`), or into its `detach()` if the write was `hidden` from
-    autograd.
+    `args` and `outs` are lists or tuples. The graph returned first the new value of each input in `meta.mutated` (indices of
+    `args`), in order; then one value for each of `meta.outputs`; then the intermediate bases. For each of these inputs,
+    `meta.inputs[i]` describes the write. If it `mutates_metadata`, give the input its new `sizes`, `strides` and `storage_offset`
+    by `as_strided_`, under `no_grad`. After that, if it `mutates_data`, copy the new value into the input (`copy_`), or into its
+    `detach()` if the write was `hidden` from autograd.
 
     Then each output depends on its `info.output_type`:
 
@@ -138,6 +138,12 @@ def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[
 
     Returns:
         a list of the function's own outputs.
+
+    >>> meta = rl.aot.joint.collect_metadata(lambda x: (x.mul_(2)[0],), [rl.ones(2, 2)])
+    >>> x, new = rl.ones(2, 2), rl.full((2, 2), 2.0)
+    >>> (row,) = run_epilogue(meta, [x], [new, new[0]])
+    >>> x.tolist(), row.tolist(), row._base is x
+    ([[2.0, 2.0], [2.0, 2.0]], [2.0, 2.0], True)
 
     Source: `torch/_functorch/_aot_autograd/runtime_wrappers.py`, `RuntimeWrapper`.
     """

@@ -42,9 +42,13 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
     its name, otherwise forward. The jumps are those of `dis.hasjrel`, a list of numbers.
 
     Returns:
-        for each instruction a tuple (offset, name, argument, target): the offset in bytes of its own unit, not of an
+        a list with a tuple (offset, name, argument, target) for each instruction: the offset in bytes of its own unit, not of an
         `EXTENDED_ARG` before it; its whole argument; and the offset in bytes of the target of a jump, None for
         all other instructions.
+
+    >>> units = [dis.opmap["EXTENDED_ARG"], 1, dis.opmap["BUILD_LIST"], 3]
+    >>> read_instructions((lambda: 0).__code__.replace(co_code=bytes(units)))
+    [(2, 'BUILD_LIST', 259, None)]
 
     Source: `torch/_dynamo/bytecode_transformation.py`, `cleaned_instructions`; CPython's `Lib/dis.py`.
     """
@@ -268,15 +272,20 @@ def successors(instructions: list[Instruction], index: int) -> set[int]:
 def live_names(instructions: list[Instruction], start: int) -> set[str]:
     """The local variables that must be kept if a function stops before `instructions[start]` and is resumed there later.
 
-    They are the names that may be read from there on before they are surely written. An instruction `LOAD_FAST`, `LOAD_DEREF`,
-    `LOAD_CLOSURE`, `LOAD_FAST_AND_CLEAR`, `DELETE_FAST` or `DELETE_DEREF` reads the name in its `arg`; `STORE_FAST` and
-    `STORE_DEREF` write it. A name is surely written if an instruction on the straight path from `start` to the first jump writes
-    it. A later write, on a path that may or may not be taken, does not count.
+    The answer is a set of the names that may be read from there on before they are surely written. An instruction `LOAD_FAST`,
+    `LOAD_DEREF`, `LOAD_CLOSURE`, `LOAD_FAST_AND_CLEAR`, `DELETE_FAST` or `DELETE_DEREF` reads the name in its `arg`; `STORE_FAST`
+    and `STORE_DEREF` write it. A name is surely written if an instruction on the straight path from `start` to the first jump
+    writes it. A later write, on a path that may or may not be taken, does not count.
 
-    `successors(instructions, index)` gives the indices of the instructions that may come next. A jump has its `op` in `JUMPS`. The
-    straight path also ends at an instruction whose `op` is in `ENDS`. An instruction with a `handler` may go to the index
-    `handler[0]` after it has read or written its name. In the handler, the names are surely written that were surely written before
-    this instruction, and the name that it writes itself.
+    `successors(instructions, index)` gives a set of the indices of the instructions that may come next. A jump has its `op` in
+    `JUMPS`. The straight path also ends at an instruction whose `op` is in `ENDS`. An instruction with a `handler` may go to the
+    index `handler[0]` after it has read or written its name. In the handler, the names are surely written that were surely written
+    before this instruction, and the name that it writes itself.
+
+    >>> names = [("LOAD_FAST", "x"), ("STORE_FAST", "y"), ("LOAD_FAST", "y"), ("RETURN_VALUE", None)]
+    >>> instructions = [rl.dynamo.bytecode.Instruction(*each) for each in names]
+    >>> live_names(instructions, 0), live_names(instructions, 2)
+    ({'x'}, {'y'})
 
     Source: `torch/_dynamo/bytecode_analysis.py`, `livevars_analysis`.
     """

@@ -38,8 +38,13 @@ class Region:
 def lookup(entries: list[CacheEntry], L: dict[str, Any]) -> CacheEntry | None:
     """The first entry whose `check` holds for these locals, None if there is none.
 
-    It moves to the front of `entries`, because the next call probably needs it again. The others keep their order. The checks of
-    the entries after it are not called.
+    It moves to the front of the list `entries`, because the next call probably needs it again. The others keep their order. The
+    checks of the entries after it are not called.
+
+    >>> entries = [rl.dynamo.cache.CacheEntry([], {}, lambda L, k=k: L["k"] == k) for k in (1, 2, 3)]
+    >>> second = entries[1]
+    >>> lookup(entries, {"k": 2}) is second, entries.index(second), lookup(entries, {"k": 9})
+    (True, 0, None)
 
     Source: `torch/csrc/dynamo/extra_state.cpp`, `lookup`.
     """
@@ -50,10 +55,14 @@ def lookup(entries: list[CacheEntry], L: dict[str, Any]) -> CacheEntry | None:
 
 
 def recompile_reasons(entries: list[CacheEntry], L: dict[str, Any]) -> list[str]:
-    """Why none of the entries fits: for each entry, in order, a message about the first of its guards that does not hold.
+    """Why none of the entries fits: a list with a message per entry, in order, about its first guard that does not hold.
 
     `guards.failing_guard(entry.guards, entry.scope, L)` finds this guard and `guards.explain_failure(guard, entry.scope, L)` gives
     the message. An entry whose guards all hold gives none.
+
+    >>> entry = rl.dynamo.cache.CacheEntry([rl.dynamo.guards.Guard("L['k']", "L['k'] == 3")], {}, None)
+    >>> recompile_reasons([entry], {"k": 4}), recompile_reasons([entry], {"k": 3})
+    (["L['k'] == 3"], [])
 
     Source: `torch/_dynamo/guards.py`, `get_and_maybe_log_recompilation_reasons`.
     """

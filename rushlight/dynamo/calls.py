@@ -50,6 +50,9 @@ def how_to_call(function: Any) -> str:
 
     The first line that fits counts.
 
+    >>> how_to_call(rl.relu), how_to_call(len), how_to_call(print)
+    ('graph', 'rule', 'break')
+
     Source: `torch/_dynamo/trace_rules.py`, `lookup`.
     """
     if function in BUILTINS:

@@ -78,6 +78,11 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     A condition may be written in any way. For `source._sizes == (2, 3)`, and the like for the other properties of a tensor,
     `explain_failure` has PyTorch's message; for all others the message is the text itself.
 
+    >>> scope = {}
+    >>> guards = guards_for([1, 2], "L['v']", scope)
+    >>> [all(eval(guard, scope, {"L": {"v": value}}) for guard in guards) for value in ([3, 4], [3], (1, 2))]
+    [True, False, False]
+
     Source: `torch/_dynamo/guards.py`, `GuardBuilder`.
     """
     if isinstance(value, (type, ModuleType, BuiltinFunctionType, enum.Enum, rl.dtype)):
@@ -135,13 +140,17 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
     checked in their order, and the first that fails ends the check.
 
     Args:
-        guards: the guards; their sources use `L`, the argument, and the names in `scope`. A guard with an empty source is about
+        guards: a list; the sources use `L`, the argument, and the names in `scope`. A guard with an empty source is about
             no value.
         scope: the globals of the function; it is not changed.
 
     Returns:
         the function. It returns True or False. A source that cannot be evaluated, because a name, an attribute, a key or an index
         is missing or the value has another type (`LookupError`, `AttributeError`, `TypeError`), fails.
+
+    >>> check = build_check([rl.dynamo.guards.Guard("L['x']", "L['x'] > 2")], {})
+    >>> check({"x": 3}), check({"x": 1}), check({})
+    (True, False, False)
 
     Source: `torch/_dynamo/guards.py`, `CheckFunctionManager`, `build_guard_function`.
     """

@@ -56,6 +56,10 @@ def binary_op(
     Raises:
         Unsupported: for anything else.
 
+    >>> graph = rl.dynamo.explain(lambda x, n: x * (n + 1))(rl.ones(2), 3).graphs[0].graph
+    >>> [(node.name, node.args) for node in graph.nodes if node.op == "call_function"]
+    [('mul', (l_x_, 4))]
+
     Source: `torch/_dynamo/variables/builtin.py`, `BuiltinVariable._binop_handlers`.
     """
     if isinstance(left, TensorVariable):
@@ -95,6 +99,10 @@ def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
 
     Raises:
         Unsupported: for a `TensorVariable`, because its data are not known: "Data-dependent branching"; and for any other kind.
+
+    >>> from rushlight.dynamo.variables import ConstantVariable, TupleVariable
+    >>> truth(None, ConstantVariable("")), truth(None, TupleVariable([ConstantVariable(0)]))
+    (False, True)
 
     Source: `torch/_dynamo/symbolic_convert.py`, `generic_jump`.
     """

@@ -153,6 +153,11 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
       - `getattr` with two arguments, if the second is a string that is an identifier: `v = x.shape`;
       - any other function: `v = rushlight.relu(x)`. Its name is `scope.add_global(qualified_name(target), target)`.
 
+    >>> graph = rl.fx.Graph()
+    >>> scope = rl.fx.codegen.Scope(rl.fx.graph._Namespace())
+    >>> statement(graph.call_function(rl.relu, (graph.placeholder("x"),)), "self", scope)
+    'relu = rushlight.relu(x)'
+
     Source: `torch/fx/graph.py`, `emit_node` within `CodeGen._gen_python_code`.
     """
     match node.op:

@@ -54,17 +54,21 @@ def is_reserved(name: str, obj: Any) -> bool:
 def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
     """A unique name in the namespace, as close to `candidate` as possible, which becomes the name of `obj`.
 
-    1. If `obj` is not None and has a name (`namespace._obj_to_name`, by object), return it. Nothing changes.
+    1. If `obj` is not None and has a name (`namespace._obj_to_name`, a dict by object), return it. Nothing changes.
     2. Each run of characters other than ASCII letters, digits and `_` becomes one `_`. An empty candidate becomes `_unnamed`. A
        candidate that begins with a digit gets a `_` in front.
     3. The candidate has a base and a number: `relu_12` has the base `relu` and the number 12. The number is all the digits after
        the last `_`. If there are no digits, or nothing before this `_`, the base is the whole candidate, without a number.
     4. If there is a number, and the candidate is not used (`namespace._used_names`, a set), counting starts with this number.
-       Otherwise it starts with the last number of this base (`namespace._base_count`, by base; 0 if there is none). Then, if the
-       candidate is reserved (`is_reserved(candidate, obj)`), it becomes base, `_`, and the number plus one.
+       Otherwise it starts with the last number of this base (`namespace._base_count`, a dict by base; 0 if there is none). Then, if
+       the candidate is reserved (`is_reserved(candidate, obj)`), it becomes base, `_`, and the number plus one.
     5. While the candidate is used, it becomes base, `_`, and the next number.
 
     The name is then used, its number becomes the last number of the base, and `obj`, if it is not None, gets the name.
+
+    >>> namespace = rl.fx.graph._Namespace()
+    >>> [create_name(namespace, name, None) for name in ("relu", "relu", "relu_7", "relu", "sum", "a.b")]
+    ['relu', 'relu_1', 'relu_7', 'relu_8', 'sum_1', 'a_b']
 
     Source: `torch/fx/graph.py`, `_Namespace.create_name`.
     """

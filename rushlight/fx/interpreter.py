@@ -23,12 +23,19 @@ from rushlight.nn.modules.module import Module
 def run_node(interpreter: Interpreter, node: Node) -> Any:
     """The result of one node, given the results of those before it: `Interpreter.run_node`.
 
-    `interpreter.env` has the values, by node. Replace each node in the arguments by its value: `map_arg(a, fn)` replaces each node
-    in `a`, at any depth, by `fn(node)`. Then call the interpreter's method with the name of the node's `op`, such as
-    `interpreter.call_function(target, args, kwargs)`, which a subclass may override.
+    `interpreter.env` is a dict that has the values by node. Replace each node in the arguments by its value: `map_arg(a, fn)`
+    replaces each node in `a`, at any depth, by `fn(node)`. Then call the interpreter's method with the name of the node's `op`,
+    such as `interpreter.call_function(target, args, kwargs)`, which a subclass may override.
 
     Raises:
         RuntimeError: the node uses a node that `interpreter.env` does not have. (None is a value.)
+
+    >>> graph = rl.fx.Graph()
+    >>> x = graph.placeholder("x")
+    >>> interpreter = rl.fx.Interpreter(rl.fx.GraphModule({}, graph))
+    >>> interpreter.env = {x: 5}
+    >>> run_node(interpreter, graph.call_function(max, (x, 3)))
+    5
 
     Source: `torch/fx/interpreter.py`, `Interpreter.run_node`.
     """

@@ -86,14 +86,21 @@ def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
 def update_args_kwargs(node: Node, args: tuple, kwargs: dict[str, Any]) -> None:
     """Set the arguments of a node, as `node.args = ...`, `node.kwargs = ...` and the creation of a node do.
 
-    Arguments may have nodes anywhere in tuples, lists, dicts (in the values) and slices. `map_arg(a, fn)` returns `a` with each
-    node in it replaced by `fn(node)`, in order, and with lists and dicts made immutable.
+    `args` is a tuple and `kwargs` a dict. They may have nodes anywhere in tuples, lists, dicts (in the values) and slices.
+    `map_arg(a, fn)` returns `a` with each node in it replaced by `fn(node)`, in order, and with lists and dicts made immutable.
 
     - `node._args` and `node._kwargs` become the arguments, made immutable in this way.
     - `node._input_nodes` becomes a dict that is used as an ordered set of the nodes in the arguments: each node is a key once, in
       order, with those of `args` first. All values are None.
     - `users` of a node is a dict of the same kind. First, remove `node` from the users of all nodes that it used before. Then add
       it to the users of each node that it uses now. So if it uses a node before and after, it becomes the last of its users.
+
+    >>> graph = rl.fx.Graph()
+    >>> x, y = graph.placeholder("x"), graph.placeholder("y")
+    >>> node = graph.call_function(rl.cat, ([x, x],))
+    >>> update_args_kwargs(node, ([y, x, y],), {"dim": 0})
+    >>> list(node._input_nodes), list(x.users), list(y.users)
+    ([y, x], [cat], [cat])
 
     Source: `torch/csrc/fx/node.cpp`, `NodeBase__update_args_kwargs`.
     """

@@ -31,6 +31,10 @@ def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | N
     Returns:
         whether a node was erased.
 
+    >>> graph = rl.fx.symbolic_trace(lambda x: (rl.exp(x) * 2, x + 1)[1]).graph
+    >>> eliminate_dead_code(graph), eliminate_dead_code(graph), list(graph.nodes)
+    (True, False, [x, add, output])
+
     Source: `torch/fx/graph.py`, `Graph.eliminate_dead_code`.
     """
     graph.lint()
@@ -104,6 +108,10 @@ def common_subexpressions(graph: Graph) -> Graph:
     These nodes are always copied, and never used for another node: placeholders, `get_attr` nodes and the output; nodes for which
     `is_random(node)` is true; and nodes in `share_memory_with_output(graph)`, because two results must not become one tensor.
 
+    >>> graph = rl.fx.symbolic_trace(lambda x: rl.sin(x * 2) + rl.sin(x * 2)).graph
+    >>> list(graph.nodes), list(common_subexpressions(graph).nodes)
+    ([x, mul, sin, mul_1, sin_1, add, output], [x, mul, sin, add, output])
+
     Source: `torch/_functorch/compile_utils.py`, `fx_graph_cse`.
     """
     new, unique = Graph(), share_memory_with_output(graph)
@@ -150,12 +158,19 @@ def constant_fold(module: GraphModule) -> None:
     """Compute the values that do not depend on the inputs, and make them attributes of the module.
 
     1. Find the nodes with a known value, in order: each `get_attr` node, and each node that uses only nodes with known values,
-       if there is a tensor in these values (`has_tensor(values)`; to create a tensor costs less than to store it). Impure nodes
-       have no known value. `node.is_impure()` is also true for placeholders and the output. `Interpreter(module)` computes a value
-       by `run_node(node)`, from the values in its dict `env`, by node.
+       if there is a tensor in these values (`has_tensor(values)`, which takes any iterable; to create a tensor costs less than to
+       store it). Impure nodes have no known value. `node.is_impure()` is also true for placeholders and the output.
+       `Interpreter(module)` computes a value by `run_node(node)`, from the values in its dict `env`, by node.
     2. Freeze each node whose value is a known Tensor, if a node without a known value uses it: `freeze(module, node, value)`. A
        `get_attr` node does not change.
     3. Eliminate dead code (`eliminate_dead_code(graph)`), and call `module.recompile()`.
+
+    >>> graph = rl.fx.Graph()
+    >>> x, w = (rl.fx.Proxy(node) for node in (graph.placeholder("x"), graph.get_attr("w")))
+    >>> output = graph.output((x * rl.exp(w)).node)
+    >>> module = rl.fx.GraphModule({"w": rl.zeros(2)}, graph)
+    >>> constant_fold(module); [node.op for node in module.graph.nodes]
+    ['placeholder', 'get_attr', 'call_function', 'output']
 
     Source: `torch/_inductor/constant_folding.py`, `constant_fold`.
     """

@@ -53,6 +53,12 @@ def create_arg(tracer: TracerBase, a: Any) -> Any:
     Raises:
         NotImplementedError: `a` is of another type: `argument of type: <class 'set'>`.
 
+    >>> graph = rl.fx.Graph()
+    >>> tracer = rl.fx.proxy.GraphAppendingTracer(graph)
+    >>> x = tracer.proxy(graph.placeholder("x"))
+    >>> create_arg(tracer, ([x, 2], slice(x, None)))
+    ([x, 2], slice(x, None, None))
+
     Source: `torch/fx/proxy.py`, `TracerBase.create_arg`.
     """
     if isinstance(a, Proxy):

@@ -32,12 +32,16 @@ def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> st
 
     Args:
         texts: by file name.
-        command: the compiler and its options, one word each.
+        command: a list or tuple: the compiler and its options, one word each.
         machine: a description of the machine: one str.
 
     Returns:
         24 lower-case hexadecimal digits, the first digits of a cryptographic hash such as `hashlib.sha256(data).hexdigest()`. They
         are the same in every process: Python's own `hash` of a str is not.
+
+    >>> one, other = (cache_key({"a.cpp": text}, ["g++"], "x86_64") for text in ("int f();", "int g();"))
+    >>> len(one), one == other
+    (24, False)
 
     Source: `torch/_inductor/codecache.py`, `code_hash`, `get_hash`.
     """

@@ -131,11 +131,11 @@ class Statements:
 
 
 def emit(code: Statements, value: Expr) -> str:
-    """The name or number of a value in C++. The statements that compute it are added to `code.lines`.
+    """The name or number of a value in C++. The statements that compute it are added to the list `code.lines`.
 
     The first of these rules that applies:
 
-    - The value has been emitted already: its name in `code.names`, by `id(value)`.
+    - The value has been emitted already: its name in the dict `code.names`, by `id(value)`.
     - It is a `Constant`: `literal(value.value, value.dtype)`.
     - It is a `Load` of an element with an expression in `code.store_cache`, by `(value.buffer, value.index)`: that expression.
     - There is a `code.hoist`, the statements before the loop around these statements, and no loop variable in `value.symbols` is
@@ -145,6 +145,11 @@ def emit(code: Statements, value: Expr) -> str:
       emitted yet. So call `text` before `new_name`.
 
     In the last two cases, keep the name in `code.names`.
+
+    >>> code = rl.inductor.cpp.Statements({"x": "in_ptr0"})
+    >>> x = rl.inductor.ir.load("x", rl.inductor.index.Index.of(0), rl.float32)
+    >>> emit(code, rl.inductor.ir.op("mul", x, x)), code.lines
+    ('tmp1', ['const float tmp0 = in_ptr0[0];', 'const float tmp1 = tmp0 * tmp0;'])
 
     Source: `torch/_inductor/codegen/common.py`, `CSE.generate`.
     """

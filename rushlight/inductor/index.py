@@ -198,13 +198,17 @@ def element_index(indices: Sequence[Index], strides: Sequence[int], offset: int)
     """The position in its buffer of the element at `indices` of a strided tensor.
 
     Args:
-        indices: one `Index` for each dimension.
-        strides: of each dimension, in elements; 0 for an expanded dimension.
+        indices: a list or tuple with one `Index` for each dimension.
+        strides: a list or tuple, of each dimension, in elements; 0 for an expanded dimension.
         offset: of the first element, in elements.
 
     Returns:
         an `Index`, also if there are no dimensions: `Index.of(offset)` is the index of a whole number. Add indices with `+`, and
         multiply them by whole numbers with `*`.
+
+    >>> i, j = (Index.of(symbol) for symbol in symbols("i", (4, 6)))
+    >>> print(element_index([i, j], (1, 6), 2))
+    i0 + 6*i1 + 2
 
     Source: `torch/_inductor/ir.py`, `FixedLayout.make_indexer`.
     """
@@ -224,7 +228,9 @@ def quotient(index: Index, divisor: int) -> Index:
 
     `divided(index, divisor)` gives the two indices, whole and rest. `bounds(index)` gives the least and the greatest value.
 
-    So `(12*i + j) // 4` with `j` of size 4 is `3*i`, and with `j` of size 5 it is `3*i + j//4`.
+    >>> i, j, k = (Index.of(symbol) for symbol in symbols("i", (3, 4, 5)))
+    >>> print(quotient(i * 12 + j, 4), " and ", quotient(i * 12 + k, 4))
+    3*i0  and  (i2)//4 + 3*i0
 
     Source: `torch/_inductor/sizevars.py`, `simplify_with_ranges`; `torch/utils/_sympy/functions.py`, `FloorDiv.eval`.
     """
@@ -260,12 +266,16 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
     Both are row-major orders of the same elements: the last dimension varies fastest, whatever the strides are.
 
     Args:
-        indices: one `Index` for each of `new_sizes`.
+        indices: a list or tuple with one `Index` for each of `new_sizes`.
         sizes, new_sizes: of any numbers of dimensions, with the same product, which is not 0.
 
     Returns:
-        one `Index` for each of `sizes`, made with `+`, `*`, `quotient(index, divisor)` and `remainder(index, divisor)`, which
-        use the bounds of an index. An answer that can be a sum of loop variables contains no division.
+        a list with one `Index` for each of `sizes`, made with `+`, `*`, `quotient(index, divisor)` and `remainder(index, divisor)`,
+        which use the bounds of an index. An answer that can be a sum of loop variables contains no division.
+
+    >>> (i,) = (Index.of(symbol) for symbol in symbols("i", (6,)))
+    >>> print(*reshaped_indices([i], (2, 3), (6,)), sep=" and ")
+    (i0)//3 and (i0)%3
 
     Source: `torch/_inductor/ir.py`, `View.dynamic_reshape_indexer`.
     """
@@ -295,8 +305,11 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
             negative if it moves backwards. Each list is as long as `sizes`.
 
     Returns:
-        the loops that remain, outermost first: for each a list of the numbers of the loops that it is made of, in order. No two
-        neighbours in the answer can be merged further. If all loops have one iteration, or there are none: `[]`.
+        a list of the loops that remain, outermost first: for each a list of the numbers of the loops that it is made of, in order.
+        No two neighbours in the answer can be merged further. If all loops have one iteration, or there are none: `[]`.
+
+    >>> merge_dims((8, 4, 6), [(24, 6, 1), (0, 6, 1)])
+    [[0], [1, 2]]
 
     Source: `torch/_inductor/sizevars.py`, `SizeVarAllocator._simplify_loops`.
     """

@@ -179,8 +179,9 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
 
     Args:
         name: of the operation, for `ir.op`.
-        operands: at least one. An operand with `sizes` is a tensor: `load(indices)` is its element, `dtype` its dtype. The other
-            operands are Python numbers, which have no sizes.
+        operands: a list or tuple of at least one. An operand with `sizes` is a tensor: `load(indices)`, with a list or tuple of one
+            `Index` for each dimension, is its element, `dtype` its dtype. The other operands are Python numbers, which have no
+            sizes.
         dtype: of the result. None means the dtype of the computation, which is the `result_type` of the operands.
 
     Returns:
@@ -189,6 +190,11 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
         `ir.op(name, *values, dtype=dtype)` of the operands' values in the dtype of the computation: `ir.cast(element, dtype)` of a
         loaded element, `ir.constant(number, dtype)` of a number. Dimensions are matched from the last one; a dimension of size 1
         of an operand has the index `ZERO`.
+
+    >>> graph = rl.aot.make_fx(lambda x, y: x + y)(rl.ones(2, 3), rl.ones(3))
+    >>> (nest,) = rl.inductor.graph.lower(graph).operations
+    >>> print(nest.value)
+    add(x_1[3*i0 + i1], y_1[i1])
 
     Source: `torch/_inductor/lowering.py`, `make_pointwise`, `broadcast_tensors`, `promote_constants`.
     """
@@ -215,16 +221,22 @@ def reduction(kind: str, operand: Any, dims: Sequence[int], keepdim: bool, dtype
 
     Args:
         kind: "sum", "max", ...
-        operand: a tensor with `sizes`, `dtype`, and `load(indices)`, the element at one `Index` for each dimension.
-        dims: the dimensions to reduce, in any order, counted from either end, each once.
+        operand: a tensor with `sizes`, `dtype`, and `load(indices)`, the element at a list or tuple of one `Index` for each
+            dimension.
+        dims: a list or tuple of the dimensions to reduce, in any order, counted from either end, each once.
         keepdim: whether the result keeps them, with size 1.
         dtype: of the computation and of the result; None means the operand's. Elements are converted to it, with
             `ir.cast(element, dtype)`, before they are reduced.
 
     Returns:
         a `Reduction(sizes, dtype, inner, reduced_sizes, kind)`. `sizes` are the sizes of the result. `reduced_sizes` are the sizes
-        of the reduced dimensions in the operand's order. `inner(indices, reduced)` takes an index for each of `sizes` and one for
-        each of `reduced_sizes` and gives the operand's element, an `Expr`.
+        of the reduced dimensions in the operand's order. `inner(indices, reduced)` takes a list of an index for each of `sizes` and
+        a list of one for each of `reduced_sizes`, and gives the operand's element, an `Expr`.
+
+    >>> graph = rl.aot.make_fx(lambda x: x.sum(1))(rl.ones(2, 3))
+    >>> (nest,) = rl.inductor.graph.lower(graph).operations
+    >>> print(nest.kind, nest.value)
+    sum x_1[3*i0 + r0]
 
     Source: `torch/_inductor/lowering.py`, `_make_reduction_inner`.
     """

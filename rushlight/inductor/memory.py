@@ -29,12 +29,15 @@ def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
     that writes it. An output of the graph is needed after the last step, so it has no last use.
 
     Args:
-        steps: for each step the names that it reads and the names that it writes, in the order of execution. Inputs of the graph
-            have names like any other buffer.
+        steps: for each step a pair: a list of the names that it reads and a list of those that it writes, in the order of
+            execution. Inputs of the graph have names like any other buffer.
         outputs: the names of the graph's outputs.
 
     Returns:
-        for each step the names, each once, in the order of Python's `sorted`.
+        for each step a list of the names, each once, in the order of Python's `sorted`.
+
+    >>> last_uses([(["x"], ["buf0"]), (["buf0", "x"], ["buf1"])], outputs=["buf1"])
+    [[], ['buf0', 'x']]
 
     Source: `torch/_inductor/scheduler.py`, `Scheduler.compute_last_usage` and `free_buffers`.
     """
@@ -58,7 +61,11 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
         nbytes: the size, in bytes, of each buffer that counts. Other names (inputs of the graph) do not count.
 
     Returns:
-        bytes, one number for each step.
+        a list of bytes, one number for each step.
+
+    >>> steps = [(["x"], ["buf0"]), (["buf0"], ["buf1"]), (["buf1"], ["buf2"])]
+    >>> bytes_alive(steps, {"buf0": 4, "buf1": 40, "buf2": 400}, outputs=["buf2"])
+    [4, 44, 440]
 
     Source: `torch/_inductor/memory.py`, `estimate_peak_memory`, whose result is the largest of these numbers.
     """
@@ -83,13 +90,16 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
     candidate left.
 
     Args:
-        candidates: for each buffer that the step writes, in order, the buffers that it can overwrite element by element: those of
-            the same size and dtype of which each element is read only where the same element of the result is written.
+        candidates: a dict: for each buffer that the step writes, in order, the buffers that it can overwrite element by element:
+            those of the same size and dtype of which each element is read only where the same element of the result is written.
         ending: the buffers that this step is the last to use (`last_uses`).
         kept: buffers that must not be overwritten: inputs of the graph, which belong to the caller, and constants.
 
     Returns:
-        for the name of each result that reuses a buffer, the name of that buffer.
+        a dict: for the name of each result that reuses a buffer, the name of that buffer.
+
+    >>> take_over({"buf2": ["x", "buf1"]}, ending=["buf1", "x"], kept=["x"])
+    {'buf2': 'buf1'}
 
     Source: `torch/_inductor/scheduler.py`, `SchedulerNode.decide_inplace_update`.
     """
@@ -121,6 +131,10 @@ def call_lines(
         steps, outputs: as in `last_uses`.
         kept: buffers that are neither allocated nor freed: inputs of the graph and constants.
         updates: for each step the result of `take_over`.
+
+    >>> steps = [(["x"], ["buf0"]), (["buf0"], ["buf1"]), (["buf1"], ["buf2"])]
+    >>> call_lines(steps, ["x"], ["buf2"], [{}, {}, {"buf2": "buf1"}])[-4:]
+    [('call', 1), ('free', 'buf0'), ('reuse', 'buf1', 'buf2'), ('call', 2)]
 
     Source: `torch/_inductor/codegen/wrapper.py`, `codegen_allocation`, `codegen_inplace_reuse`, `codegen_free`.
     """
@@ -156,6 +170,10 @@ def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: 
 
     Returns:
         a new list; `lines` stays unchanged.
+
+    >>> lines = [("allocate", "a"), ("call", 0), ("free", "a"), ("allocate", "b"), ("call", 1)]
+    >>> plan_reuse(lines, {"a": ("float32", 64), "b": ("float32", 64)}, [64, 64])
+    [('allocate', 'a'), ('call', 0), ('reuse', 'a', 'b'), ('call', 1)]
 
     Source: `torch/_inductor/codegen/wrapper.py`, `AllocateLine.plan`, `should_reuse_buffer`, `FreeIfNotReusedLine.plan`.
     """

@@ -37,6 +37,12 @@ def kernel_calls(text: str) -> dict[str, int]:
     kernel. The definitions can have another order than the calls. A text without a call of a kernel gives an empty dictionary. The
     text is the whole generated module, or only the kernels in it and `call`.
 
+    >>> kernel_calls('''
+    ...     cpp_fused_add_0(arg0_1, buf0)
+    ...     cpp_fused_add_0(buf0, buf1)
+    ... ''')
+    {'cpp_fused_add_0': 2}
+
     Source: `PythonWrapperCodegen.generate_kernel_call` in `torch/_inductor/codegen/wrapper.py`.
     """
     counts = {}
@@ -48,7 +54,8 @@ def kernel_calls(text: str) -> dict[str, int]:
 def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
     """The operators that the wrapper calls directly, without a kernel of Inductor's, in the order of the calls.
 
-    Each is (operator, operands, result). There are two forms: a call with memory for the result, and a call that allocates it.
+    Each is a tuple (operator, operands, result), and the operands are a list. There are two forms: a call with memory for the
+    result, and a call that allocates it.
 
         extern_kernels.addmm(arg2_1, arg0_1, reinterpret_tensor(arg1_1, (20, 50), (1, 20), 0), alpha=1, beta=1, out=buf0)
         buf4 = torch.ops.aten.sort.stable(buf0, stable=False, dim=1, descending=False)
@@ -58,6 +65,9 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
     arguments: `arg`, a number, `_`, a number, or `buf` and a number. For a `reinterpret_tensor`, which is a view, the operand is
     its base. A tensor that is passed twice is named twice, and lists, such as `[arg1_1, None]`, are looked through. The result, the
     name after `out=` or before ` = `, is not an operand.
+
+    >>> extern_calls("    extern_kernels.mm(buf1, reinterpret_tensor(arg1_1, (64, 600), (1, 64), 0), out=buf2)")
+    [('extern_kernels.mm', ['buf1', 'arg1_1'], 'buf2')]
 
     Source: `ExternKernelOutLine` and `ExternKernelAllocLine` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -85,6 +95,12 @@ def memory_use(text: str) -> tuple[dict[str, str], int]:
     memory a new name. Lines without `# reuse` at the end, `buf6 = reinterpret_tensor(...)  # alias` and `buf1 = buf0[0]`, only name
     a part of another buffer. Such a name has no memory of its own: after `del buf6` the memory of the other buffer is still in use.
     An argument has no memory of its own either, `del arg0_1`, and is never reused.
+
+    >>> memory_use('''
+    ...     buf0 = empty_strided_cpu((2, 3), (3, 1), torch.float32)
+    ...     buf1 = buf0; del buf0  # reuse
+    ... ''')
+    ({'buf1': 'buf0'}, 24)
 
     Source: `AllocateLine`, `ReuseLine` and `FreeIfNotReusedLine` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -114,8 +130,11 @@ def fused_operations(name: str, known: Sequence[str]) -> list[str] | None:
 
     A name is `cpp_fused`, the operators, and the kernel's number, joined by `_`: `cpp_fused__softmax_mul_relu_3`, or, if no
     operator is known, `cpp_fused_3`. The operators have torch's names, before decomposition, each once and sorted as Python sorts
-    strings. Because these names contain `_`, `known` lists the operators that can occur, in any order. There is exactly one way to
-    read the name as such a sorted list of known operators. For another name, any behaviour is right.
+    strings. Because these names contain `_`, the list `known` has the operators that can occur, in any order. There is exactly one
+    way to read the name as such a sorted list of known operators. For another name, any behaviour is right.
+
+    >>> fused_operations("cpp_fused__softmax_relu_3", ["relu", "softmax", "_softmax"])
+    ['_softmax', 'relu']
 
     Source: `get_fused_kernel_name` in `torch/_inductor/utils.py`.
     """
@@ -132,7 +151,7 @@ def fused_operations(name: str, known: Sequence[str]) -> list[str] | None:
 
 
 def kernel_loops(source: str) -> list[tuple[str, int, int, int, int]]:
-    """The loops of a kernel, (variable, size, step, shared, runs), in the order of its C++ text.
+    """The loops of a kernel, a list of tuples (variable, size, step, shared, runs), in the order of its C++ text.
 
     A loop is a line of this form. Its body follows in braces, which are on lines of their own with the indent of the loop.
 
@@ -144,6 +163,13 @@ def kernel_loops(source: str) -> list[tuple[str, int, int, int, int]]:
     before is `#pragma omp for`. It is n if that line ends in `collapse(n)`, because the threads then share the iterations of n
     nested loops, beginning with this one. Otherwise it is 0. `runs` is the number of times that the body runs while the kernel
     runs once, in all threads together: four times for the loop above, if there is no loop around it.
+
+    >>> kernel_loops('''
+    ...     for(int64_t x0=static_cast<int64_t>(0L); x0<static_cast<int64_t>(40L); x0+=static_cast<int64_t>(16L))
+    ...     {
+    ...     }
+    ... ''')
+    [('x0', 40, 16, 0, 3)]
 
     Source: `LoopLevel.lines` in `torch/_inductor/codegen/cpp.py`.
     """
@@ -179,6 +205,9 @@ def kernel_reductions(source: str) -> list[str]:
         IndexValue<float> tmp_acc0 = IndexValue<float>{0, ...};            argmax or argmin: ... is the initial value of max or min
         Welford<float> tmp_acc0 = Welford<float>();                        mean and variance together, by Welford's algorithm
 
+    >>> kernel_reductions("    float tmp_acc0 = 0;"), kernel_reductions("    bool tmp_acc0 = 0;")
+    (['sum'], ['any'])
+
     Source: `reduction_init` in `torch/_inductor/codegen/cpp.py`.
     """
     kinds = [
@@ -209,6 +238,12 @@ def bytes_moved(text: str) -> list[tuple[str, int]]:
         buf2 = buf1; del buf1  # reuse
 
     A line that is only `buf2 = buf1` or `buf2 = buf1[0]` is followed by an `assert_size_stride` of `buf2`.
+
+    >>> kernel = ["cpp_fused_relu_0 = async_compile.cpp_pybinding(['float*'], r'''", "#include <a.h>"]
+    >>> kernel += ['extern "C"  void  kernel(float* in_out_ptr0)']
+    >>> call = ["    buf0 = empty_strided_cpu((2, 3), (3, 1), torch.float32)", "    cpp_fused_relu_0(buf0)"]
+    >>> bytes_moved(chr(10).join(kernel + call))
+    [('cpp_fused_relu_0', 48)]
 
     Source: `BaseSchedulerNode.get_read_write_buffers_sizes` in `torch/_inductor/scheduler.py` counts only the elements in use.
     """
@@ -256,6 +291,12 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
     - `count == 3`, then two or more spaces and `#`, the condition that is false: ("0/0", "count", "value", "3", None). The value is
       its `repr`, with quotation marks if it is a string; in a string, `#` comes after at most one space. The argument can be an
       expression, `xs[0]` or `len(xs)`.
+
+    >>> recompilations('''
+    ... V [__recompiles] Recompiling function f in a.py:1
+    ... V [__recompiles]     - 0/0: tensor 'x' size mismatch at index 0. expected 4, actual 5
+    ... ''')
+    [('f', [('0/0', 'x', 'size', '4', '5')])]
 
     Source: `get_and_maybe_log_recompilation_reasons` in `torch/_dynamo/guards.py`.
     """

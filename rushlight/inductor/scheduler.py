@@ -39,6 +39,12 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
     expressions are equal (`==`) if and only if they are the same sum of the same loop variables. `extract_read_writes(computed)`
     gives the elements that a nest reads, as a list, and the element that it writes; each has a `buffer` and an `index`.
 
+    >>> graph = rl.aot.make_fx(lambda x: (lambda y: (y, y + 1, y.t() + 1))(x.exp()))(rl.ones(3, 3))
+    >>> nodes = rl.inductor.scheduler.create_nodes(rl.inductor.graph.lower(graph).operations)
+    >>> exp, same_order, transposed = (node.nests[0] for node in nodes)
+    >>> can_fuse(exp, same_order), can_fuse(exp, transposed)
+    (True, False)
+
     Source: `torch/_inductor/scheduler.py`, `Scheduler.can_fuse_vertical`, `fusable_read_and_write`.
     """
     first_reads, first_write = extract_read_writes(first)
