@@ -11,7 +11,9 @@ from autograder.check import function_of, is_bench, phase_exercises
 from autograder.course import phases
 
 
-@pytest.mark.parametrize(("phase", "exercise"), [(phase, name) for phase in phases() for name in phase_exercises(phase)])
+@pytest.mark.parametrize(
+    ("phase", "exercise"), [(phase, name) for phase in phases() for name in phase_exercises(phase)]
+)
 def test_the_example_of_an_exercise_gives_what_it_says(phase, exercise):
     function = function_of(exercise)
     names = vars(sys.modules[function.__module__]) | {"rl": rl} | ({"torch": torch} if is_bench(phase) else {})
