@@ -395,7 +395,7 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
     answers = {
         "right up to entry 1 of 2": ["SumBackward0", "ExpBackward0"],
         "all 2 entries are right, but others are missing": right[:2],
-        "a prediction is a list, and yours is": 3,
+        "yours raises TypeError": 3,
         "yours raises KeyError": None,
     }
     for words, answer_of_mine in answers.items():
