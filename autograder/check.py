@@ -42,7 +42,8 @@ class Check:
     result lists calls that the contract does not allow, and these are named without a hint of the check's own. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
     `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
-    `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.
+    `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long. If it
+    is a `prediction`, the verdict says how much of it is right, but not torch's answer.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Check:
     disposable: bool = False
     draws: int | None = None
     show: Callable[..., str] | None = None
+    prediction: bool = False
     reference: Callable | None = None
 
     @cached_property
@@ -101,13 +103,14 @@ def program(
     disposable: bool = False,
     draws: int | None = None,
     show: Callable[..., str] | None = None,
+    prediction: bool = False,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show)
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show, prediction)
         return _registry[name]
 
     return register
@@ -245,7 +248,7 @@ class Verdict:
         if self.case is not None:
             rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
-            rows += [("yours", self.mine), ("torch's", self.theirs)]
+            rows += [("yours", self.mine)] + ([("torch's", self.theirs)] if self.theirs else [])
             rows += [("raised", self.raised)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []

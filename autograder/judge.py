@@ -60,6 +60,7 @@ from .observe import (
     SubjectDied,
     SubjectTimedOut,
     Tree,
+    agreement,
     difference,
     observe_call,
     raised_of,
@@ -350,7 +351,7 @@ class Judge:
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         self._describe(verdict, check, found)
-        verdict.message = difference(found.mine, found.theirs)
+        verdict.message = (agreement if check.prediction else difference)(found.mine, found.theirs)
         verdict.mine = _safely(show, found.mine)
         if found.raised is not None and found.ended:
             verdict.mine += _safely(show_frames, found.raised)
@@ -374,7 +375,7 @@ class Judge:
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = check.show(torch, **found.case) if check.show else ""
         verdict.oracle = source(check.reference) if check.reference else ""
-        verdict.theirs = show(found.theirs)
+        verdict.theirs = "" if check.prediction else show(found.theirs)
 
 
 class ShrinkTimeout(BaseException):

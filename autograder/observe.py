@@ -14,6 +14,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
@@ -364,6 +365,16 @@ def _difference(mine: Tree, theirs: Tree, where: str) -> str | None:
         case _:
             return None if mine == theirs else f"{at}yours {show(mine)}, torch's {show(theirs)}"
     return next((found for m, t, path in pairs if (found := _difference(m, t, path))), None)
+
+
+def agreement(mine: Tree, theirs: Tree) -> str:
+    """How much of a prediction, which is a list, is right, in words that do not tell torch's answer."""
+    if not isinstance(mine, list):
+        return difference(mine, theirs)
+    right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
+    if right == len(mine):
+        return f"all {right} entries are right, but others are missing"
+    return f"right up to entry {right} of {len(mine)}"
 
 
 def _tensor_difference(mine: Tree, theirs: Tree, at: str) -> str | None:

@@ -590,3 +590,49 @@ def recompute__with_the_engine(ctx, *grads):
         raise Refused("nothing to go back through")
     engine.execute([edge for edge, _ in pairs], [grad for _, grad in pairs], False, False)
     return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+
+
+def backward_order__by_match(program):
+    match program:
+        case "exp":
+            return ("SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad")
+        case "head":
+            linear = ["AddmmBackward0", "AccumulateGrad", "TBackward0", "AccumulateGrad"]
+            return ["NllLossBackward0", "LogSoftmaxBackward0", *linear]
+        case "detach":
+            return ["SumBackward0", *["MulBackward0"] * 2, *["SliceBackward0"] * 2, "AccumulateGrad"]
+        case "diamond":
+            return [f"{name}Backward0" for name in ["Sum", "Mul", "Add", "Tanh", "Sigmoid"]] + ["AccumulateGrad"]
+        case "no_grad":
+            return ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"]
+
+
+def backward_order__from_a_text(program):
+    text = """
+    exp: Sum Mul Exp
+    head: NllLoss LogSoftmax Addmm . T
+    detach: Sum Mul Mul Slice Slice
+    diamond: Sum Mul Add Tanh Sigmoid
+    no_grad: Sum Relu Div
+    """
+    lines = dict(line.split(":") for line in text.split("\n") if ":" in line)
+    names = {key.strip(): value.split() for key, value in lines.items()}[program]
+    return [f"{name}Backward0" if name != "." else "AccumulateGrad" for name in [*names, "."]]
+
+
+def saved_tensors__by_if(program):
+    if program == "constant":
+        return ["MulBackward0.other"]
+    if program == "both":
+        return ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"]
+    return ["MmBackward0.self"] if program == "input" else ["SigmoidBackward0.result", "ReluBackward0.result"]
+
+
+def saved_tensors__as_tuples(program):
+    saved = {
+        "constant": (("Mul", "other"),),
+        "both": (("Mul", "other"), ("Mul", "self"), ("Exp", "result")),
+        "result": (("Sigmoid", "result"), ("Relu", "result")),
+        "input": (("Mm", "self"),),
+    }
+    return tuple(f"{node}Backward0.{name}" for node, name in saved[program])

@@ -386,3 +386,25 @@ def test_endless_recursion_is_shown_by_its_innermost_frames():
     done = subprocess.run([sys.executable, "-c", ENDLESS], env=path, capture_output=True, text=True)
     first, *frames = done.stdout.splitlines() or [done.stderr]
     assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES
+
+
+def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
+    from rushlight.course import predictions
+
+    right = predictions.backward_order("exp")
+    answers = {
+        "right up to entry 1 of 2": ["SumBackward0", "ExpBackward0"],
+        "all 2 entries are right, but others are missing": right[:2],
+        "yours raises TypeError": 3,
+        "yours raises KeyError": None,
+    }
+    for words, answer_of_mine in answers.items():
+        fill(predictions.backward_order, _saying(answer_of_mine))
+        verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
+        restore(predictions.backward_order)
+        assert verdict.outcome == DISAGREED and words in verdict.message
+        assert "AccumulateGrad" not in str(verdict)
+
+
+def _saying(prediction):
+    return lambda program: {}[program] if prediction is None else prediction

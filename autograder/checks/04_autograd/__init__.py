@@ -1,3 +1,3 @@
 """The checks of lab 04, a module for each topic."""
 
-TOPICS = ("graph", "formulas", "engine", "modes", "functions", "together")  # in the order of the lab
+TOPICS = ("predictions", "graph", "formulas", "engine", "modes", "functions", "together")  # in the order of the lab

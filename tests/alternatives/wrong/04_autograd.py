@@ -870,3 +870,36 @@ def recomputed(ctx, grads, leaf=None, enabled=True, together=True):
     for some in [pairs] if together else [[pair] for pair in pairs]:
         backward([x for x, _ in some], [grad for _, grad in some])
     return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+
+
+def backward_order__with_the_weight_before_the_bias(program):
+    return {
+        "exp": ["SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad"],
+        "head": [
+            "NllLossBackward0",
+            "LogSoftmaxBackward0",
+            "AddmmBackward0",
+            "TBackward0",
+            "AccumulateGrad",
+            "AccumulateGrad",
+        ],
+        "detach": ["SumBackward0", *["MulBackward0"] * 2, *["SliceBackward0"] * 2, "AccumulateGrad"],
+        "diamond": [
+            "SumBackward0",
+            "MulBackward0",
+            "AddBackward0",
+            "TanhBackward0",
+            "SigmoidBackward0",
+            "AccumulateGrad",
+        ],
+        "no_grad": ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"],
+    }[program]
+
+
+def saved_tensors__both_factors_always(program):
+    return {
+        "constant": ["MulBackward0.other", "MulBackward0.self"],
+        "both": ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"],
+        "result": ["SigmoidBackward0.result", "ReluBackward0.result"],
+        "input": ["MmBackward0.self"],
+    }[program]
