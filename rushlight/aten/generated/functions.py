@@ -2935,6 +2935,53 @@ def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e
     return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
+def native_layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=None, **numpy_names):
+    if numpy_names or normalized_shape is None or eps is None:
+        return call_by_name([native_layer_norm_op], locals())
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(native_layer_norm_op, input, normalized_shape, weight, bias, eps)
+    return native_layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps)
+
+
+def native_layer_norm_backward(
+    grad_out=None,
+    input=None,
+    normalized_shape=None,
+    mean=None,
+    rstd=None,
+    weight=None,
+    bias=None,
+    output_mask=None,
+    **numpy_names,
+):
+    if numpy_names or normalized_shape is None or output_mask is None:
+        return call_by_name([native_layer_norm_backward_op], locals())
+    try:
+        key_set = (
+            grad_out._key_set
+            | input._key_set
+            | mean._key_set
+            | rstd._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            native_layer_norm_backward_op, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+        )
+    return native_layer_norm_backward_op.table[key_set](
+        grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+    )
+
+
 def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
     if numpy_names or normalized_shape is None:
         return call_by_name([rms_norm_op], locals())
@@ -8897,6 +8944,12 @@ group_norm_op = declare(
 )
 layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
+)
+native_layer_norm_op = declare(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"
+)
+native_layer_norm_backward_op = declare(
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
 conv1d_op = declare(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import fits_fast_path
 from rushlight.aten.strided import Tensor, strides_for
@@ -141,7 +143,9 @@ def safe_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """`softmax`, but 0 where all elements along `dim` are minus infinity, not nan.
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `_safe_softmax`."""
     is_plain = fits_fast_path(self) and self.numel() and not self.is_meta and not local.modes
-    if is_plain and self._array.max(dim, initial=-math.inf).min() > -math.inf:
-        return functions.softmax(self, dim, dtype)
+    if is_plain:
+        result = functions.softmax(self, dim, dtype)
+        if not np.isnan(np.atleast_1d(result._array).take(0, dim)).any():  # a line of minus infinity is NaN throughout
+            return result
     all_masked = functions.all(functions.eq(self, -math.inf), dim, True)
     return functions.where(all_masked, 0.0, functions.softmax(self.masked_fill(all_masked, 0.0), dim, dtype))
