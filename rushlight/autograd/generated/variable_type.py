@@ -10,32 +10,32 @@ import math
 from rushlight.aten.generated.functions import (
     _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _linalg_svd_op,
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
-    _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
-    _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
-    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
-    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
-    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
-    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op,
-    avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op,
-    baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
-    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
-    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
-    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
-    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
-    bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
-    clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
-    clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op,
-    constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op, cos_op, cos_out_op,
-    cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, div_Scalar_op,
-    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
-    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
-    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
-    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op,
-    fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op,
-    floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
+    _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op,
+    _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op,
+    abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op,
+    addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
+    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
+    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
+    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
+    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op,
+    bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
+    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
+    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
+    bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
+    bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
+    ceil_out_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op,
+    clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op,
+    clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op,
+    clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op,
+    cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op,
+    div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op,
+    dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
+    embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
+    erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op,
+    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op,
+    fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op,
+    floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
     fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
     gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
     hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
@@ -3634,6 +3634,63 @@ class MseLossBackward0(Node):
 
     def release_variables(node):
         node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class ScaledDotProductFlashAttentionForCpuBackward0(Node):
+    saved_attn_mask = saved_key = saved_logsumexp = saved_output = saved_query = saved_value = None
+    _saved_attn_mask, _raw_saved_attn_mask = tensor_getters("saved_attn_mask")
+    _saved_key, _raw_saved_key = tensor_getters("saved_key")
+    _saved_logsumexp, _raw_saved_logsumexp = tensor_getters("saved_logsumexp")
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_query, _raw_saved_query = tensor_getters("saved_query")
+    _saved_value, _raw_saved_value = tensor_getters("saved_value")
+    _saved_dropout_p = value_getter("dropout_p")
+    _saved_is_causal = value_getter("is_causal")
+    _saved_scale = value_getter("scale")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(
+                node,
+                [
+                    node.saved_attn_mask,
+                    node.saved_key,
+                    node.saved_logsumexp,
+                    node.saved_output,
+                    node.saved_query,
+                    node.saved_value,
+                ],
+            )
+            return (
+                None,
+                None,
+                None,
+            )
+        grad = grads[0]
+        attn_mask = unpack(node, node.saved_attn_mask)
+        key = unpack(node, node.saved_key)
+        logsumexp = unpack(node, node.saved_logsumexp)
+        output = unpack(node, node.saved_output)
+        query = unpack(node, node.saved_query)
+        value = unpack(node, node.saved_value)
+        return functions._scaled_dot_product_flash_attention_for_cpu_backward(
+            grad,
+            query,
+            key,
+            value,
+            output,
+            detach_result(logsumexp),
+            node.dropout_p,
+            node.is_causal,
+            attn_mask=attn_mask,
+            scale=node.scale,
+        )
+
+    def release_variables(node):
+        node.saved_attn_mask = node.saved_key = node.saved_logsumexp = node.saved_output = node.saved_query = (
+            node.saved_value
+        ) = None
         node.released = True
 
 
@@ -8982,6 +9039,48 @@ def mse_loss(key_set, self, target, reduction):
     return result
 
 
+def _scaled_dot_product_flash_attention_for_cpu(key_set, query, key, value, dropout_p, is_causal, attn_mask, scale):
+    if (
+        not local.grad_enabled
+        or query._autograd is None is query._base
+        and key._autograd is None is key._base
+        and value._autograd is None is value._base
+        and (not isinstance(attn_mask, Tensor) or attn_mask._autograd is None is attn_mask._base)
+    ):
+        return _scaled_dot_product_flash_attention_for_cpu_op.below[key_set](
+            query, key, value, dropout_p, is_causal, attn_mask, scale
+        )
+    check_no_requires_grad("_scaled_dot_product_flash_attention_for_cpu", "attn_mask", attn_mask)
+    edges = [gradient_edge(query), gradient_edge(key), gradient_edge(value)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([query, key, value]):
+        return _scaled_dot_product_flash_attention_for_cpu_op.below[key_set](
+            query, key, value, dropout_p, is_causal, attn_mask, scale
+        )
+    node = ScaledDotProductFlashAttentionForCpuBackward0()
+    node.next_edges = edges
+    node.dropout_p = dropout_p
+    node.is_causal = is_causal
+    node.scale = scale
+    node.saved_attn_mask = save(attn_mask)
+    node.saved_key = save(key)
+    node.saved_query = save(query)
+    node.saved_value = save(value)
+    result = call_below(
+        _scaled_dot_product_flash_attention_for_cpu_op.below[key_set],
+        query,
+        key,
+        value,
+        dropout_p,
+        is_causal,
+        attn_mask,
+        scale,
+    )
+    set_history(result, node, [True, False])
+    node.saved_logsumexp = save(result[1], True)
+    node.saved_output = save(result[0], True)
+    return result
+
+
 def native_layer_norm(key_set, input, normalized_shape, weight, bias, eps):
     if (
         not local.grad_enabled
@@ -9612,7 +9711,8 @@ AUTOGRAD = {
     max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
     binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
-    mse_loss, native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
+    mse_loss, _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
+    native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
     nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
     _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward,
     diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
