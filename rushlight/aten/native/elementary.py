@@ -98,6 +98,7 @@ def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
 
 
 POWERS = {  # of floating numbers: faster, and `sqrt` differs from `power` at -inf
+    1: np.positive,
     2: np.square,
     3: lambda x: x * x * x,
     0.5: np.sqrt,
@@ -229,6 +230,8 @@ def soft_plus(x: np.ndarray, beta: np.ndarray, threshold: np.ndarray) -> np.ndar
 
 
 def leaky(x: np.ndarray, negative_slope: np.ndarray) -> np.ndarray:
+    if 0 < negative_slope <= 1:
+        return np.maximum(x, x * negative_slope)
     return choose(x > 0, x, x * negative_slope)
 
 
@@ -356,6 +359,11 @@ def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
+    if 0 <= negative_slope <= 1:
+        slope = (x > 0).astype(grad.dtype)
+        np.maximum(slope, negative_slope, out=slope)
+        slope *= grad
+        return slope
     return choose(x > 0, grad, grad * negative_slope)
 
 

@@ -252,7 +252,19 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
     return Output((batch, rows, columns), None, self.dtype)
 
 
-@partial(Structured, meta_bmm)
+class Bmm(Structured):
+    """A structured kernel with a fast path for two batches that numpy can multiply without a conversion."""
+
+    def functional(self, a, b):
+        if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
+            return super().functional(a, b)
+        a_sizes, b_sizes = a._array.shape, b._array.shape
+        if len(a_sizes) != 3 or len(b_sizes) != 3 or a_sizes[::2] != b_sizes[:2] or 0 in a_sizes + b_sizes:
+            return super().functional(a, b)
+        return wrap_contiguous(np.ascontiguousarray(batched_product(a._array, b._array)), a.dtype)
+
+
+@partial(Bmm, meta_bmm)
 def bmm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
     if out.numel() == 0:
         return
@@ -564,6 +576,9 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
             return matmul(self.squeeze(0), other, out)
         if other.size(0) == 1 and is_watched(other):
             return matmul(self, other.squeeze(0), out)
+    is_watched_now = is_watched(self) or is_watched(other) or dispatch.fast_path_disabled
+    if self.dim() == other.dim() == 3 and self.size(0) == other.size(0) and out is None and not is_watched_now:
+        return functions.bmm(self, other)  # as below, where nothing would be expanded
     is_vector = other.dim() == 1
     batch = infer_size(self.shape[:-2], other.shape[:-2])
     many, rows, inner = math.prod(batch), 1 if self.dim() == 1 else self.size(-2), self.size(-1)
