@@ -189,13 +189,13 @@ def flash_attention_for_cpu_backward(
     np.exp(weights, weights)
     grads = [_by_position(each._sizes, each.dtype) for each in (query, key, value)]
     of_query, of_key, of_value = (each._array for each in grads)
-    of_value[...] = np.matmul(weights.swapaxes(2, 3), grad)
+    np.matmul(weights.swapaxes(2, 3), grad, of_value)
     slope = np.matmul(grad, value._array.swapaxes(2, 3))
-    slope -= np.add.reduce(grad * out._array, 3, keepdims=True)
+    slope -= np.einsum("bhle,bhle->bhl", grad, out._array)[..., None]
     slope *= weights
     slope *= factor
-    of_query[...] = np.matmul(slope, key._array)
-    of_key[...] = np.matmul(slope.swapaxes(2, 3), query._array)
+    np.matmul(slope, key._array, of_query)
+    np.matmul(slope.swapaxes(2, 3), query._array, of_key)
     return tuple(grads)
 
 

@@ -342,7 +342,7 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
     t = np.abs(x)
     t *= 0.3275911 * math.sqrt(0.5)
     t += 1
-    np.divide(1, t, t)
+    t = 1 / t
     tail = t * TAIL[0]
     for coefficient in TAIL[1:]:
         tail += coefficient
@@ -350,7 +350,7 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
     tail *= bell
     below = (x > 0).astype(x.dtype)
     below -= tail
-    return np.abs(below, below)
+    return np.abs(below)
 
 
 def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -360,8 +360,7 @@ def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
     if 0 <= negative_slope <= 1:
-        slope = (x > 0).astype(grad.dtype)
-        np.maximum(slope, negative_slope, out=slope)
+        slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
         slope *= grad
         return slope
     return choose(x > 0, grad, grad * negative_slope)

@@ -309,25 +309,29 @@ def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kind
     return wrap_contiguous(array, self.dtype)
 
 
-def broadcast_strided(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
+def broadcast_strided(
+    function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...], result: dtype | None = None
+) -> Tensor | None:
     """The result for a tensor and another one of its dtype, of any sizes, or a number, if numpy gives it the strides that PyTorch
-    does, else None."""
+    does, else None. Its dtype is `result`, or that of the operands."""
     if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor) and self.dtype is other.dtype:
         operand = other._array
-    elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS:
+    elif is_exact_number(other, self.dtype):
         operand = other
     else:
         return None
     sizes = common_sizes(self, other)
     strides = output_strides(sizes, (geometry(self), geometry(other)))
     array = function(self._array, operand)
-    if not array.size or array.strides != tuple(stride * array.itemsize for stride in strides):
+    if not array.size or array.strides != tuple([stride * array.itemsize for stride in strides]):
         return None
-    result = plain_alias(wrap_contiguous(array.ravel(order="K"), self.dtype), Size(sizes), strides, 0)
-    result._array = array
-    return result
+    if array.flags.c_contiguous:
+        return wrap_contiguous(np.asarray(array), result or self.dtype)
+    view = plain_alias(wrap_contiguous(array.ravel(order="K"), result or self.dtype), Size(sizes), strides, 0)
+    view._array = array
+    return view
 
 
 def fits_fast_path(self: Tensor) -> bool:
@@ -471,11 +475,24 @@ div_mode = Structured(
 
 # Comparison and logic ------------------------------------------------------------------------------------------------
 
-compare, combine_bits = partial(pointwise, dtypes=comparison), partial(pointwise, dtypes=exact, kinds=INTEGERS)
+
+def compare(function: np.ufunc) -> Structured:
+    """The kernel of a comparison of two operands, with the fast path `broadcast_strided`."""
+    kernel = pointwise(function, comparison)
+    slow_path = kernel.functional
+
+    def functional(self: Operand, other: Operand) -> Tensor:
+        result = broadcast_strided(function, self, other, EVERY, bool_)
+        return slow_path(self, other) if result is None else result
+
+    kernel.functional = functional
+    return kernel
+
+
 eq, ne, lt, le, gt, ge = map(compare, (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
-logical_and, logical_or, logical_xor, logical_not = map(
-    compare, (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
-)
+logical_and, logical_or, logical_xor = map(compare, (np.logical_and, np.logical_or, np.logical_xor))
+logical_not = pointwise(np.logical_not, comparison)
+combine_bits = partial(pointwise, dtypes=exact, kinds=INTEGERS)
 bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
 shift_bits = partial(pointwise, dtypes=exact, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
 bitwise_left_shift, bitwise_right_shift = map(shift_bits, (np.left_shift, np.right_shift))
