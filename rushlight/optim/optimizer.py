@@ -450,11 +450,17 @@ def _fast_adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad:
             tensor._storage.version += writes
 
 
-def _are_plain(tensors: Iterable[Tensor], settings: Iterable) -> bool:
-    """Whether numpy can compute with these tensors and numbers as the operators do, and nothing observes the operators."""
+def _are_plain(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
+    """Whether numpy can compute with the tensors of each parameter (the last is the number of steps) and these numbers as the
+    operators do, and nothing observes the operators."""
     if local.modes or any(each.__class__ not in (float, int, bool) for each in settings):
         return False
-    return all(fits_fast_path(each) and each._key_set == TENSOR_KEYS["cpu"] for each in tensors)
+    for param, *others, step in tensors:
+        if any(each.dtype is not param.dtype or each._sizes != param._sizes for each in others):
+            return False
+        if not all(fits_fast_path(each) and each._key_set == TENSOR_KEYS["cpu"] for each in (param, *others, step)):
+            return False
+    return True
 
 
 class Adam(Optimizer):
@@ -494,10 +500,8 @@ class Adam(Optimizer):
         names = ("lr", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay")
         settings = {"beta1": group["betas"][0], "beta2": group["betas"][1], **{name: group[name] for name in names}}
         grads = [param.grad for param in params]
-        alike = all(param.dtype is grad.dtype is avg.dtype for param, grad, avg in zip(params, grads, exp_avgs))
-        is_plain = (
-            alike and not largest and _are_plain(chain(params, grads, exp_avgs, exp_avg_sqs, steps), settings.values())
-        )
+        tensors = zip(params, grads, exp_avgs, exp_avg_sqs, steps)
+        is_plain = not largest and _are_plain(tensors, settings.values())
         (_fast_adam if is_plain else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
 
 
