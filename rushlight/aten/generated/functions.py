@@ -3633,27 +3633,21 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
             | local.included
         ) & ~local.excluded
     except AttributeError:
-        return return_types.named(
-            return_types._scaled_dot_product_flash_attention_for_cpu_backward,
-            invoke(
-                _scaled_dot_product_flash_attention_for_cpu_backward_op,
-                grad_out,
-                query,
-                key,
-                value,
-                out,
-                logsumexp,
-                dropout_p,
-                is_causal,
-                attn_mask,
-                scale,
-            ),
+        return invoke(
+            _scaled_dot_product_flash_attention_for_cpu_backward_op,
+            grad_out,
+            query,
+            key,
+            value,
+            out,
+            logsumexp,
+            dropout_p,
+            is_causal,
+            attn_mask,
+            scale,
         )
-    return return_types.named(
-        return_types._scaled_dot_product_flash_attention_for_cpu_backward,
-        _scaled_dot_product_flash_attention_for_cpu_backward_op.table[key_set](
-            grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale
-        ),
+    return _scaled_dot_product_flash_attention_for_cpu_backward_op.table[key_set](
+        grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale
     )
 
 
@@ -8211,7 +8205,6 @@ return_types.define("sort_out", ("values", "indices"))
 return_types.define("topk", ("values", "indices"))
 return_types.define("topk_out", ("values", "indices"))
 return_types.define("_scaled_dot_product_flash_attention_for_cpu", ("output", "logsumexp"))
-return_types.define("_scaled_dot_product_flash_attention_for_cpu_backward", ("grad_query", "grad_key", "grad_value"))
 
 # ---- Operators
 
