@@ -383,8 +383,9 @@ dispatch.cache_clearers.append(_plans.clear)
 def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
     """Cache, for calls with arguments of these types, a compiled function that makes the stack from the arguments."""
     parts, defaults = [], []
+    by_position = min(len(args), len(operator.schema.positional))
     for i, (argument, value) in enumerate(zip(operator.schema.arguments, stack)):
-        if i < len(args):
+        if i < by_position:
             source, passed = f"args[{i}]", args[i]
         elif argument.name in kwargs:
             source, passed = f"kwargs[{argument.name!r}]", kwargs[argument.name]
@@ -392,9 +393,12 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
             source, passed = f"defaults[{len(defaults)}]", value
             defaults.append(value)
         if value is not passed:
-            if value != (passed,):
+            if i < by_position < len(args) and value is not args[i] and value == args[i:]:  # sizes without brackets
+                source = f"args[{i}:]"
+            elif value == (passed,):
+                source = f"({source},)"
+            else:
                 return
-            source = f"({source},)"
         parts.append(source)
     tensors = [i for i, value in enumerate(stack) if hasattr(value, "_key_set")]
     if not tensors and may_be_number(operator.schema, operator.schema.arguments[0]):

@@ -278,6 +278,25 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
     return functions.sigmoid_backward(grad, x.sigmoid()) * (x < threshold) * beta
 
 
+def layer_norm_backward(
+    grad: Tensor, input: Tensor, normalized_shape, mean: Tensor, rstd: Tensor, weight, bias, mask
+) -> Sequence[Tensor | None]:
+    """`native_layer_norm_backward`, or, if this backward pass is recorded, the operators of which it is made: they compute the mean
+    and 1 / sqrt(variance + eps) again, because the gradient goes through them, too.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `layer_norm_double_backward`."""
+    if not (local.grad_enabled or local.modes):
+        return functions.native_layer_norm_backward(grad, input, normalized_shape, mean, rstd, weight, bias, mask)
+    dims = tuple(range(-len(normalized_shape), 0))
+    centred = input - input.mean(dims, True)
+    variance = (centred * centred).mean(dims, True)
+    eps = (rstd**-2 - variance).detach()
+    rstd = (variance + eps).rsqrt()
+    normal = centred * rstd
+    slope = grad if weight is None else grad * weight
+    of_input = (slope - slope.mean(dims, True) - normal * (slope * normal).mean(dims, True)) * rstd
+    return of_input, grad * normal, grad
+
+
 # Gathering -----------------------------------------------------------------------------------------------------------
 
 

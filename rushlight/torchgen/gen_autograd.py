@@ -205,7 +205,7 @@ def node_class(derivative: Derivative) -> str:
     for name, indices in users.items():
         test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in indices)} else None"
         lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
-    if derivative.is_joint:
+    if "grad_input_mask" in needs[0].formula:
         lines.append("        grad_input_mask = [edge.node is not None for edge in node.next_edges]")
     if derivative.takes_list or derivative.is_joint:
         lines.append(f"        return {needs[0].formula}")

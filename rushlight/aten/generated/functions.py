@@ -18,31 +18,32 @@ from rushlight.library import call_by_name, check_out_options, declare, invoke, 
 
 __all__ = [
     "_adaptive_avg_pool2d", "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data",
-    "_reshape_alias", "_safe_softmax", "_scaled_dot_product_attention_math", "_softmax", "_softmax_backward_data",
-    "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all",
-    "allclose", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_",
-    "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
-    "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
-    "clip_", "clone", "column_stack", "concat", "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution",
-    "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout",
-    "dropout_", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal",
-    "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip",
-    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell",
-    "gt", "hstack", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select",
-    "isclose", "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_",
-    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul",
-    "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "moveaxis", "movedim", "mul",
-    "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer", "permute", "positive",
-    "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "reciprocal",
-    "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm", "rnn_relu",
-    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter",
-    "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_",
-    "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_",
-    "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t", "take_along_dim", "tan", "tan_", "tanh",
-    "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind",
-    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "_reshape_alias", "_safe_softmax", "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_to_copy", "_unique2",
+    "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "allclose", "amax", "amin",
+    "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_", "as_strided_scatter", "baddbmm",
+    "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
+    "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum",
+    "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
+    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
+    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
+    "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
+    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan",
+    "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
+    "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell",
+    "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median",
+    "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal",
+    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
+    "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt",
+    "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid",
+    "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt",
+    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
+    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -2935,6 +2936,53 @@ def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e
     return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
+def native_layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=None, **numpy_names):
+    if numpy_names or normalized_shape is None or eps is None:
+        return call_by_name([native_layer_norm_op], locals())
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(native_layer_norm_op, input, normalized_shape, weight, bias, eps)
+    return native_layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps)
+
+
+def native_layer_norm_backward(
+    grad_out=None,
+    input=None,
+    normalized_shape=None,
+    mean=None,
+    rstd=None,
+    weight=None,
+    bias=None,
+    output_mask=None,
+    **numpy_names,
+):
+    if numpy_names or normalized_shape is None or output_mask is None:
+        return call_by_name([native_layer_norm_backward_op], locals())
+    try:
+        key_set = (
+            grad_out._key_set
+            | input._key_set
+            | mean._key_set
+            | rstd._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            native_layer_norm_backward_op, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+        )
+    return native_layer_norm_backward_op.table[key_set](
+        grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+    )
+
+
 def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
     if numpy_names or normalized_shape is None:
         return call_by_name([rms_norm_op], locals())
@@ -3534,6 +3582,72 @@ def _scaled_dot_product_attention_math(
         )
     return _scaled_dot_product_attention_math_op.table[key_set](
         query, key, value, attn_mask, dropout_p, is_causal, dropout_mask, scale, enable_gqa
+    )
+
+
+def _scaled_dot_product_flash_attention_for_cpu(
+    query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None
+):
+    try:
+        key_set = (
+            query._key_set
+            | key._key_set
+            | value._key_set
+            | (0 if attn_mask is None else attn_mask._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return return_types.named(
+            return_types._scaled_dot_product_flash_attention_for_cpu,
+            invoke(
+                _scaled_dot_product_flash_attention_for_cpu_op,
+                query,
+                key,
+                value,
+                dropout_p,
+                is_causal,
+                attn_mask,
+                scale,
+            ),
+        )
+    return return_types.named(
+        return_types._scaled_dot_product_flash_attention_for_cpu,
+        _scaled_dot_product_flash_attention_for_cpu_op.table[key_set](
+            query, key, value, dropout_p, is_causal, attn_mask, scale
+        ),
+    )
+
+
+def _scaled_dot_product_flash_attention_for_cpu_backward(
+    grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None
+):
+    try:
+        key_set = (
+            grad_out._key_set
+            | query._key_set
+            | key._key_set
+            | value._key_set
+            | out._key_set
+            | logsumexp._key_set
+            | (0 if attn_mask is None else attn_mask._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _scaled_dot_product_flash_attention_for_cpu_backward_op,
+            grad_out,
+            query,
+            key,
+            value,
+            out,
+            logsumexp,
+            dropout_p,
+            is_causal,
+            attn_mask,
+            scale,
+        )
+    return _scaled_dot_product_flash_attention_for_cpu_backward_op.table[key_set](
+        grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale
     )
 
 
@@ -8090,6 +8204,7 @@ return_types.define("sort", ("values", "indices"))
 return_types.define("sort_out", ("values", "indices"))
 return_types.define("topk", ("values", "indices"))
 return_types.define("topk_out", ("values", "indices"))
+return_types.define("_scaled_dot_product_flash_attention_for_cpu", ("output", "logsumexp"))
 
 # ---- Operators
 
@@ -8898,6 +9013,12 @@ group_norm_op = declare(
 layer_norm_op = declare(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
+native_layer_norm_op = declare(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"
+)
+native_layer_norm_backward_op = declare(
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+)
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
 conv1d_op = declare(
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor"
@@ -9004,6 +9125,12 @@ replication_pad3d_backward_grad_input_op = declare(
 _safe_softmax_op = declare("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 _scaled_dot_product_attention_math_op = declare(
     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
+)
+_scaled_dot_product_flash_attention_for_cpu_op = declare(
+    "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"
+)
+_scaled_dot_product_flash_attention_for_cpu_backward_op = declare(
+    "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"
 )
 scaled_dot_product_attention_op = declare(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"

@@ -1,17 +1,22 @@
 """Scaled dot-product attention: each query takes a mean of the values, weighted by how well their keys fit the query.
 
 In PyTorch: `aten/src/ATen/native/transformers/attention.cpp`. Here the weights of all queries are in memory at once, as in
-`_scaled_dot_product_attention_math`. Left out: the fused kernels, which compute the same block by block. The result has the
-layout of the fused kernel of the CPU where PyTorch calls that kernel.
+`_scaled_dot_product_attention_math`, also in the fused kernel, which in PyTorch computes them block by block. The result has the
+layout of the fused kernel of the CPU where PyTorch calls that kernel. Left out: the fused kernels of other devices.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import fits_fast_path
-from rushlight.aten.strided import Tensor, strides_for
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
+from rushlight.aten.native.reductions import line_maxima, line_sums
+from rushlight.aten.strided import Tensor, empty_strided, strides_for
+from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
 
@@ -40,6 +45,11 @@ def scaled_dot_product_attention(
     _check(query, key, value, attn_mask)
     mask = _additive(attn_mask, query.dtype)
     is_fused = _is_fused(query, key, value, attn_mask, dropout_p)
+    has_kernel = is_fused and mask is None and (scale is None or scale > 0)
+    is_plain = query.dtype in SIMPLE_DTYPES and not query.is_meta and not local.modes
+    if has_kernel and is_plain and not dispatch.fast_path_disabled:
+        flash_attention = functions._scaled_dot_product_flash_attention_for_cpu
+        return flash_attention(query, key, value, 0.0, is_causal, scale=scale)[0]
     if is_fused and is_causal and mask is not None:  # the fused kernel takes both
         mask, is_causal = mask + _additive(_causal_mask(query, key), query.dtype), False
     args = (query, key, value, mask, dropout_p, is_causal)
@@ -125,6 +135,70 @@ def scaled_dot_product_attention_math(
     return attn.matmul(value).to(origin_dtype), attn.to(origin_dtype)
 
 
+def flash_attention_for_cpu(
+    query: Tensor, key: Tensor, value: Tensor, dropout_p: float, is_causal: bool, attn_mask: Mask, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    """The fused kernel: the result for (batch, heads, length, width), and the logarithm of the sum of exp of each query's scores.
+    From these the gradient computes the weights again. Left out: a mask, dropout, and half precision.
+    Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention`."""
+    if attn_mask is not None or dropout_p or query.dtype not in SIMPLE_DTYPES:
+        raise NotImplementedError("rushlight leaves out a mask, dropout and half precision in the fused kernel")
+    weights = _scores(query, key, is_causal, scale)
+    largest = line_maxima(weights, -1)
+    weights -= largest
+    np.exp(weights, weights)
+    total = line_sums(weights, -1)
+    weights /= total
+    out = empty_strided(query._sizes, strides_for(query, None), query.dtype)
+    np.matmul(weights, value._array, out._array)
+    logsumexp = _by_position(query._sizes[:3], query.dtype)
+    logsumexp._array[...] = (largest + np.log(total))[..., 0]
+    return out, logsumexp
+
+
+def _scores(query: Tensor, key: Tensor, is_causal: bool, scale: float | None) -> np.ndarray:
+    scores = np.matmul(query._array, key._array.swapaxes(2, 3))
+    scores *= 1 / math.sqrt(query.size(3)) if scale is None else scale
+    if is_causal:
+        scores += np.where(np.tri(*scores.shape[2:], dtype=np.bool_), 0, -math.inf).astype(scores.dtype)
+    return scores
+
+
+def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
+    """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
+    batch, heads, length, *rest = sizes
+    return functions.transpose(functions.empty((batch, length, heads, *rest), dtype=dtype), 1, 2)
+
+
+def flash_attention_for_cpu_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Mask,
+    scale: float | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
+    grad, factor = grad_out._array, 1 / math.sqrt(query.size(3)) if scale is None else scale
+    weights = _scores(query, key, is_causal, scale)
+    weights -= logsumexp._array[..., None]
+    np.exp(weights, weights)
+    grads = [_by_position(each._sizes, each.dtype) for each in (query, key, value)]
+    of_query, of_key, of_value = (each._array for each in grads)
+    np.matmul(weights.swapaxes(2, 3), grad, of_value)
+    slope = np.matmul(grad, value._array.swapaxes(2, 3))
+    slope -= np.einsum("bhle,bhle->bhl", grad, out._array)[..., None]
+    slope *= weights
+    slope *= factor
+    np.matmul(slope, key._array, of_query)
+    np.matmul(slope.swapaxes(2, 3), query._array, of_key)
+    return tuple(grads)
+
+
 def _causal_mask(query: Tensor, key: Tensor) -> Tensor:
     return functions.ones((query.size(-2), key.size(-2)), dtype=bool_, device=query.device).tril()
 
@@ -141,7 +215,9 @@ def safe_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """`softmax`, but 0 where all elements along `dim` are minus infinity, not nan.
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `_safe_softmax`."""
     is_plain = fits_fast_path(self) and self.numel() and not self.is_meta and not local.modes
-    if is_plain and self._array.max(dim, initial=-math.inf).min() > -math.inf:
-        return functions.softmax(self, dim, dtype)
+    if is_plain:
+        result = functions.softmax(self, dim, dtype)
+        if not np.isnan(np.atleast_1d(result._array).take(0, dim)).any():  # a line of minus infinity is NaN throughout
+            return result
     all_masked = functions.all(functions.eq(self, -math.inf), dim, True)
     return functions.where(all_masked, 0.0, functions.softmax(self.masked_fill(all_masked, 0.0), dim, dtype))

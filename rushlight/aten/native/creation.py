@@ -44,8 +44,9 @@ def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None,
     """An uninitialised tensor, contiguous by default (`memory_format`)."""
     if memory_format is preserve_format:
         raise RuntimeError("empty has no tensor whose memory format it could preserve")
-    strides = channels_last_strides(size) if memory_format is channels_last else contiguous_strides(size)
-    return empty_strided(size, strides, dtype, on)
+    if memory_format is channels_last:
+        return empty_strided(size, channels_last_strides(size), dtype, on)
+    return _new(size, dtype, on)
 
 
 def _empty_strided(on: str, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -58,6 +59,12 @@ empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(
 
 
 def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
+    if device in (None, "cpu"):
+        dtype = dtype or get_default_dtype()
+        try:
+            return wrap_contiguous(np.empty(size, dtype.numpy), dtype)
+        except (ValueError, MemoryError):
+            pass  # `empty_strided` raises PyTorch's error
     return empty_strided(size, contiguous_strides(size), dtype, device_type(device))
 
 
@@ -104,7 +111,7 @@ def fill(self, value) -> Tensor:
 
 def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`self.new_...`: a tensor of other sizes with, by default, the dtype and the device of `self`."""
-    return _new(size, dtype or self.dtype, device or self.device)
+    return _new(size, dtype or self.dtype, device or self._storage.device_type)
 
 
 def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -118,8 +125,13 @@ def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_m
 def filled(value: int) -> tuple[Callable, ...]:
     """The kernels of `zeros` or `ones`, of its out= form, of `..._like` and of `new_...`."""
 
+    def fill(made: Tensor) -> Tensor:
+        if not made.is_meta:
+            made._array.fill(value)
+        return made
+
     def new(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-        return fill_(_new(size, dtype, device), value)
+        return fill(_new(size, dtype, device))
 
     def out(size, out: Tensor) -> Tensor:
         return full_out(size, value, out)
@@ -128,7 +140,7 @@ def filled(value: int) -> tuple[Callable, ...]:
         return full_like(self, value, *options)
 
     def new_as(self, size, *options) -> Tensor:
-        return new_full(self, size, value, *options)
+        return fill(new_empty(self, size, *options))
 
     return new, out, like, new_as
 

@@ -15,11 +15,11 @@ from functools import partial
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import convert
+from rushlight.aten.native.pointwise import convert, fits_fast_path
 from rushlight.aten.native.reductions import accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import is_watched
 from rushlight.aten.strided import Tensor, contiguous_strides, infer_size, wrap_contiguous, wrap_dim
-from rushlight.aten.structured import Output, Structured, allocate, resize_output
+from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import (
@@ -265,7 +265,19 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
     return Output((batch, rows, columns), None, self.dtype)
 
 
-@partial(Structured, meta_bmm)
+class Bmm(Structured):
+    """A structured kernel with a fast path for two batches that numpy can multiply without a conversion."""
+
+    def functional(self, a, b):
+        if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
+            return super().functional(a, b)
+        a_sizes, b_sizes = a._array.shape, b._array.shape
+        if len(a_sizes) != 3 or len(b_sizes) != 3 or a_sizes[::2] != b_sizes[:2] or 0 in a_sizes + b_sizes:
+            return super().functional(a, b)
+        return wrap_contiguous(np.ascontiguousarray(batched_product(a._array, b._array)), a.dtype)
+
+
+@partial(Bmm, meta_bmm)
 def bmm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
     if out.numel() == 0:
         return
@@ -371,11 +383,8 @@ def vector_norm(
     """(sum of |x| ** ord) ** (1 / ord). For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the number of elements
     that are not 0. float16 is computed in float32. Source: `aten/src/ATen/native/cpu/ReduceOpsKernel.cpp`, `norm_kernel`."""
     x, over = self._array.astype(accumulate_dtype(out.dtype), copy=False), axes(self, dim)
-    if ord == 2 and over is None:
-        flat = x.reshape(-1)
-        found = np.sqrt(np.dot(flat, flat))
-    elif ord == 2:
-        found = np.sqrt(np.add.reduce(x * x, over, keepdims=keepdim))
+    if ord == 2:
+        found = euclidean_norm(x, over, keepdim)
     elif ord == 0:
         found = np.add.reduce(x != 0, over, x.dtype, keepdims=keepdim)
     elif math.isinf(ord):
@@ -383,6 +392,26 @@ def vector_norm(
     else:
         found = np.add.reduce(np.abs(x) ** ord, over, keepdims=keepdim) ** (1 / ord)
     out._array[...] = found
+
+
+def euclidean_norm(x: np.ndarray, over: tuple[int, ...] | None, keepdim: bool) -> np.ndarray:
+    if over is None and not keepdim:
+        flat = x.reshape(-1)
+        return np.sqrt(np.dot(flat, flat))
+    return np.sqrt(np.add.reduce(x * x, over, keepdims=keepdim))
+
+
+def vector_norm_functional(
+    self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None
+) -> Tensor:
+    """The functional form, with a fast path for the most frequent norm, over one dimension or all."""
+    if ord == 2 and dtype is None and fits_fast_path(self) and not self.is_meta and (not dim or len(dim) == 1):
+        found = euclidean_norm(self._array, axes(self, dim), keepdim)
+        return wrap_contiguous(np.asarray(found, order="C"), self.dtype)
+    return call_functional(vector_norm, (self, ord, dim, keepdim, dtype))
+
+
+vector_norm.functional = vector_norm_functional
 
 
 class _LinAlgError(RuntimeError):
@@ -560,6 +589,9 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
             return matmul(self.squeeze(0), other, out)
         if other.size(0) == 1 and is_watched(other):
             return matmul(self, other.squeeze(0), out)
+    is_watched_now = is_watched(self) or is_watched(other) or dispatch.fast_path_disabled
+    if self.dim() == other.dim() == 3 and self.size(0) == other.size(0) and out is None and not is_watched_now:
+        return functions.bmm(self, other)  # as below, where nothing would be expanded
     is_vector = other.dim() == 1
     batch = infer_size(self.shape[:-2], other.shape[:-2])
     many, rows, inner = math.prod(batch), 1 if self.dim() == 1 else self.size(-2), self.size(-1)

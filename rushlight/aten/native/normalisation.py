@@ -2,19 +2,23 @@
 
 Normalisation subtracts the mean and divides by the standard deviation: over the features of each sample (`layer_norm`,
 `rms_norm`), over groups of them (`group_norm`), or over the samples of each feature (`batch_norm`). All are composites here:
-autograd differentiates the operators that they call. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `group_norm.cpp`,
+autograd differentiates the operators that they call. Only `layer_norm` also has a kernel and a formula of its own
+(`native_layer_norm`), as its fast path. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `group_norm.cpp`,
 `Normalization.cpp`, with kernels and formulas of their own.
 Left out: `instance_norm`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import Tensor
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
+from rushlight.aten.native.reductions import line_sums
+from rushlight.aten.strided import Tensor, wrap_contiguous
 from rushlight.aten.structured import check_floating as _check_floating
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
@@ -74,6 +78,81 @@ def layer_norm(
     if bias is not None:
         result = result + bias
     return result.to(input.dtype)
+
+
+def fast_layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch."""
+    if fits_fast_path(input) and input.numel() and not input.is_meta and not local.modes:
+        return functions.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+    return layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
+
+
+def native_layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`layer_norm` of float32 and float64, and the mean and 1 / sqrt(variance + eps) of each sample, which its gradient needs.
+    Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm_cpu`."""
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    if any(parameter is not None and parameter.dtype is not input.dtype for parameter in (weight, bias)):
+        raise RuntimeError(f"mixed dtype (CPU): {input.dtype.type_name} with parameters of another one")
+    if input.dtype not in SIMPLE_DTYPES:
+        raise NotImplementedError(f"native_layer_norm is left out for '{input.dtype.type_name}': call layer_norm")
+    sizes = input.shape[: -len(normalized_shape)] + (1,) * len(normalized_shape)
+    x, count = _samples(input, normalized_shape), math.prod(normalized_shape)
+    mean = line_sums(x, 1) / count
+    result = x - mean
+    rstd = 1 / np.sqrt(line_sums(np.square(result), 1) / count + eps)
+    result *= rstd
+    if weight is not None:
+        result *= weight._array.reshape(count)
+    if bias is not None:
+        result += bias._array.reshape(count)
+    found = result.reshape(input.shape), mean.reshape(sizes), rstd.reshape(sizes)
+    return tuple(wrap_contiguous(each, input.dtype) for each in found)
+
+
+def native_layer_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of `input`, `weight` and `bias`, those of `output_mask`.
+    Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm_backward_cpu`."""
+    grad, x = (_samples(each, normalized_shape) for each in (grad_out, input))
+    count, dtype = math.prod(normalized_shape), input.dtype
+    rstd = rstd._array.reshape(-1, 1)
+    normal = x - mean._array.reshape(-1, 1)
+    normal *= rstd
+    results = [None, None, None]
+    if output_mask[2]:
+        results[2] = wrap_contiguous(np.add.reduce(grad, 0).reshape(normalized_shape), dtype)
+    if output_mask[1]:
+        results[1] = wrap_contiguous(np.add.reduce(grad * normal, 0).reshape(normalized_shape), dtype)
+    if output_mask[0]:
+        slope = grad if weight is None else grad * weight._array.reshape(count)
+        normal *= line_sums(slope * normal, 1) / count
+        normal += line_sums(slope, 1) / count
+        result = slope - normal
+        result *= rstd
+        results[0] = wrap_contiguous(result.reshape(input.shape), dtype)
+    return tuple(results)
+
+
+def _samples(self: Tensor, normalized_shape: Sequence[int]) -> np.ndarray:
+    """The samples as contiguous rows."""
+    return np.ascontiguousarray(self._array).reshape(-1, math.prod(normalized_shape))
 
 
 def rms_norm(

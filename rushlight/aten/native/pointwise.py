@@ -25,7 +25,16 @@ from rushlight.aten.iterator import (
     operand_arrays,
     output_strides,
 )
-from rushlight.aten.strided import Tensor, infer_size, plain_strides, strides_for, wrap_contiguous, wrap_like
+from rushlight.aten.strided import (
+    Size,
+    Tensor,
+    infer_size,
+    plain_alias,
+    plain_strides,
+    strides_for,
+    wrap_contiguous,
+    wrap_like,
+)
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -225,8 +234,11 @@ def with_fast_path(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
         operand = fast_operand(self, other, alpha, kinds)
         if operand is not None:
             return wrap_like(function(self._array, operand), self)
-        result = broadcast_contiguous(function, self, other, kinds) if is_one(*alpha) else None
-        return slow_path(self, other, *alpha) if result is None else result
+        for fast_path in (broadcast_contiguous, broadcast_strided) if is_one(*alpha) else ():
+            result = fast_path(function, self, other, kinds)
+            if result is not None:
+                return result
+        return slow_path(self, other, *alpha)
 
     def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
         operand = None if self.is_meta else fast_operand(self, other, alpha, kinds)
@@ -256,13 +268,20 @@ def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, 
         if self.dtype is not other.dtype or not (is_same or is_scalar):
             return None
         operand = other._array
-    elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS and 0 not in self._sizes:
+    elif 0 not in self._sizes and is_exact_number(other, self.dtype):
         operand = other
     else:
         return None
     if is_one(*alpha):
         return operand
     return operand * alpha[0] if self.dtype in SIMPLE_DTYPES and alpha[0].__class__ in PLAIN_NUMBERS else None
+
+
+def is_exact_number(value: Operand, dtype: dtype) -> bool:
+    """Whether numpy computes with this number and an array of this dtype as PyTorch does."""
+    if dtype is int64:
+        return value.__class__ is int and -(2**63) <= value < 2**63
+    return dtype in SIMPLE_DTYPES and value.__class__ in PLAIN_NUMBERS
 
 
 def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
@@ -290,6 +309,31 @@ def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kind
     return wrap_contiguous(array, self.dtype)
 
 
+def broadcast_strided(
+    function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...], result: dtype | None = None
+) -> Tensor | None:
+    """The result for a tensor and another one of its dtype, of any sizes, or a number, if numpy gives it the strides that PyTorch
+    does, else None. Its dtype is `result`, or that of the operands."""
+    if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
+        return None
+    if isinstance(other, Tensor) and self.dtype is other.dtype:
+        operand = other._array
+    elif is_exact_number(other, self.dtype):
+        operand = other
+    else:
+        return None
+    sizes = common_sizes(self, other)
+    strides = output_strides(sizes, (geometry(self), geometry(other)))
+    array = function(self._array, operand)
+    if not array.size or array.strides != tuple([stride * array.itemsize for stride in strides]):
+        return None
+    if array.flags.c_contiguous:
+        return wrap_contiguous(np.asarray(array), result or self.dtype)
+    view = plain_alias(wrap_contiguous(array.ravel(order="K"), result or self.dtype), Size(sizes), strides, 0)
+    view._array = array
+    return view
+
+
 def fits_fast_path(self: Tensor) -> bool:
     """Whether numpy can compute directly with the array of `self`, and its result needs no conversion."""
     return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.fast_path_disabled
@@ -313,7 +357,7 @@ def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) 
 def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
     """The structured kernel of `function(self, alpha * other)`: add and sub."""
 
-    def meta(self: Operand, other: Operand, alpha: Scalar) -> Output:
+    def meta(self: Operand, other: Operand, alpha: Scalar = 1) -> Output:
         if check is not None:
             check(self, other)
         common = common_dtype(self, other)
@@ -431,11 +475,24 @@ div_mode = Structured(
 
 # Comparison and logic ------------------------------------------------------------------------------------------------
 
-compare, combine_bits = partial(pointwise, dtypes=comparison), partial(pointwise, dtypes=exact, kinds=INTEGERS)
+
+def compare(function: np.ufunc) -> Structured:
+    """The kernel of a comparison of two operands, with the fast path `broadcast_strided`."""
+    kernel = pointwise(function, comparison)
+    slow_path = kernel.functional
+
+    def functional(self: Operand, other: Operand) -> Tensor:
+        result = broadcast_strided(function, self, other, EVERY, bool_)
+        return slow_path(self, other) if result is None else result
+
+    kernel.functional = functional
+    return kernel
+
+
 eq, ne, lt, le, gt, ge = map(compare, (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
-logical_and, logical_or, logical_xor, logical_not = map(
-    compare, (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
-)
+logical_and, logical_or, logical_xor = map(compare, (np.logical_and, np.logical_or, np.logical_xor))
+logical_not = pointwise(np.logical_not, comparison)
+combine_bits = partial(pointwise, dtypes=exact, kinds=INTEGERS)
 bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
 shift_bits = partial(pointwise, dtypes=exact, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
 bitwise_left_shift, bitwise_right_shift = map(shift_bits, (np.left_shift, np.right_shift))

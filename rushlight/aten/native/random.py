@@ -25,7 +25,7 @@ from rushlight.aten.native.functional_forms import clone_preserve_strides
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
-from rushlight.c10 import storage
+from rushlight.c10 import dispatch, storage
 from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import (
     BOOLEAN,
@@ -218,11 +218,11 @@ def normal_fill(generator: Generator, count: int, of: dtype) -> np.ndarray:
     whole, tail = count - count % 16, 16 if count % 16 else 0
     unused = 0 if of in REDUCED_FLOATING else count - whole  # for these, PyTorch draws no numbers that it does not use
     uniform = uniform_real(generator, whole + unused + tail, real)
-    blocks = np.concatenate([uniform[:whole], uniform[whole + unused :]]).reshape(-1, 16)
+    blocks = (np.concatenate([uniform[:whole], uniform[whole + unused :]]) if tail else uniform).reshape(-1, 16)
     radius = np.sqrt(-2.0 * np.log(1 - blocks[:, :8], dtype=np.float64))
     theta = (real(2 * np.pi) * blocks[:, 8:]).astype(np.float64)  # float32 rounds the angle, and the results show it
     samples = np.concatenate([radius * np.cos(theta), radius * np.sin(theta)], 1).ravel()
-    return np.concatenate([samples[: count - tail], samples[whole:]])
+    return np.concatenate([samples[: count - tail], samples[whole:]]) if tail else samples
 
 
 def uniform_int(generator: Generator, count: int, span: int, base: int) -> np.ndarray:
@@ -240,8 +240,9 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_serial_kernel`."""
     assert_no_internal_overlap(self)
     if not self.is_meta and self.numel():
-        (array,) = loop_arrays(self, (), self.dtype)
-        array[...] = draw(generator or default_generator, self.numel()).reshape(array.shape)
+        is_plain = self._has_plain_strides and not dispatch.fast_path_disabled
+        array = self._array if is_plain else loop_arrays(self, (), self.dtype)[0]
+        array[...] = draw(generator or default_generator, array.size).reshape(array.shape)
     return self
 
 
@@ -265,6 +266,8 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Gener
     low, span = float(real(from_)), float(real(to) - real(from_))
 
     def draw(generator: Generator, count: int) -> np.ndarray:
+        if (low, span, final) == (0, 1, real):
+            return uniform_real(generator, count, real)
         x = uniform_real(generator, count, real).astype(np.float64)
         drawn = (x * span + low).astype(real).astype(final)  # one rounding, as a fused multiply-add
         return np.where(drawn == final(to), final(from_), drawn)  # a number may have been rounded up to `to`

@@ -452,13 +452,29 @@ def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
     """
     half = array.itemsize == 2
     x = array.astype(np.float32) if half else array
-    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
+    shifted = x - line_maxima(x, dim)
     total = line_sums(np.exp(shifted), dim)
     if half and dim in (-1, array.ndim - 1):
         shifted -= np.log(total.astype(array.dtype).astype(np.float32)).astype(array.dtype)
     else:
         shifted -= np.log(total, total)
     return shifted.astype(array.dtype, copy=False)
+
+
+def fast_softmax(array: np.ndarray, dim: int) -> np.ndarray:
+    """`softmax` of a contiguous array of float32 or float64, along its last dimension faster."""
+    weights = array - line_maxima(array, dim)
+    np.exp(weights, weights)
+    weights /= line_sums(weights, dim)
+    return weights
+
+
+def line_maxima(array: np.ndarray, dim: int) -> np.ndarray:
+    """The largest elements along a dimension, which stays with size 1. numpy takes long for short rows, so they become columns."""
+    if dim in (-1, array.ndim - 1) and array.shape[-1] <= 64 and fits_row_sums(array):
+        columns = np.ascontiguousarray(array.reshape(-1, array.shape[-1]).T)
+        return np.maximum.reduce(columns, 0).reshape(*array.shape[:-1], 1)
+    return np.maximum.reduce(array, dim, keepdims=True)
 
 
 def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
@@ -479,8 +495,10 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
     return np.ones(count, dtype)
 
 
-def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
-    """The structured kernel of `_softmax` or `_log_softmax`."""
+def softmax_kernel(
+    name: str, kernel: Callable[[np.ndarray, int], np.ndarray], fast: Callable | None = None
+) -> Structured:
+    """The structured kernel of `_softmax` or `_log_softmax`. `fast` replaces `kernel` on the fast path."""
 
     def meta(self: Tensor, dim: int, half_to_float: bool) -> Output:
         wrap_dim(dim, self.dim())
@@ -503,14 +521,16 @@ def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
         in_range = -len(self._sizes) <= dim < len(self._sizes)
         if in_range and fits_fast_path(self) and self._array.size and not half_to_float:
-            return wrap_like(np.ascontiguousarray(kernel(self._array, wrap_dim(dim, self.dim()))), self)
+            found = (fast or kernel)(self._array, wrap_dim(dim, self.dim()))
+            return wrap_like(np.ascontiguousarray(found), self)
         return call_functional(structured, (self, dim, half_to_float))
 
     structured.functional = functional
     return structured
 
 
-softmax_along, log_softmax_along = softmax_kernel("softmax", softmax), softmax_kernel("log_softmax", log_softmax)
+softmax_along = softmax_kernel("softmax", softmax, fast_softmax)
+log_softmax_along = softmax_kernel("log_softmax", log_softmax)
 
 
 def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:

@@ -101,9 +101,14 @@ def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
-    if not is_watched(self):
+    watched = is_watched(self)
+    if not watched and dispatch.fast_path_disabled:
         return as_view(self, strided.reshape(self, shape))
     sizes, strides = _reshaped(self._sizes, self._strides, tuple(shape))
+    if not watched and strides is None:
+        return strided.reshape(self, sizes)
+    if not watched:
+        return as_view(self, plain_alias(self, sizes, strides, self._storage_offset))
     if strides is not None:
         whole = local.modes or self.is_contiguous()
         return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
@@ -115,13 +120,13 @@ def _reshaped(
     sizes: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]
 ) -> tuple[Sequence[int], Sequence[int] | None]:
     """The sizes that `shape` means, and the strides of a view with them, if there is one."""
-    wanted = strided.infer_view_size(shape, math.prod(sizes))
+    wanted = Size(strided.infer_view_size(shape, math.prod(sizes)))
     return wanted, strided.compute_stride(sizes, strides, wanted)
 
 
 def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
     """A view of a temporary tensor that is not used again. For autograd the result is not a view."""
-    return strided.view(self, size)
+    return view(self, tuple(size))
 
 
 def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:

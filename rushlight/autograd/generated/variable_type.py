@@ -10,32 +10,32 @@ import math
 from rushlight.aten.generated.functions import (
     _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _linalg_svd_op,
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
-    _reshape_alias_op, _safe_softmax_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
-    _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op,
-    add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op,
-    addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op,
-    amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
-    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op,
-    avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op,
-    baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
-    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
-    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
-    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
-    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
-    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
-    bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
-    clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
-    clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
-    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op,
-    constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op, cos_op, cos_out_op,
-    cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, div_Scalar_op,
-    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
-    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
-    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
-    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op,
-    fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op,
-    floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
+    _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op,
+    _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op,
+    abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op,
+    addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
+    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
+    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
+    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
+    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op,
+    bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
+    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
+    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
+    bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
+    bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
+    ceil_out_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op,
+    clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op,
+    clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op,
+    clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op,
+    cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op,
+    div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op,
+    dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
+    embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
+    erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op,
+    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op,
+    fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op,
+    floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
     fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
     gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
     hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
@@ -57,39 +57,40 @@ from rushlight.aten.generated.functions import (
     mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
     minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
     mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op,
-    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
-    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, normal_Tensor_Tensor_op,
-    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
-    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pow_Scalar_op,
-    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
-    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op,
-    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
-    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
-    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
-    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
-    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
-    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
-    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
-    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
-    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
-    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
-    replication_pad3d_out_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
-    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
-    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
-    scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op,
-    scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op,
-    scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op,
-    sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op,
-    sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op,
-    sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
-    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
-    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op,
-    sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op,
-    sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op,
-    stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op,
-    sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op,
-    tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op,
+    nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op,
+    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
+    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
+    ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
+    pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op,
+    prod_op, prod_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
+    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
+    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
+    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
+    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
+    remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
+    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
+    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
+    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op,
+    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op,
+    rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op,
+    scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op,
+    scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op,
+    scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op,
+    select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op,
+    sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op,
+    silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op,
+    slice_Tensor_op, slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op,
+    smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op,
+    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op, sort_stable_op,
+    sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op,
+    squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
+    std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op,
+    sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op,
+    tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
     threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
     transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
     trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
@@ -3633,6 +3634,103 @@ class MseLossBackward0(Node):
 
     def release_variables(node):
         node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class ScaledDotProductFlashAttentionForCpuBackward0(Node):
+    saved_attn_mask = saved_key = saved_logsumexp = saved_output = saved_query = saved_value = None
+    _saved_attn_mask, _raw_saved_attn_mask = tensor_getters("saved_attn_mask")
+    _saved_key, _raw_saved_key = tensor_getters("saved_key")
+    _saved_logsumexp, _raw_saved_logsumexp = tensor_getters("saved_logsumexp")
+    _saved_output, _raw_saved_output = tensor_getters("saved_output")
+    _saved_query, _raw_saved_query = tensor_getters("saved_query")
+    _saved_value, _raw_saved_value = tensor_getters("saved_value")
+    _saved_dropout_p = value_getter("dropout_p")
+    _saved_is_causal = value_getter("is_causal")
+    _saved_scale = value_getter("scale")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(
+                node,
+                [
+                    node.saved_attn_mask,
+                    node.saved_key,
+                    node.saved_logsumexp,
+                    node.saved_output,
+                    node.saved_query,
+                    node.saved_value,
+                ],
+            )
+            return (
+                None,
+                None,
+                None,
+            )
+        grad = grads[0]
+        attn_mask = unpack(node, node.saved_attn_mask)
+        key = unpack(node, node.saved_key)
+        logsumexp = unpack(node, node.saved_logsumexp)
+        output = unpack(node, node.saved_output)
+        query = unpack(node, node.saved_query)
+        value = unpack(node, node.saved_value)
+        return functions._scaled_dot_product_flash_attention_for_cpu_backward(
+            grad,
+            query,
+            key,
+            value,
+            output,
+            detach_result(logsumexp),
+            node.dropout_p,
+            node.is_causal,
+            attn_mask=attn_mask,
+            scale=node.scale,
+        )
+
+    def release_variables(node):
+        node.saved_attn_mask = node.saved_key = node.saved_logsumexp = node.saved_output = node.saved_query = (
+            node.saved_value
+        ) = None
+        node.released = True
+
+
+class NativeLayerNormBackward0(Node):
+    saved_bias = saved_input = saved_result1 = saved_result2 = saved_weight = None
+    _saved_bias, _raw_saved_bias = tensor_getters("saved_bias")
+    _saved_input, _raw_saved_input = tensor_getters("saved_input")
+    _saved_result1, _raw_saved_result1 = tensor_getters("saved_result1")
+    _saved_result2, _raw_saved_result2 = tensor_getters("saved_result2")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_normalized_shape = int_getter("normalized_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_bias, node.saved_input, node.saved_result1, node.saved_result2, node.saved_weight])
+            return (
+                None,
+                None,
+                None,
+            )
+        grad = grads[0]
+        bias = unpack(node, node.saved_bias)
+        input = unpack(node, node.saved_input)
+        result1 = unpack(node, node.saved_result1)
+        result2 = unpack(node, node.saved_result2)
+        weight = unpack(node, node.saved_weight)
+        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        return layer_norm_backward(
+            grad,
+            input,
+            node.normalized_shape,
+            detach_result(result1),
+            detach_result(result2),
+            weight,
+            bias,
+            grad_input_mask,
+        )
+
+    def release_variables(node):
+        node.saved_bias = node.saved_input = node.saved_result1 = node.saved_result2 = node.saved_weight = None
         node.released = True
 
 
@@ -8941,6 +9039,72 @@ def mse_loss(key_set, self, target, reduction):
     return result
 
 
+def _scaled_dot_product_flash_attention_for_cpu(key_set, query, key, value, dropout_p, is_causal, attn_mask, scale):
+    if (
+        not local.grad_enabled
+        or query._autograd is None is query._base
+        and key._autograd is None is key._base
+        and value._autograd is None is value._base
+        and (not isinstance(attn_mask, Tensor) or attn_mask._autograd is None is attn_mask._base)
+    ):
+        return _scaled_dot_product_flash_attention_for_cpu_op.below[key_set](
+            query, key, value, dropout_p, is_causal, attn_mask, scale
+        )
+    check_no_requires_grad("_scaled_dot_product_flash_attention_for_cpu", "attn_mask", attn_mask)
+    edges = [gradient_edge(query), gradient_edge(key), gradient_edge(value)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([query, key, value]):
+        return _scaled_dot_product_flash_attention_for_cpu_op.below[key_set](
+            query, key, value, dropout_p, is_causal, attn_mask, scale
+        )
+    node = ScaledDotProductFlashAttentionForCpuBackward0()
+    node.next_edges = edges
+    node.dropout_p = dropout_p
+    node.is_causal = is_causal
+    node.scale = scale
+    node.saved_attn_mask = save(attn_mask)
+    node.saved_key = save(key)
+    node.saved_query = save(query)
+    node.saved_value = save(value)
+    result = call_below(
+        _scaled_dot_product_flash_attention_for_cpu_op.below[key_set],
+        query,
+        key,
+        value,
+        dropout_p,
+        is_causal,
+        attn_mask,
+        scale,
+    )
+    set_history(result, node, [True, False])
+    node.saved_logsumexp = save(result[1], True)
+    node.saved_output = save(result[0], True)
+    return result
+
+
+def native_layer_norm(key_set, input, normalized_shape, weight, bias, eps):
+    if (
+        not local.grad_enabled
+        or input._autograd is None is input._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        and (not isinstance(bias, Tensor) or bias._autograd is None is bias._base)
+    ):
+        return native_layer_norm_op.below[key_set](input, normalized_shape, weight, bias, eps)
+    edges = [gradient_edge(input), gradient_edge(weight), gradient_edge(bias)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([input, weight, bias]):
+        return native_layer_norm_op.below[key_set](input, normalized_shape, weight, bias, eps)
+    node = NativeLayerNormBackward0()
+    node.next_edges = edges
+    node.normalized_shape = normalized_shape
+    node.saved_bias = save(bias)
+    node.saved_input = save(input)
+    node.saved_weight = save(weight)
+    result = call_below(native_layer_norm_op.below[key_set], input, normalized_shape, weight, bias, eps)
+    set_history(result, node, [True, False, False])
+    node.saved_result1 = save(result[1], True)
+    node.saved_result2 = save(result[2], True)
+    return result
+
+
 def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if (
         not local.grad_enabled
@@ -9547,14 +9711,15 @@ AUTOGRAD = {
     max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
     binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
-    mse_loss, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op:
-    smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
-    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
-    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
-    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
-    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
-    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
-    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    mse_loss, _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
+    native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
+    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
+    _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward,
+    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
+    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
+    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
+    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
+    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
     smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
     tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
 }  # fmt: skip

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
+from rushlight.c10 import dispatch
 
 SIZES = [(3, 4), (5,), (), (2, 0)]
 NUMBERS = np.random.default_rng(0).standard_normal(400)
@@ -540,3 +541,30 @@ def test_hooks_of_state_dicts(prepend):
         return seen, sorted(state)
 
     agree(program)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"weight_decay": 0.1},
+        {"weight_decay": 0.1, "decoupled_weight_decay": True},
+        {"maximize": True, "betas": (0.3, 0.9)},
+    ],
+)
+def test_a_step_of_adam_is_the_same_bit_by_bit_without_its_fast_path(settings):
+    def steps():
+        params = parameters(rl, "float32")
+        optimizer = rl.optim.Adam(params, lr=0.05, **settings)
+        for step in range(4):
+            give_gradients(rl, params, step)
+            optimizer.step()
+        tensors = [*params, *(each for param in params for each in optimizer.state[param].values())]
+        return [(each.detach().numpy().tobytes(), each._version) for each in tensors]
+
+    short = steps()
+    dispatch.disable_fast_path(True)
+    try:
+        assert short == steps()
+    finally:
+        dispatch.disable_fast_path(False)

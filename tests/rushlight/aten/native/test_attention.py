@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from both import FRAMEWORKS, agree
+from both import FRAMEWORKS, agree, graph
 from torch.testing import assert_close
 
 import rushlight as rl
@@ -94,3 +94,16 @@ def test_attention_is_compiled(case):
         results.append([result, *rl.autograd.grad(result.square().sum(), tensors)])
     for a, b in zip(*results):
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize("case", ["plain", "causal", "scaled", "of transposed parts"])
+def test_attention_leaves_torchs_graph_and_gradients_of_torchs_layout(case):
+    def program(xp):
+        options = CASES[case][-1](xp) if case in CASES else {}
+        tensors = [numbers(xp, 2, 3, 4, 8, seed=i)[..., 2:].transpose(1, 2).requires_grad_() for i in range(3)]
+        result = xp.nn.functional.scaled_dot_product_attention(*tensors, **options)
+        grads = xp.autograd.grad(result.exp().sum(), tensors)
+        saved = [each for each in dir(result.grad_fn) if each.startswith("_saved_")]
+        return str(graph(result)), saved, [each.stride() for each in (result, *grads)]
+
+    agree(program)
