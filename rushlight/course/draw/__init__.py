@@ -7,7 +7,7 @@ from importlib import import_module
 
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import Picture
+from rushlight.course.draw.paper import Picture, show
 
 _PICTURES = {
     "call": ("LAYERS", "layers", "queues", "spans"),
@@ -22,7 +22,7 @@ _PICTURES = {
 }
 _MODULE = {name: module for module, names in _PICTURES.items() for name in names}
 
-__all__ = ["Picture", "Rectangle", *_MODULE]
+__all__ = ["Picture", "Rectangle", "show", *_MODULE]
 
 
 def __getattr__(name: str):

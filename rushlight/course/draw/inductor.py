@@ -1,7 +1,7 @@
 """Pictures of compiled programs: fused operators, nested loops, the memory of buffers, a kernel's text, and times.
 
-The greys have the same meaning in all pictures: light for inputs and outputs, white for operators without work, one grey for each
-kernel, black for a call of a library. Labels say the same as the greys.
+Colours have the same meaning in all pictures: light grey for inputs and outputs, no fill for operators without work, one grey for
+each kernel, purple for a call of a library. Labels say the same as the colours.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
     figure, axes = sheet(width + 2 * MARGIN, sum(heights) + MARGIN)
     top = MARGIN
     for (title, body), height in zip(drawn, heights):
-        axes.text(MARGIN, top + 0.2, title, size=9, weight="bold", **MONO)
+        paper.write_title(axes, MARGIN, top + 0.2, title, 9)
         _draw_body(axes, body, MARGIN, top + (0.75 if titles else 0), width, 0)
         top += height
     return figure
@@ -163,9 +163,9 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
     for (upper, lower), (title, _), rows in zip(grid.T, panels, lanes):
         total = [0] * steps
         for row, bars in enumerate(rows):
-            for i, (name, begin, end) in enumerate(bars):
+            for name, begin, end in bars:
                 end = steps if end is None else end
-                fill = {"color": ("0.85", "0.66", "0.93", "0.75")[i % 4], "edgecolor": INK, "linewidth": 0.8}
+                fill = {"color": paper.colour_of(title), "edgecolor": INK, "linewidth": 0.8}
                 upper.barh(row, end - begin, left=begin, height=0.72, **fill)
                 upper.text((begin + end) / 2, row, name, ha="center", va="center", size=7.5, family="monospace")
                 for step in range(begin, end):
@@ -239,7 +239,8 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
         medians = [sorted(values)[len(values) // 2] for _, values in rows]
         longest, second = (sorted(medians)[::-1] + [0])[:2]
         end = 1.5 * second if second and longest > 3 * second else longest
-        bars = {"color": "0.8", "edgecolor": INK, "linewidth": 0.8, "height": 0.62}
+        fills = [paper.colour_of(name) for name, _ in rows]
+        bars = {"color": fills, "edgecolor": INK, "linewidth": 0.8, "height": 0.62}
         axes.barh(range(len(rows)), [min(each, end) for each in medians], **bars)
         for row, ((_, values), median) in enumerate(zip(rows, medians)):
             if median > end:
