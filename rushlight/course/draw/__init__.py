@@ -8,6 +8,7 @@ from importlib import import_module
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw.paper import Picture, show
+from rushlight.course.draw.table import Table
 
 _PICTURES = {
     "call": ("LAYERS", "layers", "queues", "spans"),
@@ -22,7 +23,7 @@ _PICTURES = {
 }
 _MODULE = {name: module for module, names in _PICTURES.items() for name in names}
 
-__all__ = ["Picture", "Rectangle", "show", *_MODULE]
+__all__ = ["Picture", "Rectangle", "Table", "show", *_MODULE]
 
 
 def __getattr__(name: str):

@@ -7,6 +7,7 @@ each kernel, purple for a call of a library. Labels say the same as the colours.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -167,7 +168,8 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
                 end = steps if end is None else end
                 fill = {"color": paper.colour_of(title), "edgecolor": INK, "linewidth": 0.8}
                 upper.barh(row, end - begin, left=begin, height=0.72, **fill)
-                upper.text((begin + end) / 2, row, name, ha="center", va="center", size=7.5, family="monospace")
+                style = MONO | {"color": ink_on(fill["color"])}
+                upper.text((begin + end) / 2, row, name, ha="center", size=7.5, **style)
                 for step in range(begin, end):
                     total[step] += nbytes[name]
         lower.stairs(total, fill=True, color="0.8", edgecolor=INK)
@@ -210,10 +212,12 @@ def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
 
 
 def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
-    """Lines of a text, each with a note beside it. Neighbouring lines with the same note share one band. `rows`: a line, and
-    its note; "" for none. `dark`: notes whose bands are darker."""
-    wide = max(len(line) for line, _ in rows) * LETTER + 0.6
+    """Lines of a text, each with a note beside it. A line that is too long continues below. Neighbouring lines with the same
+    note share one band. `rows`: a line, and its note; "" for none. `dark`: notes whose bands are darker."""
     note = max(len(each) for _, each in rows) * LETTER + 0.3
+    most = int((paper.ROOM - 2 * MARGIN - 1.1 - note) / LETTER)  # characters
+    rows = [(part, each) for line, each in rows for part in _parts(line, most)]
+    wide = max(len(line) for line, _ in rows) * LETTER + 0.6
     figure, axes = sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
     begun = 0
     for i, (line, each) in enumerate(rows):
@@ -227,6 +231,11 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
             begun = i + 1
         axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": ink_on("0.9")})
     return figure
+
+
+def _parts(line: str, most: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, most, subsequent_indent=indent + "    ") or [""]
 
 
 def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:

@@ -24,7 +24,7 @@ INCHES = WIDEST / SCALE / 96  # the greatest width of a figure
 ROOM = INCHES / CELL  # the same in cells
 MARGIN = 0.4
 INK, FAINT = "#22282c", "#6b757c"
-OURS, TORCH, MARK = "#efb25e", "#5b8cc4", "#6d2f7d"  # lightness 77, 57, 29
+OURS, TORCH, MARK = "#e08a1e", "#3d6ea8", "#6d2f7d"  # lightness 65, 45, 29
 MONO = {"family": "monospace", "va": "center", "color": INK}
 CHARACTER = 0.0086 / CELL  # width of a monospace character, per point of its size
 LETTER = 7.5 * CHARACTER  # of the text in most boxes
@@ -47,6 +47,7 @@ class Picture(Figure):
             self.savefig(svg, format="svg", metadata={"Date": None})
         text = svg.getvalue()
         text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL)
+        text = text.replace("<svg", '<svg xml:space="preserve"', 1)  # the indentation of code
         for fonts in MONO_FONTS, SANS_FONTS:
             text = re.sub(rf"font-family: {fonts.partition(',')[0]},[^;\"]*", f"font-family: {fonts}", text)
         text = re.sub(
