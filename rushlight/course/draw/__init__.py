@@ -12,7 +12,7 @@ from rushlight.course.draw.table import Table
 
 _PICTURES = {
     "call": ("LAYERS", "layers", "queues", "spans"),
-    "strided": ("strides", "compare", "walks", "loop_nests", "blocks", "ratios"),
+    "strided": ("strides", "compare", "walks", "chunks", "loop_nests", "blocks", "ratios"),
     "dispatcher": ("key_sets", "ladder", "tables", "trace", "REASONS"),
     "backward": ("graph", "graphs", "engine", "nodes"),
     "training": ("lockstep", "module_tree", "panels", "paths", "spreads", "stacks", "timeline"),

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, compute_stride
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Point, arrow, charts, rectangle, sheet
 
@@ -167,6 +167,42 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
         axes.set_xlabel("position in memory")
     for axes in panels[:, 0]:
         axes.set_ylabel("step of the loop")
+    return figure
+
+
+def chunks(
+    sizes: Sequence[int], by: Sequence[int], found: Sequence[tuple[int, int]], shapes: Sequence[Sequence[int]]
+) -> Figure:
+    """Which `shapes` a tensor can be viewed with. A row of boxes for its sizes, one for its chunks, one for each shape. A box is
+    as wide as the logarithm of its size. A box across a border between chunks is hatched, and its shape is refused. `by`: the
+    strides of the tensor. `found`: the size and the step of each chunk."""
+    rows = [(f"{tuple(sizes)}", [(size, f"stride {stride}") for size, stride in zip(sizes, by)])]
+    rows += [("its chunks", [(size, f"step {step}") for size, step in found])]
+    borders = [*itertools.accumulate(math.log2(size) for size, _ in found)][:-1]
+    for shape in shapes:
+        strides = compute_stride(sizes, by, shape)
+        labels = [f"stride {each}" for each in strides] if strides else ["" for _ in shape]
+        rows.append((f"view {tuple(shape)}" + ("" if strides else ", refused"), [*zip(shape, labels)]))
+    label, tall = max(len(name) for name, _ in rows) * 8 * CHARACTER + 0.4, 1.25
+    scale = (paper.ROOM - 2 * MARGIN - label) / math.log2(math.prod(sizes))
+    figure, axes = sheet(paper.ROOM, 2 * MARGIN + tall * len(rows))
+    for row, (name, boxes) in enumerate(rows):
+        top, left = MARGIN + tall * row, 0.0
+        axes.text(MARGIN, top + 0.5, name, size=8, **MONO)
+        for size, text in boxes:
+            end = left + math.log2(size)
+            across = row > 1 and any(left + 1e-9 < border < end - 1e-9 for border in borders)
+            fill = None if across else "0.8" if row == 1 else "0.93"
+            box = MARGIN + label + scale * left, top, scale * (end - left), 1
+            paper.cell(
+                axes, *box, fill, f"{size}\n{text}" if text else size, bbox=paper.PLATE | {"pad": 1} if across else None
+            )
+            left = end
+    for border in borders:
+        x = MARGIN + label + scale * border
+        axes.plot(
+            [x, x], [MARGIN + 2 * tall - 0.2, MARGIN + tall * len(rows)], color=INK, linewidth=1.5, linestyle="--"
+        )
     return figure
 
 

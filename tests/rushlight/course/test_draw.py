@@ -69,6 +69,7 @@ PICTURES = GRAPHS | {
         ["product", "bias"],
         "steps in elements",
     ),
+    "chunks": lambda: rl.draw.chunks((3, 4, 2), (4, 1, 12), [(12, 1), (2, 12)], [(12, 2), (1, 24), (24,)]),
     "blocks": lambda: rl.draw.blocks(40, 56, 48, 16, (1, 1, 2)),
     "key sets": lambda: rl.draw.key_sets(
         [("a tensor", x._key_set), ("included", rl.dispatch.local.included), ("none", 0)]
