@@ -1,9 +1,10 @@
 """Building notebooks from their sources.
 
-A lab's source, `solutions/NN_name/NN_name.md`, is Markdown with cells. A cell that names an exercise is empty. The
+A lab's source, `solutions/NNx_name/NNx_name.md`, is Markdown with cells. A cell that names an exercise is empty. The
 builder takes its decorator, signature and docstring from the framework, puts the body between nbgrader's solution marks, and
-adds the check in a locked cell. nbgrader makes the students' notebook in `labs/` from that. A reading, `phases/NN_name/reading.md`,
-becomes a notebook and is executed. Notebooks are built, never edited.
+adds the check in a locked cell. It adds up the minutes and points of the lab below its title. nbgrader makes the students'
+notebook in `labs/` from that. A reading, `phases/NN_name/reading.md`, becomes a notebook and is executed. Notebooks are built,
+never edited.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import inspect
 import re
 import tempfile
 import textwrap
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jupytext
@@ -20,7 +22,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .check import find, function_of
-from .course import READINGS, RELEASED, ROOT, SOURCES, set_environment
+from .course import READINGS, RELEASED, ROOT, SOURCES, find_labs, labs, phases, set_environment
 from .edition import body_lines
 
 _METADATA = {
@@ -44,21 +46,58 @@ def solution(lab: str) -> NotebookNode:
     path = SOURCES / lab / f"{lab}.md"
     if not path.exists():
         raise BuildError(f"{lab} came without its source: there is nothing to build it from")
-    cells: list[NotebookNode] = []
+    cells, effort = [], Effort()
     for cell in _read(path):
         given = cell.metadata
         if "exercise" in given:
             _expect_empty(cell, path)
-            name, worth = given.pop("exercise"), given.pop("points", None)
-            cells += [_exercise_cell(name), _check_cell(name, worth)]
+            effort.add_exercise(given, path)
+            cells += [_exercise_cell(given), _check_cell(given["exercise"], given.get("points"), effort.is_further)]
         elif "check" in given:
             _expect_empty(cell, path)
-            cells.append(_check_cell(given.pop("check"), given.pop("points", None)))
+            effort.add_points(given)
+            cells.append(_check_cell(given["check"], given.get("points"), effort.is_further))
         elif "question" in given:
-            cells.append(_question_cell(given.pop("question"), given.pop("points"), cell.source))
+            effort.add_question(given)
+            cells.append(_question_cell(given["question"], given["points"], cell.source))
         else:
             cells.append(cell)
+    if any(effort.minutes):
+        cells[0].source += f"\n\n{effort.in_words()}"
     return _notebook(cells)
+
+
+@dataclass
+class Effort:
+    """The minutes and the points of a lab, (core, further), added up while its cells are read."""
+
+    exercises: list[int] = field(default_factory=lambda: [0, 0])
+    minutes: list[int] = field(default_factory=lambda: [0, 0])
+    points: list[float] = field(default_factory=lambda: [0, 0])
+    is_further: bool = False  # of the exercise that was read last
+
+    def add_exercise(self, given: dict, path: Path) -> None:
+        self.is_further = given.get("further", False)
+        self.exercises[self.is_further] += 1
+        self.minutes[self.is_further] += given.get("minutes", 0)
+        self.add_points(given)
+
+    def add_points(self, given: dict) -> None:
+        self.points[self.is_further] += given.get("points", 0)
+
+    def add_question(self, given: dict) -> None:
+        self.minutes[0] += given.get("minutes", 0)
+        self.points[0] += given["points"]
+
+    def in_words(self) -> str:
+        core, further = (
+            f"about {minutes} minutes for {count} {kind}exercise{'s' * (count != 1)} ({worth:g} points)"
+            for minutes, count, worth, kind in zip(
+                self.minutes, self.exercises, self.points, ("", "further "), strict=True
+            )
+        )
+        rest = f", and {further} that your class may leave out" if self.exercises[True] else ""
+        return f"**Time.** {core[0].upper()}{core[1:]}, the written question included{rest}."
 
 
 def _read(path: Path) -> list[NotebookNode]:
@@ -90,11 +129,19 @@ def _expect_empty(cell: NotebookNode, path: Path) -> None:
         )
 
 
-def _exercise_cell(name: str) -> NotebookNode:
+def _exercise_cell(given: dict) -> NotebookNode:
+    name, further = given["exercise"], given.get("further", False)
     module, _, function = name.rpartition(".")
     source = f"@exercise(rl.{module})\n{exercise_source(name)}"
-    metadata = {"rushlight": {"exercise": name}, "nbgrader": _nbgrader(_id(name), solution=True)}
+    if "minutes" in given:
+        stars = "★" * given["stars"] + "☆" * (3 - given["stars"])
+        source = f"# {stars} · about {given['minutes']} minutes{' · further' * further}\n{source}"
+    metadata = {"rushlight": _about("exercise", name, further), "nbgrader": _nbgrader(_id(name), solution=True)}
     return nbformat.v4.new_code_cell(source, id=_id(name), metadata=metadata)
+
+
+def _about(kind: str, name: str, further: bool) -> dict:
+    return {kind: name} | ({"further": True} if further else {})
 
 
 def exercise_source(name: str) -> str:
@@ -123,14 +170,17 @@ def exercise_source(name: str) -> str:
     return "\n".join([head, *doc, "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
 
 
-def _check_cell(name: str, worth: float | None) -> NotebookNode:
+def _check_cell(name: str, worth: float | None, further: bool) -> NotebookNode:
     """A locked check cell. It is graded if it has points, and otherwise only shown."""
     try:
         find(name)
     except LookupError as error:
         raise BuildError(str(error)) from None
     key = f"check-{_id(name)}"
-    metadata = {"rushlight": {"check": name}, "nbgrader": _nbgrader(key, points=worth)}
+    metadata = {
+        "rushlight": _about("check", name, further and worth is not None),
+        "nbgrader": _nbgrader(key, points=worth),
+    }
     return nbformat.v4.new_code_cell(
         f'check("{name}")', id=key, metadata=metadata | {"deletable": False, "editable": False}
     )
@@ -204,9 +254,9 @@ def release(lab: str, source: NotebookNode) -> NotebookNode:
 # The reading ---------------------------------------------------------------------------------------------------------
 
 
-def reading(lab: str) -> NotebookNode:
+def reading(phase: str) -> NotebookNode:
     """A reading as a notebook, not executed yet. `<!-- here: autograd -->` becomes the strip of layers."""
-    cells = _read(READINGS / lab / "reading.md")
+    cells = _read(READINGS / phase / "reading.md")
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = re.sub(r"<!-- here: (.+) -->", lambda found: strip(found[1].split(", ")), cell.source)
@@ -245,28 +295,41 @@ def execute(notebook: NotebookNode) -> NotebookNode:
 # All of it -----------------------------------------------------------------------------------------------------------
 
 
-def built(lab: str) -> dict[Path, NotebookNode]:
-    """Every notebook of a lab, by its path. Readings are not executed."""
-    source = solution(lab)
-    notebooks = {SOURCES / lab / f"{lab}.ipynb": source, RELEASED / lab / f"{lab}.ipynb": release(lab, source)}
-    if (READINGS / lab / "reading.md").exists():
-        notebooks[READINGS / lab / "reading.ipynb"] = reading(lab)
+def sources() -> list[str]:
+    """The names of everything that is built: phases, whose reading is built, and labs."""
+    return sorted({*phases(), *labs()})
+
+
+def find_sources(number: str) -> list[str]:
+    """What `04`, `04a` or `04a_history` means: a phase has the reading and all labs. Raises LookupError."""
+    found = find_labs(number)
+    return sorted({*found, *(phase for phase in phases() if phase[:2] == number.zfill(2) or phase == number)})
+
+
+def built(name: str) -> dict[Path, NotebookNode]:
+    """Every notebook of a phase or a lab, by its path. Readings are not executed."""
+    notebooks, has_reading = {}, (READINGS / name / "reading.md").exists()
+    if not has_reading or (SOURCES / name / f"{name}.md").exists():
+        source = notebooks[SOURCES / name / f"{name}.ipynb"] = solution(name)
+        notebooks[RELEASED / name / f"{name}.ipynb"] = release(name, source)
+    if has_reading:
+        notebooks[READINGS / name / "reading.ipynb"] = reading(name)
     return notebooks
 
 
-def stale(lab: str) -> list[Path]:
-    """The notebooks of a lab that differ from a rebuild in anything but outputs."""
-    return [path for path, notebook in built(lab).items() if not _same(path, notebook)]
+def stale(name: str) -> list[Path]:
+    """The notebooks of a phase or a lab that differ from a rebuild in anything but outputs."""
+    return [path for path, notebook in built(name).items() if not _same(path, notebook)]
 
 
-def build(lab: str, force: bool = False) -> list[Path]:
-    """Rebuild a lab's notebooks and return the paths that were written.
+def build(name: str, force: bool = False) -> list[Path]:
+    """Rebuild the notebooks of a phase or a lab and return the paths that were written.
 
     A notebook is written only if its cells have changed, or with `force`. A reading is executed, and the students' notebook gets
     the outputs of cells that only draw, from a run of the solutions. If only text has changed, the outputs stay.
     """
     written = []
-    for path, notebook in built(lab).items():
+    for path, notebook in built(name).items():
         if _same(path, notebook) and not force:
             continue
         if not force and _take_outputs(notebook, path):
@@ -274,7 +337,7 @@ def build(lab: str, force: bool = False) -> list[Path]:
         elif path.name == "reading.ipynb":
             execute(notebook)
         elif path.is_relative_to(RELEASED):
-            _illustrate(notebook, execute(solution(lab)))
+            _illustrate(notebook, execute(solution(name)))
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, path)
         written.append(path)

@@ -70,8 +70,8 @@ class Check:
         return exercise_of(self.name)
 
     @property
-    def lab(self) -> str:
-        """The lab whose check this is, such as `01_strided`: the name of the package that defines it."""
+    def phase(self) -> str:
+        """The phase whose check this is, such as `01_strided`: the name of the package that defines it."""
         return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
 
     def in_order(self, case: dict) -> dict:
@@ -114,10 +114,10 @@ def program(
 
 
 def registry() -> dict[str, Check]:
-    """Every check of every lab, by name, in the order of the labs, of their `TOPICS` and of those files."""
-    for lab in sorted(pkgutil.iter_modules(checks.__path__), key=lambda found: found.name):
-        if lab.ispkg:
-            package = importlib.import_module(f"{checks.__name__}.{lab.name}")
+    """Every check of every phase, by name, in the order of the phases, of their `TOPICS` and of those files."""
+    for phase in sorted(pkgutil.iter_modules(checks.__path__), key=lambda found: found.name):
+        if phase.ispkg:
+            package = importlib.import_module(f"{checks.__name__}.{phase.name}")
             for topic in package.TOPICS:
                 importlib.import_module(f"{package.__name__}.{topic}")
     return _registry
@@ -135,9 +135,9 @@ def find(name: str) -> Check:
     return _registry[name]
 
 
-def exercises(lab: str) -> list[str]:
-    """The exercises of a lab, paths of attributes from `rl`, in order. A shown check has none."""
-    return list(dict.fromkeys(c.exercise for c in registry().values() if c.lab == lab and not is_shown(c.name)))
+def phase_exercises(phase: str) -> list[str]:
+    """The exercises of all labs of a phase, paths of attributes from `rl`, in order. A shown check has none."""
+    return list(dict.fromkeys(c.exercise for c in registry().values() if c.phase == phase and not is_shown(c.name)))
 
 
 BENCH = ("00", "06", "09", "10", "11")
@@ -146,7 +146,7 @@ LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page 
 
 
 def is_bench(lab: str) -> bool:
-    """Whether a lab works on real torch itself, so that its sandbox has torch."""
+    """Whether a lab, or a phase, works on real torch itself, so that its sandbox has torch."""
     return lab[:2] in BENCH
 
 

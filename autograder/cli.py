@@ -28,9 +28,11 @@ from .course import (
     ROOT,
     WORK,
     classroom,
-    find_lab,
+    find_labs,
     find_released,
     labs,
+    number_of,
+    phases,
     points,
     printable,
     released_labs,
@@ -97,10 +99,13 @@ def _parser() -> argparse.ArgumentParser:
         "--scheduler", metavar="ADDRESS", help="mark on the workers of a dask.distributed scheduler instead"
     )
     sub = command(release_, "write a repository of labs for students, without the answers")
-    sub.add_argument("lab", nargs="+")
+    sub.add_argument("lab", nargs="+", help="a lab, or a phase, which means all its labs")
     sub.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that does not exist yet")
-    sub = command(mutants_, "look for mistakes in a lab's references that its checks do not catch")
-    sub.add_argument("lab", nargs="*", help="all of them by default")
+    sub.add_argument(
+        "--core", action="store_true", help="further exercises of these labs carry no points in this class"
+    )
+    sub = command(mutants_, "look for mistakes in a phase's references that its checks do not catch")
+    sub.add_argument("phase", nargs="*", help="all of them by default")
     sub = command(docs, "build the site into site/")
     sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
     return parser
@@ -120,7 +125,7 @@ def lab(arguments: argparse.Namespace) -> int:
     if arguments.no_open:
         return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in arguments.more:
-        out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {name[:2]} -- --allow-root`")
+        out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {number_of(name)} -- --allow-root`")
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
     command = [sys.executable, "-m", "jupyter", "lab", *quiet, *start, *arguments.more]
@@ -140,7 +145,7 @@ def check(arguments: argparse.Namespace) -> int:
     name = find_released(arguments.lab or _usual_lab())
     path = arguments.notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
-        raise LookupError(f"there is no {_short(path)}: `rushlight lab {name[:2]} --no-open` makes one")
+        raise LookupError(f"there is no {_short(path)}: `rushlight lab {number_of(name)} --no-open` makes one")
     verdicts = _run(name, path, isolated=not arguments.no_sandbox)
     for verdict in verdicts.values():
         out.print("\n".join(map(printable, str(verdict).splitlines())), markup=False)
@@ -185,7 +190,7 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
 
 
 def build_(arguments: argparse.Namespace) -> int:
-    names = [find_lab(number) for number in arguments.lab] or labs()
+    names = [name for number in arguments.lab for name in build.find_sources(number)] or build.sources()
     if arguments.check:
         stale = [path for name in names for path in build.stale(name)]
         stale += [path for generator in (gen, gen_autograd) for path in gen.stale(generator)]
@@ -277,7 +282,8 @@ def _short_name(row: Row) -> Text:
 
 
 def release_(arguments: argparse.Namespace) -> int:
-    folder = release([find_released(number) for number in arguments.lab], arguments.out.resolve())
+    names = [find_released(lab) for number in arguments.lab for lab in find_labs(number)]
+    folder = release(list(dict.fromkeys(names)), arguments.out.resolve(), arguments.core)
     out.print(f"the class repository is {_short(folder)}: `git init` there, or hand it out as it is")
     return 0
 
@@ -285,7 +291,9 @@ def release_(arguments: argparse.Namespace) -> int:
 def mutants_(arguments: argparse.Namespace) -> int:
     from .mutants import report  # it forks, which Windows cannot
 
-    names = [find_lab(number) for number in arguments.lab] or labs()
+    names = [phase for phase in phases() if not arguments.phase or {phase, phase[:2]} & {*arguments.phase}]
+    if not names:
+        raise LookupError(f"there is no phase {arguments.phase[0]!r}; the phases are {', '.join(phases())}")
     return max(report(name, out) for name in names)
 
 

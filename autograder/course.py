@@ -1,6 +1,7 @@
-"""The folders and labs of a course.
+"""The folders, phases and labs of a course.
 
-A lab's name, such as `01_strided`, is the name of its folder and of its notebook wherever the lab occurs: as an
+A *phase*, such as `04_autograd`, has one reading in `phases/` and one package of checks. It has one lab with the phase's name, or
+several: `04a_history`, `04b_engine`. A lab's name is the name of its folder and of its notebook wherever the lab occurs: as an
 instructor's source in `solutions/`, as the students' notebook in `labs/`, as a student's copy in `work/`, and as a
 submission in the classroom. Nothing here imports nbgrader or torch.
 """
@@ -12,10 +13,12 @@ import os
 import re
 import sysconfig
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASED, SOURCES, READINGS = ROOT / "labs", ROOT / "solutions", ROOT / "phases"
+RETIRED = Path(__file__).parent / "retired"  # labs that are not given out any more; a class may have begun with them
 WORK = ROOT / "work"
 
 
@@ -34,7 +37,8 @@ def cache_folder() -> Path:
 
 def released_path(lab: str) -> Path:
     """The students' notebook of a lab."""
-    return RELEASED / lab / f"{lab}.ipynb"
+    path, retired = RELEASED / lab / f"{lab}.ipynb", RETIRED / f"{lab}.ipynb"
+    return retired if retired.exists() and not path.exists() else path
 
 
 def labs() -> list[str]:
@@ -43,33 +47,87 @@ def labs() -> list[str]:
     return sorted({path.stem for path in found if path.stem == path.parent.name})
 
 
+def phases() -> list[str]:
+    """All phases that have a reading, in order."""
+    return sorted(path.parent.name for path in READINGS.glob("*/reading.md"))
+
+
 def released_labs() -> list[str]:
     """The labs whose notebook for students has been built, in order."""
     return [lab for lab in labs() if released_path(lab).exists()]
 
 
-def find_lab(number: str) -> str:
-    """The lab that `01`, `1` or `01_strided` means. Raises LookupError with the names of all labs."""
+def number_of(lab: str) -> str:
+    """`04a` for the lab `04a_history`."""
+    return lab.partition("_")[0]
+
+
+def find_labs(number: str) -> list[str]:
+    """The labs that `01`, `1` or `01_strided` means: `04` means all labs of phase 04. Raises LookupError with the names of all
+    labs."""
     wanted = number.zfill(2) if number.isdigit() else number
-    found = [lab for lab in labs() if wanted in (lab, lab.partition("_")[0])]
+    wanted = wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
+    found = [lab for lab in labs() if wanted in (lab, number_of(lab), lab[:2])]
+    if not found and released_path(number).exists():
+        return [number]
     if not found:
         raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
+    return found
+
+
+def find_lab(number: str) -> str:
+    """The lab that `04a`, `4a` or `04a_history` means. Raises LookupError if there is none, or if there are several."""
+    found = find_labs(number)
+    if len(found) > 1:
+        raise LookupError(f"phase {number} has several labs, so name one: {', '.join(found)}")
     return found[0]
 
 
 def find_released(number: str) -> str:
     """The lab that `01`, `1` or `01_strided` means. Raises LookupError if it does not exist or has not been built."""
     lab = find_lab(number)
-    if lab not in released_labs():
-        raise LookupError(f"labs/{lab}/{lab}.ipynb has not been built yet: `rushlight build {lab[:2]}` builds it")
+    if not released_path(lab).exists():
+        raise LookupError(
+            f"labs/{lab}/{lab}.ipynb has not been built yet: `rushlight build {number_of(lab)}` builds it"
+        )
     return lab
+
+
+def released(lab: str) -> dict:
+    """The students' notebook of a lab, as this class has it: in a class that takes only the core, a further exercise has no
+    points."""
+    notebook = json.loads(released_path(lab).read_text(encoding="utf-8"))
+    if lab in core_labs():
+        for cell in filter(is_further, notebook["cells"]):
+            if "points" in cell["metadata"]["nbgrader"]:
+                cell["metadata"]["nbgrader"]["grade"] = False
+                del cell["metadata"]["nbgrader"]["points"]
+    return notebook
+
+
+def core_path() -> Path:
+    """The file with the names of the labs of which this class takes only the core, one in a line."""
+    return classroom() / "core"
+
+
+def core_labs() -> list[str]:
+    return core_path().read_text(encoding="utf-8").split() if core_path().exists() else []
 
 
 def points(lab: str) -> dict[str, float]:
     """The points of each graded check of a lab, in the notebook's order."""
-    cells = json.loads(released_path(lab).read_text(encoding="utf-8"))["cells"]
-    graded = [cell for cell in cells if check_name(cell) and cell["metadata"]["nbgrader"].get("grade")]
+    graded = [cell for cell in released(lab)["cells"] if check_name(cell) and cell["metadata"]["nbgrader"].get("grade")]
     return {check_name(cell): cell["metadata"]["nbgrader"]["points"] for cell in graded}
+
+
+def exercises(lab: str) -> list[str]:
+    """The exercises of a lab, paths of attributes from `rl`, in the notebook's order."""
+    return list(_exercises(released_path(lab), released_path(lab).stat().st_mtime_ns))
+
+
+@cache
+def _exercises(path: Path, changed: int) -> tuple[str, ...]:
+    return tuple(filter(None, map(exercise_name, json.loads(path.read_text(encoding="utf-8"))["cells"])))
 
 
 # Text of others ------------------------------------------------------------------------------------------------------
@@ -105,6 +163,11 @@ def check_name(cell: Mapping) -> str | None:
 def exercise_name(cell: Mapping) -> str | None:
     """The exercise that a cell asks for, or None."""
     return cell["metadata"].get("rushlight", {}).get("exercise")
+
+
+def is_further(cell: Mapping) -> bool:
+    """Whether a cell belongs to an exercise that a class can leave out."""
+    return cell["metadata"].get("rushlight", {}).get("further", False)
 
 
 # The environment -----------------------------------------------------------------------------------------------------

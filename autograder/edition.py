@@ -21,8 +21,8 @@ from pathlib import Path
 
 import rushlight
 
-from .check import exercises, function_of, is_bench
-from .course import cache_folder
+from .check import function_of, is_bench
+from .course import cache_folder, exercises
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
 SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "notebook.py", "observe.py", "subject.py", "work.py")
@@ -85,9 +85,10 @@ def _files(lab: str, missing: Sequence[str]) -> dict[str, str]:
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:
-    """The files with the checks of these labs, and the files that all labs share."""
+    """The files with the checks of the phases of these labs, and the files that all phases share."""
     folder = Path(__file__).parent / "checks"
-    return [*folder.glob("*.py"), *(path for lab in labs for path in sorted((folder / lab).glob("*.py")))]
+    phases = dict.fromkeys(lab[:2] for lab in labs)
+    return [*folder.glob("*.py"), *(path for phase in phases for path in sorted(folder.glob(f"{phase}_*/*.py")))]
 
 
 def without_bodies(source: str, names: Sequence[str]) -> str:

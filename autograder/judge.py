@@ -154,7 +154,7 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
     program = check.reference or check.subject
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if not is_bench(check.lab):
+        if not is_bench(check.phase):
             return [observe_call(program, _side, case) for case in cases]
         seen = [apart(observe_call, program, _side, case) for case in cases]
     failed = next((tree for tree in seen if _has(tree, "type", "RanksFailed")), None)

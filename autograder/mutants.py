@@ -35,7 +35,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .check import Check, exercises, find, function_of, is_bench, is_shown, registry
+from .check import Check, find, function_of, is_bench, is_shown, phase_exercises, registry
 from .course import ROOT
 from .exercise import fill
 from .judge import Judge
@@ -492,9 +492,9 @@ def _change(before: str, after: str) -> str:
     return " -> ".join(" / ".join(map(str.strip, lines)) or "nothing" for lines in (old, new))
 
 
-def equivalents(lab: str) -> dict[tuple[str, str], str]:
-    """The mutants of a lab that compute what the reference computes, (exercise, change), and why."""
-    path = EQUIVALENT / f"{lab}.toml"
+def equivalents(phase: str) -> dict[tuple[str, str], str]:
+    """The mutants of a phase that compute what the reference computes, (exercise, change), and why."""
+    path = EQUIVALENT / f"{phase}.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return {(exercise, change): why for exercise, changes in listed.items() for change, why in changes.items()}
 
@@ -598,7 +598,7 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
 
 def _differs(name: str, case: dict, theirs: Tree) -> bool:
     """Whether a case shows it, in the time that one may take: the kernel ends a mutant that loops or waits."""
-    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).lab)]
+    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).phase)]
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
     return difference(answer(name, [case])[0], theirs) is not None
@@ -615,10 +615,10 @@ def _limit_memory() -> None:
 # Reporting -----------------------------------------------------------------------------------------------------------
 
 
-def report(lab: str, out: Console) -> int:
-    """Run the mutants of a lab and print their outcomes. Returns 1 if a mutant passes unlisted, or the list is wrong."""
-    outcomes, listed = _with_progress(lab, out), equivalents(lab)
-    _print_table(lab, outcomes, listed, out)
+def report(phase: str, out: Console) -> int:
+    """Run the mutants of a phase and print their outcomes. Returns 1 if a mutant passes unlisted, or the list is wrong."""
+    outcomes, listed = _with_progress(phase, out), equivalents(phase)
+    _print_table(phase, outcomes, listed, out)
     wrong = unexpected(outcomes, listed)
     for outcome in wrong:
         mutant = outcome.mutant
@@ -639,24 +639,24 @@ def unexpected(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> l
     return [o for o in outcomes if o.what == BY_LUCK or o.what == SURVIVED and o.mutant.key not in listed]
 
 
-def _with_progress(lab: str, out: Console) -> list[Outcome]:
+def _with_progress(phase: str, out: Console) -> list[Outcome]:
     columns = (TextColumn("{task.description:<30}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    total, outcomes = sum(len(mutants(exercise)) for exercise in exercises(lab)), []
+    total, outcomes = sum(len(mutants(exercise)) for exercise in phase_exercises(phase)), []
     with Progress(*columns, console=out, transient=True, auto_refresh=False) as bar:  # no thread: this process forks
         task = bar.add_task("starting", total=total)
-        for outcome in run(exercises(lab)):
+        for outcome in run(phase_exercises(phase)):
             outcomes.append(outcome)
             bar.update(task, advance=1, description=outcome.mutant.exercise, refresh=True)
     return outcomes
 
 
-def _print_table(lab: str, outcomes: list[Outcome], listed: dict, out: Console) -> None:
-    rows = {exercise: Counter() for exercise in exercises(lab)}
+def _print_table(phase: str, outcomes: list[Outcome], listed: dict, out: Console) -> None:
+    rows = {exercise: Counter() for exercise in phase_exercises(phase)}
     for outcome in outcomes:
         known = outcome.what == SURVIVED and outcome.mutant.key in listed
         rows[outcome.mutant.exercise].update(["mutants", "listed" if known else outcome.what])
     sums = sum(rows.values(), Counter())
-    table = Table(title=f"Mutants of lab {lab}", title_justify="left", box=None, pad_edge=False, show_footer=True)
+    table = Table(title=f"Mutants of phase {phase}", title_justify="left", box=None, pad_edge=False, show_footer=True)
     table.add_column("exercise", "all", no_wrap=True)
     headings = ("mutants", KILLED, ENDED, "listed", BY_LUCK, SURVIVED)
     for heading in headings:

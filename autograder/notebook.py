@@ -64,7 +64,7 @@ class _Helper:
     def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
         from . import limits  # not in the sandbox, where no check runs here
 
-        limit = limits.seconds(limits.CHECK_SECONDS, find(name).lab)
+        limit = limits.seconds(limits.CHECK_SECONDS, find(name).phase)
         try:
             return {
                 "observed": limits.limited(

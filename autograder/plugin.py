@@ -32,9 +32,18 @@ from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor
-from .course import ROOT, classroom, neutral, released_path, set_environment
+from .course import (
+    ROOT,
+    classroom,
+    core_labs,
+    core_path,
+    is_further,
+    neutral,
+    released,
+    set_environment,
+)
 from .observe import NotGraded
-from .restore import Unreadable, read_submission, released_notebook, restore_text
+from .restore import Unreadable, read_released, read_submission, released_notebook, restore_text
 from .run import run
 from .sandbox import missing
 
@@ -97,7 +106,7 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
 
     `nbgrader generate_assignment` does that too, but it skips a lab whose released notebook exists already, as it does here.
     """
-    released = nbformat.read(released_path(assignment), as_version=4)
+    released = read_released(assignment)
     given = [cell.metadata.nbgrader for cell in released.cells if "nbgrader" in cell.metadata]
     wanted = {cell.grade_id: cell.get("points") for cell in given}
     with Gradebook(db_url, "rushlight") as gradebook:
@@ -112,6 +121,22 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
         SaveCells().preprocess(
             released, {"nbgrader": {"notebook": assignment, "assignment": assignment, "db_url": db_url}}
         )
+
+
+def take_core(labs: list[str]) -> None:
+    """From now on, the further exercises of these labs carry no points in this class. Raises LookupError, and changes nothing, if
+    the gradebook has points for one of them."""
+    for lab in labs if (classroom() / "gradebook.db").exists() else ():
+        further = {cell["metadata"]["nbgrader"]["grade_id"] for cell in filter(is_further, released(lab)["cells"])}
+        try:
+            with Gradebook(gradebook_url(), "rushlight") as gradebook:
+                graded = {cell.name for cell in gradebook.find_notebook(lab, lab).grade_cells}
+        except MissingEntry:
+            continue
+        if further & graded:
+            raise LookupError(f"the gradebook of {classroom()} has {lab} with the points of its further exercises")
+    core_path().parent.mkdir(parents=True, exist_ok=True)
+    core_path().write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
 
 
 class Export(CsvExportPlugin):

@@ -9,14 +9,15 @@ changed.
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 import tempfile
 import zlib
 from base64 import b85encode
 from pathlib import Path
 
-from .check import exercises, function_of
-from .course import READINGS, RELEASED, ROOT
+from .check import function_of
+from .course import READINGS, RELEASED, ROOT, core_labs, exercises, number_of, phases, released
 from .edition import body_lines, check_files, file_of, framework_files
 
 _PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh")
@@ -40,13 +41,18 @@ Here: {labs}.
 """
 
 
-def release(labs: list[str], folder: Path) -> Path:
+def release(labs: list[str], folder: Path, core: bool = False) -> Path:
     """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
-    Raises FileExistsError, and writes nothing, if it does.
+    With `core`, the further exercises of these labs carry no points in this class, from now on. Raises FileExistsError if the
+    folder exists, and LookupError if the gradebook already has points for the further exercises. Then nothing is written.
     """
     if folder.exists():
         raise FileExistsError(f"{folder} exists already: name a new folder")
+    if core:
+        from .plugin import take_core  # imports nbgrader
+
+        take_core(labs)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
         course = Path(temporary) / "course"
@@ -59,10 +65,13 @@ def release(labs: list[str], folder: Path) -> Path:
             _write(course / path.relative_to(ROOT), path.read_text(encoding="utf-8"))
         for name in _PROJECT_FILES:
             shutil.copy(ROOT / name, course / name)
-        for lab in labs:
-            for path in (RELEASED / lab, READINGS / lab):
-                shutil.copytree(path, course / path.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
-        _write(course / "README.md", _README.format(labs=", ".join(labs), last=labs[-1][:2]))
+        readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
+        for path in [*(RELEASED / lab for lab in labs), *readings]:
+            shutil.copytree(path, course / path.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
+        for lab in {*labs} & {*core_labs()}:
+            text = json.dumps(released(lab), indent=1, ensure_ascii=False)
+            _write(course / "labs" / lab / f"{lab}.ipynb", f"{text}\n")
+        _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
         _write(course / ".gitignore", (ROOT / ".gitignore").read_text())
         course.rename(folder)
     return folder

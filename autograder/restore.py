@@ -20,7 +20,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import parse_utc
 
-from .course import check_name, printable, released_path
+from .course import check_name, printable, released
 
 MAX_NOTEBOOK = 10 << 20  # bytes
 MAX_FOLDER = 50 << 20  # bytes of a submission
@@ -41,10 +41,12 @@ class Unreadable(ValueError):
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-@cache
-def released_notebook(lab: str) -> NotebookNode:
-    """The students' notebook of a lab, to be copied before it is changed."""
-    return nbformat.read(released_path(lab), as_version=4)
+def read_released(lab: str) -> NotebookNode:
+    """The students' notebook of a lab as this class has it."""
+    return nbformat.reads(json.dumps(released(lab)), as_version=4)
+
+
+released_notebook = cache(read_released)  # to be copied before it is changed
 
 
 def rejection_reason(submission: Path) -> str:

@@ -26,11 +26,10 @@ from .check import (
     binding,
     describe,
     exercise_of,
-    exercises,
     is_bench,
     is_shown,
 )
-from .course import check_name, exercise_name
+from .course import check_name, exercise_name, exercises
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox

@@ -28,8 +28,7 @@ from pathlib import Path
 import psutil
 
 from . import seccomp
-from .check import exercises
-from .course import ROOT, classroom
+from .course import ROOT, classroom, exercises
 from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
 

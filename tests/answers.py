@@ -1,4 +1,4 @@
-"""The answers that others might give, right ones in `alternatives/` and wrong ones in `alternatives/wrong/`, a file per lab."""
+"""The answers that others might give, right ones in `alternatives/` and wrong ones in `alternatives/wrong/`, a file per phase."""
 
 import importlib.util
 import io
@@ -9,7 +9,7 @@ from pathlib import Path
 import cloudpickle
 
 from autograder import subject
-from autograder.check import exercises
+from autograder.check import phase_exercises
 from autograder.observe import Tree, receive, send
 
 FOLDER = Path(__file__).parent / "alternatives"
@@ -22,7 +22,7 @@ def answers(folder: Path) -> Iterator[tuple[str, str, Callable]]:
         module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # Dynamo looks it up there
         spec.loader.exec_module(module)
         cloudpickle.register_pickle_by_value(module)  # other processes, such as ranks, do not find it
-        names = {exercise.rpartition(".")[2]: exercise for exercise in exercises(path.stem)}
+        names = {exercise.rpartition(".")[2]: exercise for exercise in phase_exercises(path.stem)}
         for name, function in vars(module).items():
             if "__" in name.strip("_"):  # the others are helpers; an exercise's own name may end in _
                 yield name, names[name.rpartition("__")[0]], function

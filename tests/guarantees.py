@@ -26,8 +26,8 @@ from types import CodeType
 import pytest
 
 from autograder import checks, mutants, torch_dumps
-from autograder.check import exercises, function_of
-from autograder.course import labs
+from autograder.check import function_of, phase_exercises
+from autograder.course import phases
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"
@@ -190,12 +190,12 @@ def digest(exercise: str) -> str:
     parts = (
         reached([where(function_of(exercise))], steps=1),
         reached(map(where, programs)),  # their decorators name the cases and the edges
-        reached(_answers(exercise, graded[0].lab)),
+        reached(_answers(exercise, graded[0].phase)),
     )
     if any("_torch_dumps" in ast.unparse(statement) for _, statement in parts[1]):
         parts += (reached([where(torch_dumps.known), where(torch_dumps._make)]),)
     texts = [sorted(_text(statement) for _, statement in part) for part in parts]
-    listed = sorted(change for name, change in mutants.equivalents(graded[0].lab) if name == exercise)
+    listed = sorted(change for name, change in mutants.equivalents(graded[0].phase) if name == exercise)
     return hashlib.sha256(repr((texts, listed)).encode()).hexdigest()[:16]
 
 
@@ -258,7 +258,7 @@ def read(path: Path = LOCK) -> Lock:
 
 @cache
 def every_exercise() -> list[str]:
-    return [name for lab in labs() for name in exercises(lab)]
+    return [name for phase in phases() for name in phase_exercises(phase)]
 
 
 # Writing it ----------------------------------------------------------------------------------------------------------

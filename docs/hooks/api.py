@@ -22,7 +22,7 @@ from textwrap import dedent, indent
 import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from notebooks import lists
+from notebooks import Notebook, lists
 
 from autograder.check import function_of
 
@@ -168,10 +168,10 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     found = config.extra["modules"]
     exercises = {
-        f"{function_of(name).__module__}.{function_of(name).__name__}".removeprefix("rushlight."): phase.name
+        f"{function_of(name).__module__}.{function_of(name).__name__}".removeprefix("rushlight."): lab
         for phase in config.extra["phases"]
-        if phase.lab
-        for name in phase.lab.exercises
+        for lab in phase.labs
+        for name in lab.exercises
     }
     declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
     by_name = {module.name: module for inside in found.values() for module in inside}
@@ -221,7 +221,7 @@ def overview(found: dict[str, list[Module]]) -> str:
 
 
 def module_page(
-    module: Module, found: dict[str, Module], exercises: dict[str, str], kernels: dict[str, list[str]]
+    module: Module, found: dict[str, Module], exercises: dict[str, Notebook], kernels: dict[str, list[str]]
 ) -> str:
     """The page of one module, among those that are `found`."""
     up = "../" * module.page.count("/")
@@ -237,7 +237,7 @@ def module_page(
             notes = []
             if full in exercises:
                 lab = exercises[full]
-                notes.append(f"An exercise of [lab {lab[:2]}]({up}phases/{lab}/lab.md).")
+                notes.append(f"An exercise of [lab {lab.path.stem.partition('_')[0]}]({up}{lab.page}).")
             if full in kernels:
                 links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[full]]
                 notes.append(f"A kernel of {_series(links)}.")

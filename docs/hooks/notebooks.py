@@ -1,7 +1,7 @@
 """Readings and labs as pages of the site.
 
-A folder `phases/NN_name` or `labs/NN_name` is a phase. Its `reading.ipynb` and `NN_name.ipynb`, as they are in the
-repository, become `phases/NN_name/reading.md` and `phases/NN_name/lab.md` of the site, with entries in the navigation;
+A folder `phases/NN_name` is a phase, and `labs/NNx_name` one of its labs. Its `reading.ipynb` and its labs, as they are in the
+repository, become `phases/NN_name/reading.md` and `phases/NN_name/NNx_name.md` of the site, with entries in the navigation;
 nothing is executed here. A notebook that is not there has no page. A translation would stand beside its page, as `reading.es.md`.
 """
 
@@ -27,13 +27,15 @@ from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from PIL import Image
 
+from autograder.course import phases as phase_names
+
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
 LONG = 12  # lines of code; search is better without longer cells
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
-SUBJECT = re.compile(r"\w+ \d+\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
-LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d_\w+)\.ipynb")  # to another notebook of the course
+SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
+LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -91,6 +93,13 @@ class Notebook:
         return next((match[1].strip() for match in found if match), self.path.stem)
 
     @property
+    def subject(self) -> str:
+        """What the title says after `Lab 01: the` or `Lab 01 · The`, or the name of the folder."""
+        said = SUBJECT.match(self.title)
+        subject = _plain(said[1]) if said else self.path.parent.name.partition("_")[2].replace("_", " ")
+        return f"{subject[:1].upper()}{subject[1:]}"
+
+    @property
     def exercises(self) -> list[str]:
         """What is written in it, as `module.function`."""
         given = (cell.metadata.get("rushlight", {}) for cell in self.read().cells)
@@ -103,35 +112,34 @@ class Phase:
 
     name: str
     reading: Notebook | None
-    lab: Notebook | None
+    labs: list[Notebook]
 
     @property
     def label(self) -> str:
-        """`01 Strided tensor`: the number, and what a notebook's title says after `Lab 01: the` or `Lab 01 · The`."""
-        number, _, rest = self.name.partition("_")
-        said = SUBJECT.match((self.reading or self.lab).title)
-        subject = _plain(said[1]) if said else rest.replace("_", " ")
-        return f"{number} {subject[:1].upper()}{subject[1:]}"
+        """`01 Strided tensor`: the number, and the subject of the reading, or of a lab without one."""
+        return f"{self.name[:2]} {(self.reading or self.labs[0]).subject}"
 
     def entries(self) -> list[dict[str, str]]:
-        pages = ("Reading", self.reading), ("Lab", self.lab)
-        return [{name: notebook.page} for name, notebook in pages if notebook]
+        reading = [{"Reading": self.reading.page}] if self.reading else []
+        return reading + [{self.lab_label(lab): lab.page} for lab in self.labs]
+
+    def lab_label(self, lab: Notebook) -> str:
+        """`Lab`, or `Lab 04b · The engine` if the phase has several."""
+        return "Lab" if len(self.labs) == 1 else f"Lab {lab.path.stem.partition('_')[0]} · {lab.subject}"
 
 
 def phases(root: Path) -> list[Phase]:
     """Every phase that has a notebook, in order."""
     found = []
-    for name in sorted(
-        {path.name for path in root.glob("phases/[0-9][0-9]_*")}
-        | {path.name for path in root.glob("labs/[0-9][0-9]_*")}
-    ):
+    for name in sorted(path.name for path in root.glob("phases/[0-9][0-9]_*")):
         reading = Notebook(root / "phases" / name / "reading.ipynb", f"phases/{name}/reading.md")
-        lab = Notebook(root / "labs" / name / f"{name}.ipynb", f"phases/{name}/lab.md")
-        phase = Phase(name, reading if reading.path.exists() else None, lab if lab.path.exists() else None)
-        for kind, notebook in ("reading", phase.reading), ("lab", phase.lab):
-            if notebook is None:
+        paths = sorted(path for path in root.glob(f"labs/{name[:2]}*/*.ipynb") if path.stem == path.parent.name)
+        labs = [Notebook(path, f"phases/{name}/{path.stem}.md") for path in paths]
+        phase = Phase(name, reading if reading.path.exists() else None, labs)
+        for kind, there in ("reading", phase.reading), ("lab", phase.labs):
+            if not there:
                 log.info("phase %s has no %s yet", name, kind)
-        if phase.reading or phase.lab:
+        if phase.reading or phase.labs:
             found.append(phase)
     return found
 
@@ -156,10 +164,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         if phase.reading:
             page = convert(phase.reading, add)
             add(phase.reading.page, _front(phase.reading) + page)
-        if phase.lab:
-            page = convert(phase.lab, add)
-            add(phase.lab.page, _front(phase.lab) + _opened(page, phase.name))
-            add(f"phases/{phase.name}/{phase.lab.path.name}", phase.lab.path.read_bytes())
+        for lab in phase.labs:
+            add(lab.page, _front(lab) + _opened(convert(lab, add), lab.path.stem))
+            add(f"phases/{phase.name}/{lab.path.name}", lab.path.read_bytes())
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -295,8 +302,9 @@ def _prose(cell: NotebookNode) -> str:
 
 def _page_of(link: re.Match) -> str:
     folder, notebook = link.groups()
-    page = "lab.md" if notebook != "reading" else "reading.md"
-    return f"](../{notebook if page == 'lab.md' else folder}/{page}" if folder or page == "lab.md" else f"]({page}"
+    number = folder[:2] if folder else notebook[:2]
+    found = [phase for phase in phase_names() if phase[:2] == number]
+    return f"](../{found[0]}/{notebook}.md" if found else f"]({notebook}.md"
 
 
 def lists(source: str) -> str:

@@ -63,6 +63,9 @@ def cached_cast(dtype: dtype, value: Any) -> Any:
     tuple. Anything else (tensors that are not eligible, numbers, None) stays as it is. Nothing is cached: each call casts the
     values that the tensor has now.
 
+        >>> [x.dtype for x in cached_cast(rl.float16, [rl.ones(2), rl.ones(2, dtype=rl.float64)])]
+        [rushlight.float16, rushlight.float64]
+
     Source: `aten/src/ATen/autocast_mode.cpp`, `cached_cast`.
     """
     if isinstance(value, (list, tuple)):
@@ -72,7 +75,11 @@ def cached_cast(dtype: dtype, value: Any) -> Any:
 
 def promote_type(stack: Sequence) -> dtype:
     """The widest type among the eligible tensors of a call, including those in lists: float32 if one of them is float32,
-    else the lower precision, `get_autocast_dtype("cpu")`, also if there are none.
+    else the lower precision, `get_autocast_dtype("cpu")`, also if there are none. `stack` is a list or a tuple.
+
+        >>> with rl.autocast("cpu", dtype=rl.float16):
+        ...     promote_type([rl.ones(2), 2.5]), promote_type([rl.ones(2, dtype=rl.float16), 2.5])
+        (rushlight.float32, rushlight.float16)
 
     Source: `aten/src/ATen/autocast_mode.h`, `promote_type` and `prioritize`.
     """
@@ -85,6 +92,10 @@ def autocast_kernel(operator: Operator, policy: str, *stack: Any) -> Any:
 
     All of this, including the casts, runs with the key `AutocastCPU` excluded (`excluding`). Afterwards, also after an error,
     the keys are as before. `cached_cast` casts each argument, `invoke` calls the operator.
+
+        >>> with rl.autocast("cpu", dtype=rl.float16):
+        ...     autocast_kernel(operators["aten::mm"], "lower_precision_fp", rl.ones(2, 2), rl.ones(2, 2)).dtype
+        rushlight.float16
 
     Args:
         operator: the operator that was called.

@@ -117,6 +117,10 @@ def to_dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, co
 def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, dtype]:
     """Sizes, strides, storage offset and dtype of the array that a `DLTensor` describes.
 
+        >>> struct = DLTensor(ndim=1, dtype=(INT, 64, 1), shape=(c_int64 * 1)(3), byte_offset=16)
+        >>> layout(struct)
+        ((3,), (1,), 2, rushlight.int64)
+
     Fields of `dl_tensor`:
         ndim: the number of dimensions.
         shape: a C array of `ndim` sizes; index it with `[i]`.

@@ -38,6 +38,10 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 
     The last dimension has stride 1. Each other one has the stride of the dimension after it times that
     dimension's size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
+    `sizes` is a list or a tuple.
+
+        >>> contiguous_strides((2, 3, 4))
+        (12, 4, 1)
 
     Returns:
         a tuple or a list, one stride per size; `()` for no sizes.
@@ -57,9 +61,12 @@ def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset:
     Each dimension contributes its index times its stride, and the first element of the tensor is at
     `storage_offset`.
 
+        >>> element_offset((1, 2), strides=(3, 1), storage_offset=10)
+        15
+
     Args:
-        index: one non-negative int per dimension, within the sizes (not checked).
-        strides: one stride per dimension, in elements.
+        index: a list or a tuple, one non-negative int per dimension, within the sizes (not checked).
+        strides: a list or a tuple, one stride per dimension, in elements.
         storage_offset: in elements.
 
     Source: `aten/src/ATen/core/TensorAccessor.h`, `TensorAccessor::operator[]`, one call per dimension.
@@ -75,7 +82,10 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
     This is true if each dimension, from the last to the first, has the stride that `contiguous_strides` would
     give it. The stride of a dimension of size 1 is never used and may be anything. A tensor without elements
-    is contiguous.
+    is contiguous. `sizes` and `strides` are lists or tuples of the same length.
+
+        >>> is_contiguous((2, 3), (3, 1)), is_contiguous((2, 3), (1, 2))
+        (True, False)
 
     Source: `c10/core/Contiguity.h`, `_compute_contiguous`.
     """
@@ -104,7 +114,10 @@ def has_internal_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     PyTorch uses a cheap test rather than the exact one. A tensor that is `non_overlapping_and_dense` has no
     overlap (this includes every empty tensor). Any other tensor has an overlap if some dimension of size greater
     than 1 has stride 0. All remaining tensors are too hard to decide and count as without overlap, although
-    there may be one (`unfold`).
+    there may be one (`unfold`). `sizes` and `strides` are lists or tuples of the same length.
+
+        >>> has_internal_overlap((2, 3), (0, 1)), has_internal_overlap((2, 3), (4, 1))
+        (True, False)
 
     Source: `aten/src/ATen/MemoryOverlap.cpp`, `has_internal_overlap`; true here means `MemOverlap::Yes`.
     """
@@ -407,6 +420,10 @@ def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_off
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged: their sizes are swapped, and so are their strides. No element moves.
 
+        >>> y = transpose(rl.zeros(2, 3, 4), 0, -1)
+        >>> list(y.shape), y.stride()
+        ([4, 3, 2], (1, 4, 12))
+
     Args:
         dim0, dim1: from -ndim to ndim - 1; negative ones count from the end (`wrap_dim`). They may be equal.
             A 0-dim tensor accepts 0 and -1, and the view of it has no dimensions either.
@@ -430,8 +447,11 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
 def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     """A view whose dimension `i` is dimension `dims[i]` of `self`, with that dimension's size and stride.
 
+        >>> permute(rl.zeros(4, 6, 3), (2, 0, 1)).stride()
+        (1, 18, 3)
+
     Args:
-        dims: every dimension of `self` once; negative ones count from the end (`wrap_dim`). `()` for a 0-dim
+        dims: a list or a tuple with every dimension of `self` once; negative ones count from the end (`wrap_dim`). `()` for a 0-dim
             tensor.
 
     Returns:
@@ -462,6 +482,9 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
     """A view of one index of a dimension. The dimension disappears.
 
     The storage offset grows by `index` strides of `dim`, in elements. The other sizes and strides stay.
+
+        >>> select(rl.tensor([[0, 1, 2], [3, 4, 5]]), 1, -1).tolist()
+        [2, 5]
 
     Args:
         dim: negative counts from the end (`wrap_dim`).
@@ -494,6 +517,9 @@ def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None 
     the end. A value that is then still out of range is moved to the nearer limit: first `start` into 0 to size,
     then `end` into `start` to size. So `end` before `start` makes an empty dimension. The offset grows by
     `start` strides even then.
+
+        >>> slice(rl.arange(6), 0, start=1, end=9, step=2).tolist()
+        [1, 3, 5]
 
     Args:
         dim: negative counts from the end (`wrap_dim`).
@@ -533,6 +559,10 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
     dimension that now follows, or 1 at the end. So the strides of a contiguous tensor with elements still equal
     `contiguous_strides`.
 
+        >>> y = unsqueeze(rl.zeros(3, 4), 1)
+        >>> y.size(1), y.stride()
+        (1, (4, 4, 1))
+
     Args:
         dim: from -(ndim + 1) to ndim; negative counts from the end of the *result* (`wrap_dim`).
 
@@ -557,8 +587,11 @@ def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], stora
     The sizes and strides of `self` do not matter, only its storage, dtype and, by default, its storage
     offset.
 
+        >>> as_strided(rl.arange(6), (4, 3), (1, 1)).tolist()
+        [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5]]
+
     Args:
-        sizes, strides: the same number of each; strides in elements.
+        sizes, strides: lists or tuples of the same length; strides in elements.
         storage_offset: in elements; `None` for that of `self`.
 
     Returns:
@@ -600,7 +633,10 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     """The sizes to which tensors with sizes `a` and `b` broadcast.
 
     The sizes are compared from the last dimension to the first. A missing dimension counts as 1. Two equal
-    sizes stay. A size 1 becomes the other size, which may also be 0.
+    sizes stay. A size 1 becomes the other size, which may also be 0. `a` and `b` are lists or tuples.
+
+        >>> infer_size((2, 1), (4, 1, 3))
+        (4, 2, 3)
 
     Returns:
         a tuple or a list as long as the longer of `a` and `b`.
@@ -630,8 +666,12 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     size is 1. Then, similar to `unsqueeze`, its stride is the size times the stride of the next dimension of the
     result, and 0 if it is the last.
 
+        >>> y = expand(rl.tensor([10, 20]), (3, -1))
+        >>> y.tolist(), y.stride()
+        ([[10, 20], [10, 20], [10, 20]], (0, 1))
+
     Args:
-        sizes: at least as many as `self` has dimensions. -1 keeps the size of a dimension of `self`.
+        sizes: a list or a tuple, at least as many as `self` has dimensions. -1 keeps the size of a dimension of `self`.
 
     Returns:
         a view (`alias`) with the same storage offset.
@@ -699,9 +739,12 @@ def compute_stride(
     Without elements there is no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others
     get their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
 
+        >>> compute_stride((2, 3), (3, 1), (6,)), compute_stride((3, 2), (1, 3), (6,))
+        ((1,), None)
+
     Args:
-        old_sizes, old_strides: of the tensor; strides in elements.
-        new_sizes: non-negative, with as many elements as `old_sizes`.
+        old_sizes, old_strides: of the tensor, lists or tuples; strides in elements.
+        new_sizes: a list or a tuple, non-negative, with as many elements as `old_sizes`.
 
     Returns:
         a tuple or a list, one stride per new size, or `None` if the new sizes need a copy.
@@ -743,8 +786,11 @@ def view(self: Tensor, shape: Sequence[int]) -> Tensor:
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """The same elements in the same row-major order with other sizes: a view when possible, else a copy.
 
+        >>> reshape(rl.arange(6), (2, -1)).tolist()
+        [[0, 1, 2], [3, 4, 5]]
+
     Args:
-        shape: the new sizes; one of them may be -1 for "the rest" (`infer_view_size` replaces it, and raises
+        shape: the new sizes, a list or a tuple; one of them may be -1 for "the rest" (`infer_view_size` replaces it, and raises
             the errors below).
 
     Returns:

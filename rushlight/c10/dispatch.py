@@ -85,6 +85,9 @@ def bits(key: DispatchKey) -> int:
     `AutogradFunctionality` by themselves. `Undefined` has no bits. An alias key has none either: kernels are registered
     for it, but no tensor has it.
 
+        >>> f"{bits(DispatchKey.Python):b}", f"{bits(DispatchKey.AutogradMeta):b}"
+        ('1000000', '100001000')
+
     Args:
         key: any `DispatchKey`, identified by its `name`.
 
@@ -111,6 +114,9 @@ def highest_priority_key(key_set: int) -> DispatchKey:
     with `Dense` gives `Meta`. Without a backend the key is the functionality itself (`Dense`). The
     other functionalities do not depend on a backend.
 
+        >>> highest_priority_key(BIT["CPU"] | BIT["Dense"] | BIT["AutocastCPU"])
+        AutocastCPU
+
     Returns:
         a `DispatchKey`, `Undefined` if the set has no functionality.
 
@@ -131,6 +137,9 @@ def keys_in(key_set: int) -> list[DispatchKey]:
 
     In a set with several backends, a functionality that is per backend has a key on each of them, even if the set was made
     from fewer keys: the bits are the same. Without a backend such a functionality gives no key.
+
+        >>> keys_in(BIT["CPU"] | BIT["Dense"] | BIT["Python"])
+        [CPU, Python]
 
     Returns:
         a list or a tuple.
@@ -298,6 +307,10 @@ def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
     3. the arguments: unchanged from the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
        `unbind(operator.schema, stack)` returns.
 
+        >>> kernel = Kernel(lambda key_set, x, y, alpha: [key_set, x, y, alpha], with_key_set=True)
+        >>> bind_kernel(kernel, operators["aten::add.Tensor"], 17)("x", "y", 1)
+        [17, 'x', 'y', 1]
+
     Args:
         kernel: its flags say how its function is called; see `Kernel`.
         operator: the owner of the table.
@@ -339,6 +352,11 @@ def compute_table_entry(
     4. for an autograd key: the one for `Autograd`: "autograd kernel";
     5. the fallback for this key: "backend fallback";
     6. `MISSING`: "missing".
+
+        >>> kernels = {DispatchKey.CompositeExplicitAutograd: Kernel(abs, "for all backends")}
+        >>> kernel, reason = compute_table_entry(kernels, {}, DispatchKey.Meta)
+        >>> kernel.origin, reason
+        ('for all backends', 'default backend kernel')
 
     Args:
         kernels: the kernels registered for the operator, by runtime key or alias key. `FALLTHROUGH` is one of them.
@@ -387,8 +405,11 @@ def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
     functionalities only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the
     backend `CPU` stays.
 
+        >>> keys_in(dispatch_key_set([rl.ones(2), 2.5], BIT["Python"], BIT["AutocastCPU"] | BIT["AutogradFunctionality"]))
+        [CPU, Python, ADInplaceOrView]
+
     Args:
-        stack: the arguments; `tensors_in` finds the tensors, whose sets are in `_key_set`.
+        stack: the arguments, a list or a tuple; `tensors_in` finds the tensors, whose sets are in `_key_set`.
         included, excluded: key sets of the thread.
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `getDispatchKeySetUnboxed` and `computeDispatchKeySet`;
@@ -404,6 +425,10 @@ def skip_fallthrough(operator: Operator, key_set: int) -> int:
     """The set without the functionalities for which the operator's entry is `FALLTHROUGH`. The backends stay.
 
     `operator.entry(key)`, which returns a kernel and a reason, looks up each functionality on the set's highest backend.
+
+        >>> key_set = rl.ones(2)._key_set
+        >>> keys_in(key_set), keys_in(skip_fallthrough(operators["aten::add.Tensor"], key_set))
+        ([CPU, ADInplaceOrView, AutogradCPU, AutocastCPU], [CPU, AutogradCPU])
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `nonFallthroughKeys_`.
     """
@@ -421,6 +446,9 @@ def call(operator: Operator, *stack: Any) -> Any:
 
     `dispatch_key_set` computes the key set of the arguments, with the keys that `local` includes and excludes.
     `skip_fallthrough` removes the fallthroughs. Then `run` runs the kernel, with "call" as its `how`.
+
+        >>> call(operators["aten::add.Tensor"], rl.ones(2), rl.ones(2), 3).tolist()
+        [4.0, 4.0]
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`.
     """
@@ -442,10 +470,15 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
     kernel runs within `traced(line)`, where the line is, for example,
     `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: `how`, the operator's full name, the key's name.
 
+        >>> x = rl.ones(2)
+        >>> with show_dispatch_trace(): run(operators["aten::add.Tensor"], key_set(DispatchKey.CPU), [x, x, 3], "call").tolist()
+        [call] op=[aten::add.Tensor], key=[CPU]
+        [4.0, 4.0]
+
     Args:
         operator: the operator that is called.
         key_set: its highest key selects the kernel. A kernel may take the whole set.
-        stack: one argument for each argument of the schema.
+        stack: a list or a tuple, one argument for each argument of the schema.
         how: "call" or "redispatch".
 
     Returns:
@@ -587,6 +620,11 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     is none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded, because their
     kernels have run already. Afterwards, also if the mode raises, modes and keys are as before. (A mode exits every mode
     that it enters.)
+
+        >>> class Echo(DispatchMode):
+        ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None): return args, len(local.modes)
+        >>> with Echo(): call_mode(operators["aten::add.Tensor"], 1, 2)
+        ((1, 2), 0)
 
     Args:
         operator, args, kwargs: of the call. The mode's `__torch_dispatch__` takes the operator, the types of the tensors

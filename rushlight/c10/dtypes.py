@@ -113,6 +113,9 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     `float16` gives `float16`. Within one category the larger `itemsize` wins, so `uint8` with `int32` gives
     `int32`. The order of the arguments does not matter, and a type with itself gives that type.
 
+        >>> promote_types(rl.int32, rl.int64), promote_types(rl.int64, rl.float16)
+        (rushlight.int64, rushlight.float16)
+
     Args:
         a, b: the two types, each with `category` (comparable) and `itemsize` (bytes).
 

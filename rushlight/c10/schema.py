@@ -122,6 +122,9 @@ def split_at_commas(text: str) -> list[str]:
     and the other kind of quote have no meaning either, and a quote cannot be escaped. A part may be empty: `a,,b` has three.
     An empty text, or only white space, has no parts.
 
+        >>> split_at_commas("Tensor self, int[] dims=[1, 2]")
+        ['Tensor self', 'int[] dims=[1, 2]']
+
     Returns:
         a list or a tuple.
 
@@ -152,6 +155,10 @@ def parse_argument(text: str, kwarg_only: bool = False) -> Argument:
 
     A type is a word, an optional alias annotation in parentheses, and then any number of `?`, `[]` and `[2]`. White space
     separates the name from the type. White space around `=` is optional. `_ARGUMENT` matches all this, in groups.
+
+        >>> read = parse_argument("Tensor(a!)[] outs")
+        >>> read.name, read.type, read.alias, read.has_default
+        ('outs', 'Tensor[]', 'a!', False)
 
     Args:
         text: `Tensor(a!)[]? x`, `int[2] dim=[0, 1]`, or for a return for example `Tensor(a!)`.
@@ -219,6 +226,12 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
     There is one return, with or without parentheses, or any number of returns in parentheses. The last `->` of the line
     comes before the returns.
 
+        >>> read = parse_schema("add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor")
+        >>> read.namespace, read.name, read.overload_name
+        ('aten', 'add', 'Tensor')
+        >>> [(each.name, each.kwarg_only) for each in read.arguments]
+        [('self', False), ('alpha', True)]
+
     Args:
         text: the line.
         namespace: the namespace if the line names none.
@@ -267,9 +280,13 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list:
     """The stack of a call: one value for each argument of the schema, in its order, with the defaults filled in.
 
+        >>> schema = parse_schema("f(int a, int b=2, *, int c=3) -> int")
+        >>> bind(schema, (1,), {"c": 5})
+        [1, 2, 5]
+
     Args:
         schema: its `positional` arguments come before the keyword-only arguments.
-        args, kwargs: a tuple and a dict, as Python passes them; they are not changed. An argument that is not keyword only may
+        args, kwargs: a tuple and a dict, as Python passes them; do not change them. An argument that is not keyword only may
             be in either. A None that is passed is a value, not a missing argument.
 
     Returns:
@@ -317,7 +334,11 @@ def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[Sequence, dict[str,
 
     The values of `schema.positional` become args. Values at the end that are their argument's default are dropped. A default
     that is followed by another value stays. The other values become kwargs by name, without those that are their argument's
-    default. `is_default` tells whether a value is the default.
+    default. `is_default` tells whether a value is the default. `stack` is a list or a tuple; do not change it.
+
+        >>> schema = parse_schema("f(int a, int b=2, *, int c=3) -> int")
+        >>> unbind(schema, [1, 2, 5])
+        ((1,), {'c': 5})
 
     Returns:
         a tuple or a list, and a dict, in the order of the schema.

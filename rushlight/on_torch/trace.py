@@ -69,8 +69,11 @@ def layer_of(path: str) -> tuple[str, str]:
     `path` is written with `/` and may begin anywhere: `c10/core/TensorImpl.cpp`, `/home/me/src/pytorch/c10/core/...` in a
     dump, `.../site-packages/torch/nn/functional.py` in a traceback. An entry fits if its parts occur in the path one after
     the other, as whole parts: `torch/nn` fits `a/torch/nn/init.py` and `torch/nn`, not `torch/nnapi/x.py`. Among entries
-    that fit, the one with the most parts counts. If several have equally many parts, the one that occurs last counts. Raises
-    ValueError if no entry fits.
+    that fit, the one with the most parts counts. If several have equally many parts, the one that occurs last counts. Returns
+    a tuple or a list of two. Raises ValueError if no entry fits.
+
+        >>> layer_of("/usr/lib/python3/site-packages/torch/nn/functional.py")
+        ('frontend', 'torch/nn')
 
     Source: the tree at https://github.com/pytorch/pytorch, and its `CONTRIBUTING.md`, "Codebase structure".
     """
@@ -105,6 +108,9 @@ def read_schema(schema: str) -> dict[str, Any]:
     `str mode="() -> "`. After the arguments come `) -> ` and then one result, or any number in parentheses, `()`,
     `(Tensor(a!) values, Tensor(b!) indices)`; results need no names. You may use `split_at_commas` and `annotation`, below,
     but not `torch._C.parse_schema` and `torchgen`.
+
+        >>> read_schema("t(Tensor(a) self) -> Tensor(a)")
+        {'name': 't', 'required': ['self'], 'by name': [], 'written': [], 'shared': [['self']]}
 
     Source: `aten/src/ATen/native/README.md`, "func"; `torch/csrc/jit/frontend/function_schema_parser.cpp`.
     """
@@ -144,12 +150,16 @@ def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int
     """The operators that `function(*args)` calls, in order, each with the shapes of its tensor arguments.
 
     They are the operators that reach the end of the dispatcher, below autograd, where composite operators such as `matmul`
-    have been decomposed: those that the `__torch_dispatch__` of a `TorchDispatchMode` receives. Each is a pair of its name
-    with overload, `"aten.add.Tensor"`, as `str` gives it, and the shapes of all tensors among its arguments when it is
-    called: first the positional arguments, then the keyword arguments, including tensors in lists, in order.
+    have been decomposed: those that the `__torch_dispatch__` of a `TorchDispatchMode` receives. The result is a list with a
+    pair for each: its name with overload, `"aten.add.Tensor"`, as `str` gives it, and a list of the shapes of all tensors
+    among its arguments when it is called: first the positional arguments, then the keyword arguments, including tensors in
+    lists, in order. A pair or a shape is a tuple or a list.
 
     The function computes the same as without recording, and is called once. Its exceptions are passed on. Afterwards, in any
     case, nothing is recorded any more.
+
+        >>> aten_calls(lambda x: x @ x + 1, torch.ones(2, 2))
+        [('aten.mm.default', [(2, 2), (2, 2)]), ('aten.add.Tensor', [(2, 2)])]
 
     Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`.
     """
@@ -170,14 +180,17 @@ def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int
 
 
 def keys_in_order(x: Tensor) -> list[str]:
-    """The dispatch keys that a call with this one tensor goes through, the one with the highest priority first:
-    `["AutogradCPU", "ADInplaceOrView", "BackendSelect", "CPU"]`.
+    """The names of the dispatch keys that a call with this one tensor goes through, in a list or a tuple, the one with the
+    highest priority first.
 
     They are the tensor's own, `torch._C._dispatch_keys(x)`, and those that the thread includes,
     `torch._C._dispatch_tls_local_include_set()`, without those that it excludes,
     `torch._C._dispatch_tls_local_exclude_set()`. These are `DispatchKeySet`s: `a | b` and `a - b` are sets again,
     `a.highestPriorityTypeId()` is a key, `DispatchKey.Undefined` if there is none, `a.remove(key)` is the set without it, and
-    `key.name` its name. No operator is called.
+    `key.name` its name.
+
+        >>> keys_in_order(torch.empty(2, device="meta"))
+        ['AutogradMeta', 'ADInplaceOrView', 'BackendSelect', 'Meta']
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `computeDispatchKeySet`; `c10/core/DispatchKeySet.h`.
     """
@@ -199,18 +212,22 @@ def serving(table: str, keys: Sequence[str]) -> tuple[str, str, str] | None:
         CPU: registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297 [kernel]
         BackendSelect: fallthrough registered at /pytorch/.../BackendSelectFallbackKernel.cpp:3 [backend fallback]
 
-    The path may contain spaces, brackets and any word. `keys` are the keys of the call, as `keys_in_order` returns them, the one
-    with the highest priority first. A key whose line says `fallthrough` before `registered` is skipped. The first other key
-    serves the call. If it has no line, this call has no kernel, and the result is None: torch raises then. If all keys are
-    skipped, `Undefined` serves, which comes after all other keys and whose line has the same form.
+    The path may contain spaces, brackets and any word. `keys` is a list or a tuple of the keys of the call, as `keys_in_order`
+    returns them, the one with the highest priority first. A key whose line says `fallthrough` before `registered` is skipped.
+    The first other key serves the call. If it has no line, this call has no kernel, and the result is None: torch raises then.
+    If all keys are skipped, `Undefined` serves, which comes after all other keys and whose line has the same form.
 
-    For the first line above the result is `("CPU", "/pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297", "kernel")`.
+    The result is a tuple or a list of three texts, or None. The kind is the text in brackets at the end of the line:
 
     - "kernel": it was registered for this key;
     - "autograd kernel": for the alias Autograd, which means all of autograd's keys;
     - "math kernel": for CompositeImplicitAutograd: it is made of other operators;
     - "default backend kernel": for CompositeExplicitAutograd: for all backends, but not for autograd;
     - "backend fallback": for the key, for any operator.
+
+        >>> line = "CPU: registered at RegisterCPU_0.cpp:1297 [kernel]"
+        >>> serving(line, ["CPU"]), serving(line, ["Meta", "CPU"])
+        (('CPU', 'RegisterCPU_0.cpp:1297', 'kernel'), None)
 
     Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `computeDispatchTableEntryWithDebug`.
     """
@@ -245,6 +262,9 @@ def registrations(text: str, name: str) -> dict[str, str]:
 
     Raises LookupError for a name, also that of a delegate, that is not in `text`. Registrations in other files are left out:
     kernels for Meta and Autograd, and those that `ufunc_inner_loop`, which only add.out has, generates.
+
+        >>> registrations("- {func: relu(Tensor self) -> Tensor, dispatch: {'CPU, CUDA': relu}}", "relu")
+        {'CPU': 'relu', 'CUDA': 'relu'}
 
     Source: `aten/src/ATen/native/README.md`; `torchgen/model.py`, `NativeFunction.from_yaml`.
     """
@@ -286,8 +306,12 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
     subtracted with them. `share` is a fraction of the sum of all self times, which may be 0. If
     rounding decides whether a time is more than this, both results are right.
 
-    `events` come in any order. No two of one thread have the same start and end; one is `within` the other, or they do not
-    overlap (one may start where another ends). Events of different threads are independent. An operator may call itself.
+    `events` is a list in any order, which stays as it is. The result is a list of pairs. No two events of one thread have the
+    same start and end; one is `within` the other, or they do not overlap (one may start where another ends). Events of
+    different threads are independent. An operator may call itself.
+
+        >>> hot_operators([Event("matmul", 1, 0, 10), Event("mm", 1, 2, 9)])
+        [('mm', 7), ('matmul', 3)]
 
     Source: `torch/autograd/profiler_util.py`, `FunctionEvent.self_cpu_time_total`, `EventList.key_averages`.
     """
@@ -341,6 +365,10 @@ def timed(
     `torch.cuda.synchronize` and `time.perf_counter`, or those of a `FakeDevice`. Whenever the clock is read, the device has
     no work left: neither work that was launched before, by the warm-up or by other code, nor, at the end, the work of the
     call itself. The median of an even number is the mean of the two in the middle.
+
+        >>> device = FakeDevice(overhead=1.0)
+        >>> timed(lambda: device.launch(4.0), device.synchronize, device.clock)
+        5.0
 
     Source: `torch/utils/benchmark/utils/timer.py`, `timer`; `torch/utils/benchmark/utils/common.py`, `median`.
     """

@@ -7,8 +7,8 @@ import pytest
 from answers import RIGHT, WRONG, over_the_wire
 from sweep import sweep
 
-from autograder.check import exercises, function_of
-from autograder.course import labs
+from autograder.check import function_of, phase_exercises
+from autograder.course import phases
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.mutants import graded_checks
@@ -22,7 +22,9 @@ def slot(exercise):
 
 
 @pytest.mark.parametrize("seed", sweep((1, 2, 3), keep=[1]))
-@pytest.mark.parametrize("exercise", [exercise for exercise in exercises("01_strided") if "promote" not in exercise])
+@pytest.mark.parametrize(
+    "exercise", [exercise for exercise in phase_exercises("01_strided") if "promote" not in exercise]
+)
 def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, seed, drawn_once, slot):
     """(What `promote_types` can be asked is finite: there the table is right.)"""
     reference = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
@@ -44,8 +46,8 @@ def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, seed
     assert not any(verdict.passed for verdict in verdicts)
 
 
-@pytest.mark.parametrize("lab", labs())
-def test_every_exercise_has_two_other_right_answers_and_a_wrong_one(lab):
-    for exercise in exercises(lab):
+@pytest.mark.parametrize("phase", phases())
+def test_every_exercise_has_two_other_right_answers_and_a_wrong_one(phase):
+    for exercise in phase_exercises(phase):
         assert sum(answers_it == exercise for _, answers_it, _ in RIGHT) >= 2, exercise
         assert any(answers_it == exercise for _, answers_it, _ in WRONG), exercise

@@ -14,7 +14,7 @@ from nbgrader import api
 
 from autograder import grade as grading
 from autograder import sample, sandbox
-from autograder.check import exercises, function_of
+from autograder.check import function_of, phase_exercises
 from autograder.course import RELEASED, SOURCES, set_environment
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
@@ -93,7 +93,7 @@ def plugged(request):
     """Every exercise of the lab (of the test's `check`, if it has one) plugged in, with copies of the reference; taken out
     again afterwards."""
     check = request.node.callspec.params.get("check") if hasattr(request.node, "callspec") else None
-    slots = [function_of(name) for name in exercises(check.lab if check else LAB)]
+    slots = [function_of(name) for name in phase_exercises(check.phase if check else "01_strided")]
     for slot in slots:
         copy = types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
         copy.__kwdefaults__ = slot.__kwdefaults__

@@ -11,15 +11,17 @@ import pytest
 from answers import RIGHT, WRONG, over_the_wire
 
 from autograder import mutants as m
-from autograder.check import exercises, find, function_of
-from autograder.course import labs
+from autograder.check import find, function_of, phase_exercises
+from autograder.course import phases
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.mutants import graded_checks
 from autograder.observe import difference
 from autograder.subject import answer
 
-REPRESENTATIVES = [exercises(lab)[0] for lab in labs()[:5]]  # the trials of those of the later labs take longer
+REPRESENTATIVES = [
+    phase_exercises(phase)[0] for phase in phases()[:5]
+]  # the trials of those of the later labs take longer
 EXERCISES = guarantees.every_exercise()
 
 
@@ -47,7 +49,7 @@ def headers(request):
     """What builds a text of C++ has PyTorch's headers compiled before."""
     if "exercise" in request.fixturenames:
         exercise = request.getfixturevalue("exercise")
-        if graded_checks(exercise)[0].lab == "06_custom_ops":
+        if graded_checks(exercise)[0].phase == "06_custom_ops":
             request.getfixturevalue("precompiled")
 
 
@@ -78,7 +80,7 @@ def slot(exercise):
 
 @pytest.mark.parametrize("exercise", trials((name, name) for name in EXERCISES))
 def test_every_mutant_fails_on_an_edge_or_is_listed_and_agrees_in_everything(exercise, drawn_once):
-    listed = {key: why for key, why in m.equivalents(graded_checks(exercise)[0].lab).items() if key[0] == exercise}
+    listed = {key: why for key, why in m.equivalents(graded_checks(exercise)[0].phase).items() if key[0] == exercise}
     outcomes = list(m.run([exercise]))
     through = m.unexpected(outcomes, listed)
     assert not through, "\n\n".join(f"{o.mutant.exercise}: {o.what}\n{o.mutant.diff()}" for o in through)

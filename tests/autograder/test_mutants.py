@@ -7,29 +7,29 @@ import pytest
 
 from autograder import mutants as m
 from autograder.build import exercise_source
-from autograder.check import exercises
-from autograder.course import labs
+from autograder.check import phase_exercises
+from autograder.course import phases
 from autograder.judge import Judge
 
 mutants = cache(m.mutants)
 
 
-@pytest.mark.parametrize("lab", labs())
-def test_every_mutant_on_the_list_exists(lab):
-    made = {mutant.key for name in exercises(lab) for mutant in mutants(name)}
-    assert m.equivalents(lab).keys() <= made
+@pytest.mark.parametrize("phase", phases())
+def test_every_mutant_on_the_list_exists(phase):
+    made = {mutant.key for name in phase_exercises(phase) for mutant in mutants(name)}
+    assert m.equivalents(phase).keys() <= made
 
 
-@pytest.mark.parametrize("lab", labs())
-def test_the_list_is_short_and_gives_reasons(lab):
-    listed = m.equivalents(lab)
-    assert len(listed) <= 0.05 * sum(len(mutants(name)) for name in exercises(lab))
+@pytest.mark.parametrize("phase", phases())
+def test_the_list_is_short_and_gives_reasons(phase):
+    listed = m.equivalents(phase)
+    assert len(listed) <= 0.05 * sum(len(mutants(name)) for name in phase_exercises(phase))
     assert all(why.endswith(".") for why in listed.values())
 
 
-@pytest.mark.parametrize("lab", labs())
-def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
-    for exercise in exercises(lab):
+@pytest.mark.parametrize("phase", phases())
+def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(phase):
+    for exercise in phase_exercises(phase):
         made = mutants(exercise)
         assert len({mutant.change for mutant in made}) == len({mutant.after for mutant in made}) == len(made)
         body = exercise_source(exercise).partition("### BEGIN SOLUTION\n")[2].splitlines()[:-2]

@@ -9,8 +9,7 @@ import zipfile
 import pytest
 
 from autograder import sample
-from autograder.check import exercises
-from autograder.course import points
+from autograder.course import exercises, points
 from autograder.restore import MAX_FILES, reason_in_timestamp
 
 LAB = "01_strided"

@@ -10,8 +10,7 @@ import pytest
 
 from autograder import sample
 from autograder.build import exercise_source
-from autograder.check import exercises
-from autograder.course import exercise_name
+from autograder.course import exercise_name, exercises
 from autograder.release import release
 
 LAB = "01_strided"

@@ -18,11 +18,10 @@ from autograder.check import (
     PASSED,
     TIMED_OUT,
     exercise_of,
-    exercises,
     is_shown,
     registry,
 )
-from autograder.course import check_name, exercise_name, labs, points
+from autograder.course import check_name, exercise_name, exercises, labs, points
 from autograder.observe import NotGraded
 from autograder.run import SECOND_CHANCE_NOTE, run
 from autograder.sandbox import Sandbox
@@ -155,7 +154,7 @@ def test_cells_that_take_long_take_nothing_from_a_check(graded, solved, impatien
 @pytest.mark.parametrize("lab", ["01_strided", "07_capture"])
 def test_a_busy_machine_takes_no_point(graded, solved, monkeypatch, judge, lab):
     for check in registry().values():
-        if check.lab == lab:
+        if check.phase[:2] == lab[:2]:
             judge.drawn(check)
     for limit in ("CHECK_SECONDS", "CELL_SECONDS"):
         monkeypatch.setattr(limits, limit, (3.0, 3.0))

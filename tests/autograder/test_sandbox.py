@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from autograder import seccomp
-from autograder.check import exercises
+from autograder.course import exercises
 from autograder.edition import edition, without_bodies
 from autograder.observe import SubjectDied, SubjectTimedOut
 from autograder.sandbox import Sandbox, _in_use

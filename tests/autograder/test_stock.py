@@ -8,8 +8,7 @@ from nbgrader.api import Gradebook
 from sweep import sweep
 
 from autograder import sample
-from autograder.check import exercises
-from autograder.course import labs, points
+from autograder.course import exercises, labs, points
 
 LAB = "01_strided"
 

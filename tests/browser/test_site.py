@@ -59,7 +59,7 @@ def look_at(page, folder, name, problems):
             problems.append(f"{name} is {reach} pixels wide on a screen of {width}")
 
 
-KINDS_OF_PAGES = ["index.html", "students.html", "phases/05_*/reading.html", "phases/01_*/lab.html", "api/**/*.html"]
+KINDS_OF_PAGES = ["index.html", "students.html", "phases/05_*/reading.html", "phases/01_*/01*.html", "api/**/*.html"]
 
 
 @pytest.mark.parametrize("pattern", KINDS_OF_PAGES)
@@ -103,7 +103,7 @@ def test_formulas_show_without_a_script(browser, folder):
 def test_whoever_goes_by_keyboard_sees_where(page, served, width, scheme):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{served}/phases/01_strided/lab.html")
+    page.goto(f"{served}/phases/01_strided/01_strided.html")
     seen = set()
     for _ in range(50):
         page.keyboard.press("Tab")
@@ -131,7 +131,7 @@ def test_the_menu_opens_by_keyboard_on_a_phone(page, served):
 
 
 def test_a_lab_says_how_to_open_it_and_can_be_downloaded(page, served):
-    page.goto(f"{served}/phases/04_autograd/lab.html")
+    page.goto(f"{served}/phases/04_autograd/04_autograd.html")
     box = page.locator(".admonition", has_text="Open this lab")
     assert "rushlight lab 04" in box.inner_text()
     with page.expect_download() as download:
@@ -147,7 +147,7 @@ def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder):
                 module = function.__module__.removeprefix("rushlight.").replace(".", "/")
                 page = (folder / "api" / f"{module}.html").read_text(encoding="utf-8")
                 _, _, entry = page.partition(f'id="{function.__name__}"')
-                assert f"phases/{path.stem}/lab.html" in entry.partition("<h3")[0], exercise
+                assert f"/{path.stem}.html" in entry.partition("<h3")[0], exercise
 
 
 def test_links_to_pytorchs_python_lead_to_files_that_the_release_has(folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from ...check import program
-from ..cases import DTYPES, drawn, rows, several, sizes, tensor, tensors, when
+from ..cases import DTYPES, drawn, rows, several, sizes, tensor, tensors, when, words
 from .described import shares
 
 # Types ---------------------------------------------------------------------------------------------------------------
@@ -101,8 +101,9 @@ def _(torch, x, null_strides, lanes, bits):
 # All together --------------------------------------------------------------------------------------------------------
 
 
-def _chains(st):
+def _chains(st, names):
     number = st.integers(-3, 4)
+    small = st.sampled_from([None, 0, 1, 3])
     arguments = {
         "transpose": [number, number], "select": [number, number], "narrow": [number, st.integers(0, 2), st.integers(0, 3)],
         "unsqueeze": [number], "squeeze": [], "flatten": [], "contiguous": [],
@@ -110,13 +111,14 @@ def _chains(st):
         "view": [st.sampled_from([[-1], [2, -1], [-1, 2], [2, -1, 3]])],
         "permute": [st.permutations(range(3)).map(list)],
         "expand": [st.sampled_from([[2, -1], [3, -1, -1], [-1, -1], [-1, 2, -1]])],
+        "as_strided": [st.sampled_from([[2, 2], [1, 3]]), st.sampled_from([[1, 1], [0, 2], [3, 1]]), small],
     }  # fmt: skip
-    step = st.one_of([st.tuples(st.just(name), *each) for name, each in arguments.items()]).map(list)
+    step = st.one_of([st.tuples(st.just(name), *arguments[name]) for name in names]).map(list)
     return drawn(x=tensors(st, dims=(1, 3)), steps=several(step, 0, 6))(st)
 
 
-@program("together.chain_of_views", cases=_chains)
-def chain_of_views(xp, x, steps):
+def _chained(x, steps):
+    """The last view of a chain, and the steps that were refused."""
     y, errors = x, []
     for name, *arguments in steps:
         try:
@@ -126,3 +128,17 @@ def chain_of_views(xp, x, steps):
         except (IndexError, RuntimeError) as error:  # the chain continues without this step
             errors.append(f"{name}: {'IndexError' if isinstance(error, IndexError) else 'RuntimeError'}")
     return {"view": y, "shares its storage": shares(x, y), "refused": errors}
+
+
+_STRIDED = words("transpose permute select narrow unsqueeze as_strided")
+_ANY = words("transpose select narrow unsqueeze squeeze flatten contiguous reshape view permute expand")
+
+
+@program("together.strided_views", cases=lambda st: _chains(st, _STRIDED))
+def strided_views(xp, x, steps):
+    return _chained(x, steps)
+
+
+@program("together.chain_of_views", cases=lambda st: _chains(st, _ANY))
+def chain_of_views(xp, x, steps):
+    return _chained(x, steps)

@@ -1,4 +1,4 @@
-"""The check of lab 02 that runs all pieces together."""
+"""The checks of labs 02 that run all pieces together."""
 
 from contextlib import ExitStack
 
@@ -8,10 +8,12 @@ from . import operators as lab
 from .keys import EXPLICIT, IMPLICIT, subsets
 
 
-def _programs(st):
+def _programs(st, intercepted):
+    """Registrations and calls. If `intercepted`, calls may be made under autocast and within modes."""
     include = ["AutocastCUDA", "BackendSelect", "Meta", "AutogradCPU", "PrivateUse1"]
     keys = {"include": subsets(include, most=2), "exclude": subsets(lab.MASK, most=2)}
-    call = drawn(stack=lab.stacks, **keys, autocast=bool, modes=several(lab.MODES, 0, 2))
+    more = {"autocast": bool if intercepted else [False], "modes": several(lab.MODES, 0, 2 if intercepted else 0)}
+    call = drawn(stack=lab.stacks, **keys, **more)
     fallbacks = [[], [], ["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"]]
 
     def in_order_of_torch(case):
@@ -23,8 +25,7 @@ def _programs(st):
     return cases(st).filter(in_order_of_torch)
 
 
-@program("together.dispatcher", cases=_programs, disposable=True)
-def dispatcher(xp, kernels, later, fallbacks, calls):
+def _run(xp, kernels, later, fallbacks, calls):
     """Register kernels and call. Register more kernels and call again. Remove those, and call once more."""
     log, results = [], []
 
@@ -62,3 +63,13 @@ def dispatcher(xp, kernels, later, fallbacks, calls):
                     case = case | {"modes": []}
                 results.append([stage, lab.attempt(lambda: call(overload, **case))])  # noqa: B023
     return {"kernels": log, "results": results}
+
+
+@program("together.calls", cases=lambda st: _programs(st, intercepted=False), disposable=True)
+def registrations_and_calls(xp, kernels, later, fallbacks, calls):
+    return _run(xp, kernels, later, fallbacks, calls)
+
+
+@program("together.dispatcher", cases=lambda st: _programs(st, intercepted=True), disposable=True)
+def dispatcher(xp, kernels, later, fallbacks, calls):
+    return _run(xp, kernels, later, fallbacks, calls)

@@ -24,7 +24,7 @@ from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Poi
 
 PER_LINE = 16  # elements of the storage in one line
 HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
-LIGHT, DARK = (0.95, 0.95, 0.91), (0.45, 0.63, 0.71)  # dark text is legible on all shades between these
+LIGHT, DARK = (0.97, 0.97, 0.97), (0.6, 0.6, 0.6)  # dark text is legible on all shades between these
 
 
 def strides(x: Tensor, name: str = "x") -> Figure:

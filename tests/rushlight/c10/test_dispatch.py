@@ -89,10 +89,10 @@ def test_an_import_calls_no_exercise(tmp_path):
     import subprocess
     import sys
 
-    from autograder.check import exercises
+    from autograder.check import phase_exercises
     from autograder.edition import framework_files
 
-    for name, text in framework_files(exercises("02_dispatcher")).items():
+    for name, text in framework_files(phase_exercises("02_dispatcher")).items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -1,0 +1,21 @@
+"""The docstring of an exercise is its contract: its example is true."""
+
+import doctest
+import sys
+
+import pytest
+import torch
+
+import rushlight as rl
+from autograder.check import function_of, is_bench, phase_exercises
+from autograder.course import phases
+
+
+@pytest.mark.parametrize(("phase", "exercise"), [(phase, name) for phase in phases() for name in phase_exercises(phase)])
+def test_the_example_of_an_exercise_gives_what_it_says(phase, exercise):
+    function = function_of(exercise)
+    names = vars(sys.modules[function.__module__]) | {"rl": rl} | ({"torch": torch} if is_bench(phase) else {})
+    example = doctest.DocTestParser().get_doctest(function.__doc__, names, exercise, None, None)
+    said = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
+    assert said == []
