@@ -130,3 +130,9 @@ def test_only_views_of_one_storage_are_compared():
 def test_more_than_three_dimensions_are_refused():
     with pytest.raises(ValueError):
         rl.draw.strides(rl.zeros(1, 1, 1, 1))
+
+
+def test_a_table_is_aligned_in_text_and_markdown_in_a_notebook():
+    table = rl.draw.Table(["name", "size"], [("a|b", 3), ("c", 10)])
+    assert repr(table) == "name  size\na|b   3\nc     10"
+    assert table._repr_markdown_() == "| name | size |\n|---|---|\n| a\\|b | 3 |\n| c | 10 |"

@@ -5,7 +5,7 @@ import operator
 import pytest
 import torch
 from matplotlib.colors import to_rgb
-from pictures import is_whole
+from pictures import is_legible, is_whole
 
 import rushlight as rl
 from rushlight.course.draw.paper import MARK
@@ -49,7 +49,8 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    assert is_whole(PICTURES[name]())
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
 
 
 def written(figure):
