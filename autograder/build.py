@@ -30,6 +30,9 @@ _METADATA = {
     "language_info": {"name": "python"},
 }
 
+FOLDED_TAGS = {"setup", "figure"}  # cells whose source JupyterLab and the site fold
+LAYERS = ("Python", "dispatcher", "autograd", "ATen/c10", "compiler", "distributed")
+
 
 class BuildError(Exception):
     """Raised for a source that cannot be built. The message has the position and the reason."""
@@ -209,7 +212,7 @@ def _notebook(cells: list[NotebookNode]) -> NotebookNode:
         if "nbgrader" not in cell.metadata:
             cell.id = f"{heading}-{count}"
             count += 1
-            cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
+            cell.metadata = _metadata(cell)
     ids = [cell.id for cell in cells]
     if len(set(ids)) < len(ids):
         raise BuildError(
@@ -218,6 +221,13 @@ def _notebook(cells: list[NotebookNode]) -> NotebookNode:
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=_METADATA)
     nbformat.validate(notebook)
     return notebook
+
+
+def _metadata(cell: NotebookNode) -> dict:
+    """The tags of a plain cell. JupyterLab folds the source of a cell that only prepares something or draws."""
+    tags = cell.metadata.get("tags", [])
+    folded = {"jupyter": {"source_hidden": True}} if FOLDED_TAGS.intersection(tags) else {}
+    return ({"tags": tags} if tags else {}) | folded
 
 
 # The students' notebook ----------------------------------------------------------------------------------------------
@@ -245,8 +255,20 @@ def release(lab: str, source: NotebookNode) -> NotebookNode:
 
 
 def reading(phase: str) -> NotebookNode:
-    """A reading as a notebook, not executed yet."""
-    return _notebook(_read(READINGS / phase / "reading.md"))
+    """A reading as a notebook, not executed yet. `<!-- here: autograd -->` becomes the strip of layers."""
+    cells = _read(READINGS / phase / "reading.md")
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"<!-- here: (.+) -->", lambda found: strip(found[1].split(", ")), cell.source)
+    return _notebook(cells)
+
+
+def strip(here: list[str]) -> str:
+    """The layers of PyTorch in a line of HTML, with those `here` marked. Raises BuildError for a layer that there is not."""
+    if unknown := set(here) - set(LAYERS):
+        raise BuildError(f"there is no layer {min(unknown)!r}, only {', '.join(LAYERS)}")
+    layers = (f"<mark><b>{layer}</b></mark>" if layer in here else layer for layer in LAYERS)
+    return f'<p class="layers">{" · ".join(layers)}</p>'
 
 
 def execute(notebook: NotebookNode) -> NotebookNode:

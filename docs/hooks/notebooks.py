@@ -178,6 +178,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return markdown.replace("<!-- phases -->", "\n".join(lines))
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> None:
+    """The parts of a page, which have headings of the first level too, follow in its table of contents."""
+    first, *parts = page.toc.items or [None]
+    if parts:
+        first.children += parts
+        page.toc.items = [first]
+
+
 def _add(files: Files, config: MkDocsConfig, path: str, content: str | bytes) -> None:
     files.append(File.generated(config, path, content=content))
 
@@ -268,12 +276,23 @@ def _code(cell: NotebookNode) -> str:
     attributes = ".python" + (f' title="{title}"' if title else "")
     if title or cell.source.count("\n") > LONG:
         attributes += ' data-search-exclude=""'
-    head = f"``` {{{attributes}}}"
-    return f"{head.replace('```', fence)}\n{cell.source}\n{fence}" if cell.source.strip() else ""
+    head = f"``` {{{attributes}}}".replace("```", fence)
+    block = f"{head}\n{cell.source}\n{fence}" if cell.source.strip() else ""
+    if block and cell.metadata.get("jupyter", {}).get("source_hidden"):
+        return (
+            f'<details class="folded" markdown="1"><summary>{_summary(cell.source)}</summary>\n\n{block}\n\n</details>'
+        )
+    return block
+
+
+def _summary(source: str) -> str:
+    """What a folded cell does: its first comment, or else that it is code."""
+    comment = re.search(r"^# *(.+)$", source, re.MULTILINE)
+    return html.escape(comment[1]) if comment else "Code"
 
 
 def _prose(cell: NotebookNode) -> str:
-    source = LINK.sub(_page_of, lists(cell.source.strip()))
+    source = LINK.sub(_page_of, lists(cell.source.strip())).replace("<details>", '<details markdown="1">')
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())

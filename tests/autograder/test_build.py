@@ -81,6 +81,22 @@ def test_a_source_that_cannot_be_built_is_refused_with_the_reason(lab_source, te
         build.solution(lab_source(text))
 
 
+def test_cells_that_prepare_or_draw_are_folded(lab_source):
+    source = "".join(
+        f"```python tags={tags}\n{at}\n```\n\n" for at, tags in enumerate(('["setup"]', '["figure"]', '["torch"]'))
+    )
+    cells = build.solution(lab_source(source)).cells
+    assert [cell.metadata.get("jupyter") for cell in cells] == [{"source_hidden": True}] * 2 + [None]
+
+
+def test_the_strip_marks_the_layers_where_a_reading_is_and_refuses_others():
+    strip = build.strip(["autograd", "compiler"])
+    assert re.findall("<mark><b>(.+?)</b></mark>", strip) == ["autograd", "compiler"]
+    assert all(layer in strip for layer in build.LAYERS)
+    with pytest.raises(BuildError, match="no layer 'moon'"):
+        build.strip(["moon"])
+
+
 def test_a_reading_is_executed_only_if_its_code_has_changed(lab_source, tmp_path, monkeypatch):
     for folder in "READINGS", "RELEASED":
         monkeypatch.setattr(build, folder, tmp_path / folder)

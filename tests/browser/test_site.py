@@ -98,6 +98,18 @@ def test_formulas_show_without_a_script(browser, folder):
         assert all(each.bounding_box()["width"] for each in formulas)
 
 
+def test_a_reading_folds_what_only_prepares_or_draws_and_the_answers(page, served):
+    page.goto(f"{served}/phases/08_inductor/reading.html")
+    folded = page.locator("details.folded").filter(has_text="Figure 1:")
+    assert page.locator(".figure img").first.is_visible() and not folded.locator("pre").is_visible()
+    folded.locator("summary").click()
+    assert "rl.draw.show(" in folded.locator("pre").inner_text()
+    answer = page.locator("details", has=page.locator("summary", has_text=re.compile("^Answer$"))).first
+    assert not answer.locator("p").is_visible()
+    answer.locator("summary").click()
+    assert answer.locator("p code").first.is_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_whoever_goes_by_keyboard_sees_where(page, served, width, scheme):

@@ -7,11 +7,12 @@ from importlib import import_module
 
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import Picture
+from rushlight.course.draw.paper import Picture, show
+from rushlight.course.draw.table import Table
 
 _PICTURES = {
     "call": ("LAYERS", "layers", "queues", "spans"),
-    "strided": ("strides", "compare", "walks", "loop_nests", "blocks", "ratios"),
+    "strided": ("strides", "compare", "walks", "chunks", "loop_nests", "blocks", "ratios"),
     "dispatcher": ("key_sets", "ladder", "tables", "trace", "REASONS"),
     "backward": ("graph", "graphs", "engine", "nodes"),
     "training": ("lockstep", "module_tree", "panels", "paths", "spreads", "stacks", "timeline"),
@@ -22,7 +23,7 @@ _PICTURES = {
 }
 _MODULE = {name: module for module, names in _PICTURES.items() for name in names}
 
-__all__ = ["Picture", "Rectangle", *_MODULE]
+__all__ = ["Picture", "Rectangle", "Table", "show", *_MODULE]
 
 
 def __getattr__(name: str):

@@ -14,6 +14,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, arrange, draw_panels, in_order
+from rushlight.course.draw.paper import MARK
 
 # Reading a graph -----------------------------------------------------------------------------------------------------
 
@@ -169,7 +170,7 @@ def graphs(panels: Sequence[tuple], saved: bool = True, sizes: bool = True) -> F
 
 def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = None, columns: int = 3) -> Figure:
     """A backward pass step by step, a panel for each step, with the number of gradients that each node still waits for. The
-    running node is black, ready nodes are grey, and nodes that have run have no number. `order`: the nodes in the order in
+    running node is purple, ready nodes are grey, and nodes that have run have no number. `order`: the nodes in the order in
     which they ran, as hooks have recorded it. `columns`: the number of panels side by side."""
     panels = []
     for step, running in enumerate(order):
@@ -181,6 +182,6 @@ def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = 
         for node in order:
             left = pending.get(node, 0)
             ready = ("ready", "0.8") if left == 0 else (f"waits for {left}", "white")
-            marks[node] = ("runs", "0.25") if node is running else ("done", "white") if node in done else ready
+            marks[node] = ("runs", MARK) if node is running else ("done", "white") if node in done else ready
         panels.append((f"step {step + 1}", _layout(tensor, names, False, False, marks)))
     return draw_panels(panels, columns)

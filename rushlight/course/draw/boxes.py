@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, ink_on, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, in_lines, ink_on, sheet, write_title
 
 TEXT, LINE = 7.5, 0.44  # points; cells from line to line
 APART, ROW_GAP = 0.5, 0.42  # cells between neighbours in a row, and between rows
@@ -182,14 +182,16 @@ def distance(row: list[Box], before: Sequence[int], box: int) -> float:
 
 
 def draw_panels(panels: Sequence[tuple[str, list[list[Box]]]], columns: int = 4) -> Figure:
-    """Titles and rows of boxes, side by side on one figure."""
+    """Titles and rows of boxes, side by side on one figure, in several lines if need be."""
 
     def width_of(title: str, rows: list[list[Box]]) -> float:
         return max(max(box.x + box.wide / 2 for row in rows for box in row), len(title) * 10 * CHARACTER)
 
-    lines = [panels[i : i + columns] for i in range(0, len(panels), columns)]
+    widths = [width_of(*panel) for panel in panels]
+    indices = in_lines(widths, 0.9, columns)
+    lines = [[panels[i] for i in line] for line in indices]
     head = 0.9 if any(title for title, _ in panels) else 0.2
-    wide = [[width_of(*panel) for panel in line] for line in lines]
+    wide = [[widths[i] for i in line] for line in indices]
     high = [head + max(sum(map(row_height, rows)) for _, rows in line) for line in lines]
     width = max(sum(each) + 0.9 * (len(each) - 1) for each in wide)
     figure, axes = sheet(2 * MARGIN + width, sum(high) + 0.35 * len(lines))
@@ -197,7 +199,7 @@ def draw_panels(panels: Sequence[tuple[str, list[list[Box]]]], columns: int = 4)
     for line, each, tall in zip(lines, wide, high):
         left = MARGIN
         for (title, rows), room in zip(line, each):
-            axes.text(left, top + 0.5, title, size=10, weight="bold", **MONO)
+            write_title(axes, left, top + 0.4, title, 10)
             draw_rows(axes, rows, left, top + head)
             left += room + 0.9
         top += tall + 0.35

@@ -69,11 +69,11 @@ def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str =
             bar = (event.start - first, levels[i] + 0.06), long, 0.88
             axes.add_patch(Rectangle(*bar, facecolor=fill, edgecolor=INK, linewidth=0.6))
             name = event.name.removeprefix("aten::")
-            fits = int(long / (last - first) * 122)  # characters of this size across the figure
+            fits = int(long / (last - first) * 94)  # characters of this size across the figure
             if fits >= min(len(name), 6):
                 name = name if len(name) <= fits else name[: fits - 1] + "…"
                 middle = event.start - first + long / 2, levels[i] + 0.52
-                axes.text(*middle, name, size=6.5, ha="center", **MONO | {"color": ink_on(fill)})
+                axes.text(*middle, name, size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
         axes.set(xlim=(0, last - first), ylim=(depth, 0), yticks=[])
         axes.spines[["top", "right", "left"]].set_visible(False)
         if len(threads) > 1:
@@ -99,10 +99,10 @@ def queues(panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[
                 style = {"facecolor": "white", "hatch": "////"} if waits else {"facecolor": grey}
                 style |= {"edgecolor": INK, "linewidth": 0.6}
                 axes.add_patch(Rectangle((start, level + 0.14), end - start, 0.72, **style))
-                if (end - start) / last > 0.013 * len(name):
+                if (end - start) / last > 0.0145 * len(name):
                     style = MONO | {"color": ink_on("white" if waits else grey)}
                     plate = PLATE | {"pad": 1} if waits else None
-                    axes.text((start + end) / 2, level + 0.5, name, size=7, ha="center", bbox=plate, **style)
+                    axes.text((start + end) / 2, level + 0.5, name, size=7.5, ha="center", bbox=plate, **style)
         for i, (text, moment) in enumerate(reads):
             axes.plot([moment, moment], [-0.12, 2], color=INK, linewidth=1, linestyle="--", clip_on=False)
             axes.text(moment, -0.28, f" {text} ", size=7.5, ha="left" if i % 2 else "right", **MONO)

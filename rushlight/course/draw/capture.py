@@ -1,7 +1,7 @@
 """Pictures of captured programs: graphs of nodes, bytecode with its stack, guards, graph breaks, the minimum cut.
 
 They accept graphs of rushlight and of torch. A graph runs from its inputs at the top to its output at the bottom. Greys have
-the same meaning in all pictures: light for inputs and outputs, white for forward, grey for backward, black for marked nodes,
+the same meaning in all pictures: light for inputs and outputs, white for forward, grey for backward, purple for marked nodes,
 whose labels say why. A thick arrow is a tensor that is saved.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from rushlight.course.draw.boxes import LEAF, NODE, THICK, THIN, Box, arrange, assign_rows, draw_panels, in_order
-from rushlight.course.draw.paper import FAINT, LETTER, MARGIN, MONO, PLATE, arrow, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import FAINT, LETTER, MARGIN, MARK, MONO, PLATE, arrow, ink_on, rectangle, sheet
 
-BACKWARD, MARKED = "0.72", "0.25"
+BACKWARD, MARKED = "0.72", MARK
 INPUTS = ("placeholder", "get_attr")
 
 
@@ -74,7 +74,7 @@ def fx_graphs(
 
     Args:
         panels: for each a title and a `Graph` of rushlight or torch, or an object that has one.
-        marks: labels for the nodes of these names, whose boxes are black.
+        marks: labels for the nodes of these names, whose boxes are purple.
         saved: the names of nodes whose results are saved for backward; their arrows into backward are thick, with the bytes.
         sizes: whether to write the sizes on the arrows, if they are known.
         backward: the names of the nodes that belong to backward; by default those that need a tangent.
@@ -211,7 +211,7 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
 def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], otherwise: str = "compile") -> Figure:
     """A cache as a list of decisions: the entries from left to right, in each its guards from top to bottom.
 
-    A guard that held is white. The one that failed is black and leads to the next entry. Unchecked guards are hatched.
+    A guard that held is white. The one that failed is purple and leads to the next entry. Unchecked guards are hatched.
 
     Args:
         entries: for each the name of its code, and its guards: a text, and whether it held; None if it was not checked.

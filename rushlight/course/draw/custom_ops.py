@@ -1,6 +1,6 @@
 """Pictures of custom operators in real torch: captured graphs, a table of outcomes, rows in eight bits, a device's trace.
 
-Greys have the same meaning in all pictures: white is ordinary, black is custom or wrong. Greys between have a label too.
+Colours have the same meaning in all pictures: white is ordinary, purple is custom or wrong. Greys between have a label too.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
 from rushlight.course.draw.capture import INPUTS, node_rows, nodes_of, sizes_of
 from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, PLATE, charts, ink_on, rectangle, sheet
 
-OWN = "0.25"
+OWN = paper.MARK
 
 
 def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Figure:
     """Captured graphs side by side, from their inputs at the top to their results at the bottom. `panels`: for each a title
-    and a `torch.fx.Graph`, or an object with the attribute `graph`. `own`: the namespaces whose operators are drawn black."""
+    and a `torch.fx.Graph`, or an object with the attribute `graph`. `own`: the namespaces whose operators are drawn purple."""
     return draw_panels([(title, _rows(nodes_of(graph), own)) for title, graph in panels], columns=3)
 
 
@@ -60,7 +60,7 @@ def _shade(node: Any, own: Collection[str]) -> str:
 
 
 def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
-    """A table of outcomes: "right" is white, "wrong" black, anything else, the name of an error, grey."""
+    """A table of outcomes: "right" is white, "wrong" purple, anything else, the name of an error, grey."""
     label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
     wide = max(max(len(cell) for row in rows.values() for cell in row.values()), max(map(len, columns)))
     wide, tall = wide * LETTER + 0.5, 0.9

@@ -51,7 +51,7 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
     under = head + 1.25 * len(rows) + 0.4
     middles = lefts[0] + len(FUNCTIONALITIES) / 2, lefts[len(FUNCTIONALITIES)] + len(BACKENDS) / 2
     for middle, text in zip(middles, ("functionalities", "backends")):
-        axes.text(middle, under, text, size=7, ha="center", **MONO | {"color": FAINT})
+        axes.text(middle, under, text, size=7.5, ha="center", **MONO | {"color": FAINT})
     return figure
 
 
@@ -61,10 +61,11 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
     kernel. Keys in faint letters are not in the set. A call ends at a backend's kernel, or at a composite kernel, which calls
     other operators."""
     names = [*reversed(FUNCTIONALITIES)]
-    rung, step, head = 6.4, 1.4, 1.3
-    figure, axes = sheet(MARGIN + len(calls) * (rung + 1.6) - 0.8, head + step * len(names) + 0.2)
+    slot = min(8, (paper.ROOM - MARGIN + 0.8) / len(calls))
+    rung, step, head = slot - 1.6, 1.4, 1.3
+    figure, axes = sheet(MARGIN + len(calls) * slot - 0.8, head + step * len(names) + 0.2)
     for column, (op, key_set) in enumerate(calls):
-        left = MARGIN + column * (rung + 1.6)
+        left = MARGIN + column * slot
         axes.text(left, 0.6, op.full_name, size=10, weight="bold", **MONO)
         path, ended = [], False
         for row, name in enumerate(names):
@@ -82,7 +83,7 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
                 label_text = f"{REASONS['fallthrough'][0]} fallthrough"
             style = MONO | {"color": ink, "bbox": PLATE | {"pad": 1} if fill is None else None}
             axes.text(left + 0.25, top + 0.38, key.name if in_set else name, size=8, **style)
-            axes.text(left + 0.25, top + 0.84, label_text, size=6.5, **style)
+            axes.text(left + 0.25, top + 0.84, label_text, size=7.5, **style)
             if runs:
                 path.append(top)
                 ended = reason in ("math kernel", "default backend kernel") or name == "Dense"
@@ -95,9 +96,9 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
 
 
 def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> Figure:
-    """Operators' tables side by side: for each operator (row) and key (column) the reason for the entry. A panel is a name
-    and, by operator, the reasons by key, in the words of `REASONS`. A key for which an operator has no entry may be
-    absent."""
+    """Operators' tables, side by side or one below the other: for each operator (row) and key (column) the reason for the
+    entry. A panel is a name and, by operator, the reasons by key, in the words of `REASONS`. A key for which an operator has no
+    entry may be absent."""
     label = max(len(op) for _, rows in panels for op in rows) * 7.5 * CHARACTER + 0.4
     count = max(len(rows) for _, rows in panels)
     found = {reasons.get(key, "missing") for _, rows in panels for reasons in rows.values() for key in keys}
@@ -105,28 +106,34 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
     head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
     lines = math.ceil(len(used) / per_line)
     width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant
-    if len(panels) == 1:  # with few keys the legend below may need more room
-        width = max(width, 2 * MARGIN + min(per_line, len(used)) * (max(map(len, used)) * 7 * CHARACTER + 1.3))
-    figure, axes = sheet(width, head + count + 0.7 + 0.95 * lines + 0.2)
+    below = width > paper.ROOM  # each panel has a row of its own
+    if below:
+        width, per_line = MARGIN + label + len(keys) + 0.8 + slant, 4
+        lines = math.ceil(len(used) / per_line)
+    if below or len(panels) == 1:  # with few keys the legend below may need more room
+        width = max(width, 2 * MARGIN + min(per_line, len(used)) * (max(map(len, used)) * 7.5 * CHARACTER + 1.3))
+    panel = head + count + 0.5
+    bottom = panel * (len(panels) if below else 1)
+    figure, axes = sheet(width, bottom + 0.2 + 0.95 * lines + 0.2)
     for i, (title, rows) in enumerate(panels):
-        left = MARGIN + label + i * (len(keys) + 0.8)
-        axes.text(left, 0.5, title, size=10, weight="bold", **MONO)
+        left, up = MARGIN + label + (0 if below else i * (len(keys) + 0.8)), i * panel if below else 0
+        paper.write_title(axes, left, up + 0.5, title, 10)
         for column, key in enumerate(keys):
             style = {"rotation": 60, "rotation_mode": "anchor", "ha": "left", **MONO, "va": "bottom"}
-            axes.text(left + column + 0.45, head - 0.15, key, size=7.5, **style)
+            axes.text(left + column + 0.45, up + head - 0.15, key, size=7.5, **style)
         for row, (op, reasons) in enumerate(rows.items()):
-            if not i:
-                axes.text(MARGIN, head + row + 0.5, op, size=7.5, **MONO)
+            if below or not i:
+                axes.text(MARGIN, up + head + row + 0.5, op, size=7.5, **MONO)
             for column, key in enumerate(keys):
                 letter, fill = REASONS[reasons.get(key, "missing")]
-                cell(axes, left + column, head + row, 1, 1, fill, letter)
+                cell(axes, left + column, up + head + row, 1, 1, fill, letter)
     for i, reason in enumerate(used):
         line, column = divmod(i, per_line)
         letter, fill = REASONS[reason]
         left = MARGIN + column * (width - 2 * MARGIN) / min(per_line, len(used))
-        top = head + count + 0.7 + 0.95 * line
-        cell(axes, left, top, 0.7, 0.7, fill, letter, size=6.5)
-        axes.text(left + 0.9, top + 0.35, reason, size=7, **MONO)
+        top = bottom + 0.2 + 0.95 * line
+        cell(axes, left, top, 0.7, 0.7, fill, letter, size=7.5)
+        axes.text(left + 0.9, top + 0.35, reason, size=7.5, **MONO)
     return figure
 
 

@@ -1,7 +1,7 @@
 """Pictures of distributed training: timelines of ranks, the steps of a ring, shards, pipelines, and costs.
 
 Greys have the same meaning in all pictures: light for forward, or a rank's own data; darker for backward, or sums over more
-ranks; black for data that is sent; hatched for nothing, a bubble or padding. Labels say the same as the greys.
+ranks; purple for data that is sent; hatched for nothing, a bubble or padding. Labels say the same as the greys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, charts, ink_on, rectangle, sheet
 
-FORWARD, BACKWARD, SENT = "0.88", "0.62", "0.15"
+FORWARD, BACKWARD, SENT = "0.88", "0.62", paper.MARK
 NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
 CHARACTER_INCHES = 0.075  # of size 8.5
 

@@ -1,12 +1,13 @@
 """Pictures of compiled programs: fused operators, nested loops, the memory of buffers, a kernel's text, and times.
 
-The greys have the same meaning in all pictures: light for inputs and outputs, white for operators without work, one grey for each
-kernel, black for a call of a library. Labels say the same as the greys.
+Colours have the same meaning in all pictures: light grey for inputs and outputs, no fill for operators without work, one grey for
+each kernel, purple for a call of a library. Labels say the same as the colours.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -70,7 +71,7 @@ def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
     figure, axes = sheet(width + 2 * MARGIN, sum(heights) + MARGIN)
     top = MARGIN
     for (title, body), height in zip(drawn, heights):
-        axes.text(MARGIN, top + 0.2, title, size=9, weight="bold", **MONO)
+        paper.write_title(axes, MARGIN, top + 0.2, title, 9)
         _draw_body(axes, body, MARGIN, top + (0.75 if titles else 0), width, 0)
         top += height
     return figure
@@ -163,11 +164,12 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
     for (upper, lower), (title, _), rows in zip(grid.T, panels, lanes):
         total = [0] * steps
         for row, bars in enumerate(rows):
-            for i, (name, begin, end) in enumerate(bars):
+            for name, begin, end in bars:
                 end = steps if end is None else end
-                fill = {"color": ("0.85", "0.66", "0.93", "0.75")[i % 4], "edgecolor": INK, "linewidth": 0.8}
+                fill = {"color": paper.colour_of(title), "edgecolor": INK, "linewidth": 0.8}
                 upper.barh(row, end - begin, left=begin, height=0.72, **fill)
-                upper.text((begin + end) / 2, row, name, ha="center", va="center", size=7.5, family="monospace")
+                style = MONO | {"color": ink_on(fill["color"])}
+                upper.text((begin + end) / 2, row, name, ha="center", size=7.5, **style)
                 for step in range(begin, end):
                     total[step] += nbytes[name]
         lower.stairs(total, fill=True, color="0.8", edgecolor=INK)
@@ -210,10 +212,12 @@ def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
 
 
 def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
-    """Lines of a text, each with a note beside it. Neighbouring lines with the same note share one band. `rows`: a line, and
-    its note; "" for none. `dark`: notes whose bands are darker."""
-    wide = max(len(line) for line, _ in rows) * LETTER + 0.6
+    """Lines of a text, each with a note beside it. A line that is too long continues below. Neighbouring lines with the same
+    note share one band. `rows`: a line, and its note; "" for none. `dark`: notes whose bands are darker."""
     note = max(len(each) for _, each in rows) * LETTER + 0.3
+    most = int((paper.ROOM - 2 * MARGIN - 1.1 - note) / LETTER)  # characters
+    rows = [(part, each) for line, each in rows for part in _parts(line, most)]
+    wide = max(len(line) for line, _ in rows) * LETTER + 0.6
     figure, axes = sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
     begun = 0
     for i, (line, each) in enumerate(rows):
@@ -229,6 +233,11 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
     return figure
 
 
+def _parts(line: str, most: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, most, subsequent_indent=indent + "    ") or [""]
+
+
 def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:
     """Times as bars from zero: the median of several runs, with a line from the smallest to the largest. A single bar that is
     more than three times as long as any other is cut, with a gap near its end. `panels`: for each panel a title, and for each
@@ -239,7 +248,8 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
         medians = [sorted(values)[len(values) // 2] for _, values in rows]
         longest, second = (sorted(medians)[::-1] + [0])[:2]
         end = 1.5 * second if second and longest > 3 * second else longest
-        bars = {"color": "0.8", "edgecolor": INK, "linewidth": 0.8, "height": 0.62}
+        fills = [paper.colour_of(name) for name, _ in rows]
+        bars = {"color": fills, "edgecolor": INK, "linewidth": 0.8, "height": 0.62}
         axes.barh(range(len(rows)), [min(each, end) for each in medians], **bars)
         for row, ((_, values), median) in enumerate(zip(rows, medians)):
             if median > end:

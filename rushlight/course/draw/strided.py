@@ -18,13 +18,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, compute_stride
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Point, arrow, charts, rectangle, sheet
 
-PER_LINE = 24  # elements of the storage in one line
+PER_LINE = 16  # elements of the storage in one line
 HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
-LIGHT, DARK = (0.95, 0.95, 0.91), (0.45, 0.63, 0.71)  # dark text is legible on all shades between these
+LIGHT, DARK = (0.97, 0.97, 0.97), (0.6, 0.6, 0.6)  # dark text is legible on all shades between these
 
 
 def strides(x: Tensor, name: str = "x") -> Figure:
@@ -33,7 +33,7 @@ def strides(x: Tensor, name: str = "x") -> Figure:
 
 
 def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
-    """Several views of one storage, each with its name, side by side above that storage."""
+    """Several views of one storage, each with its name, side by side above that storage, in several lines if need be."""
     tensors = [x for _, x in views]
     first = tensors[0]
     if any(x.untyped_storage() is not first.untyped_storage() or x.dtype is not first.dtype for x in tensors):
@@ -42,18 +42,24 @@ def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
         raise ValueError("draw shows tensors of up to 3 dimensions; select() one index of the others")
     total = first.untyped_storage().nbytes() // first.itemsize
     sizes = [_panel_size(name, x) for name, x in views]
-    storage_top = MARGIN + max(height for _, height in sizes) + GAP
+    lines = paper.in_lines([width for width, _ in sizes], GAP)
+    tall = [max(sizes[i][1] for i in line) + GAP for line in lines]
+    widest = max(sum(sizes[i][0] for i in line) + GAP * (len(line) - 1) for line in lines)
+    storage_top = MARGIN + sum(tall)
     bars = [(name, set(_storage_indices(x).values())) for name, x in views] if len(views) > 1 else []
     label_width = max((len(name) for name, _ in bars), default=0) * 8 * CHARACTER + 0.3 if bars else 0
     line_height = 1.7 + 0.35 * len(bars)
-    width = 2 * MARGIN + max(sum(w for w, _ in sizes) + GAP * (len(sizes) - 1), label_width + min(total, PER_LINE))
+    width = 2 * MARGIN + max(widest, label_width + min(total, PER_LINE))
     height = storage_top + 0.7 + line_height * math.ceil(total / PER_LINE) + MARGIN / 2
 
     figure, axes = sheet(width, height)
-    left = MARGIN
-    for (name, x), (panel_width, _) in zip(views, sizes):
-        _draw_panel(axes, name, x, left, MARGIN, total)
-        left += panel_width + GAP
+    top = MARGIN
+    for line, height in zip(lines, tall):
+        left = MARGIN
+        for i in line:
+            _draw_panel(axes, *views[i], left, top, total)
+            left += sizes[i][0] + GAP
+        top += height
     seen = set().union(*(_storage_indices(x).values() for x in tensors))
     _draw_storage(axes, first, seen, bars, label_width, storage_top)
     return figure
@@ -104,7 +110,7 @@ def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width
         line, column = divmod(position, PER_LINE)
         corner = left + column, top + 0.5 + line * line_height
         _draw_cell(axes, corner, _element(x, position), _shade(position, total) if position in seen else None)
-        axes.text(corner[0] + 0.5, corner[1] + 1.2, position, size=6, ha="center", **{**MONO, "color": FAINT})
+        axes.text(corner[0] + 0.5, corner[1] + 1.2, position, size=7.5, ha="center", **{**MONO, "color": FAINT})
         for i, (_, positions) in enumerate(bars):
             if position in positions:
                 bar = corner[0] + 0.06, corner[1] + 1.45 + 0.35 * i
@@ -115,17 +121,17 @@ def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width
 
 def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, position: int | None = None) -> None:
     rectangle(axes, *corner, 1, 1, shade)
-    middle = 0.5 if position is None else 0.6
+    middle = 0.5 if position is None else 0.68
     style = {**MONO, "color": FAINT if shade is None else INK}
-    axes.text(corner[0] + 0.5, corner[1] + middle, text, size=9 if len(text) < 4 else 7, ha="center", **style)
+    axes.text(corner[0] + 0.5, corner[1] + middle, text, size=9 if len(text) < 4 else 7.5, ha="center", **style)
     if position is not None:
-        axes.text(corner[0] + 0.08, corner[1] + 0.19, position, size=5, ha="left", **{**MONO, "color": INK})
+        axes.text(corner[0] + 0.08, corner[1] + 0.22, position, size=7.5, ha="left", **{**MONO, "color": INK})
 
 
 def _arrow(axes: Axes, start: Point, end: Point, text: str, shift: Point) -> None:
     arrow(axes, start, end, color=FAINT, linewidth=0.8)
     middle = (start[0] + end[0]) / 2 + shift[0], (start[1] + end[1]) / 2 + shift[1]
-    axes.text(*middle, text, size=7, ha="center", **MONO)
+    axes.text(*middle, text, size=7.5, ha="center", **MONO)
 
 
 def _shade(position: int, total: int) -> tuple[float, ...]:
@@ -147,15 +153,56 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
     elements in a cache line; every second line is shaded. 0 for no shading."""
     walked = [[sum(map(operator.mul, at, by)) for at in itertools.product(*map(range, to))] for _, to, by in loops]
     last, steps = max(map(max, walked)), max(map(len, walked))
-    figure, [panels] = charts(3.3 * len(loops), 3.3, 1, len(loops), sharex=True, sharey=True)
-    for axes, positions, (name, sizes, by) in zip(panels, walked, loops):
+    columns = len(loops) if len(loops) < 4 else 2
+    rows = -(-len(loops) // columns)
+    figure, panels = charts(3.3 * columns, 3.3 * rows, rows, columns, sharex=True, sharey=True)
+    for axes, positions, (name, sizes, by) in zip(panels.flat, walked, loops):
         for start in range(0, last + 1, 2 * line) if line else ():
             axes.axvspan(start - 0.5, start + line - 0.5, color="0.92", linewidth=0)
         style = {"marker": "o", "markersize": 4, "markerfacecolor": INK}
         axes.plot(positions, range(len(positions)), color=FAINT, linewidth=0.8, **style)
         axes.set_title(f"{name}\nsizes {tuple(sizes)}, strides {tuple(by)}", size=9, family="monospace", loc="left")
-        axes.set(xlabel="position in memory", xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
-    panels[0].set_ylabel("step of the loop")
+        axes.set(xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
+    for axes in panels[-1]:
+        axes.set_xlabel("position in memory")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("step of the loop")
+    return figure
+
+
+def chunks(
+    sizes: Sequence[int], by: Sequence[int], found: Sequence[tuple[int, int]], shapes: Sequence[Sequence[int]]
+) -> Figure:
+    """Which `shapes` a tensor can be viewed with. A row of boxes for its sizes, one for its chunks, one for each shape. A box is
+    as wide as the logarithm of its size. A box across a border between chunks is hatched, and its shape is refused. `by`: the
+    strides of the tensor. `found`: the size and the step of each chunk."""
+    rows = [(f"{tuple(sizes)}", [(size, f"stride {stride}") for size, stride in zip(sizes, by)])]
+    rows += [("its chunks", [(size, f"step {step}") for size, step in found])]
+    borders = [*itertools.accumulate(math.log2(size) for size, _ in found)][:-1]
+    for shape in shapes:
+        strides = compute_stride(sizes, by, shape)
+        labels = [f"stride {each}" for each in strides] if strides else ["" for _ in shape]
+        rows.append((f"view {tuple(shape)}" + ("" if strides else ", refused"), [*zip(shape, labels)]))
+    label, tall = max(len(name) for name, _ in rows) * 8 * CHARACTER + 0.4, 1.25
+    scale = (paper.ROOM - 2 * MARGIN - label) / math.log2(math.prod(sizes))
+    figure, axes = sheet(paper.ROOM, 2 * MARGIN + tall * len(rows))
+    for row, (name, boxes) in enumerate(rows):
+        top, left = MARGIN + tall * row, 0.0
+        axes.text(MARGIN, top + 0.5, name, size=8, **MONO)
+        for size, text in boxes:
+            end = left + math.log2(size)
+            across = row > 1 and any(left + 1e-9 < border < end - 1e-9 for border in borders)
+            fill = None if across else "0.8" if row == 1 else "0.93"
+            box = MARGIN + label + scale * left, top, scale * (end - left), 1
+            paper.cell(
+                axes, *box, fill, f"{size}\n{text}" if text else size, bbox=paper.PLATE | {"pad": 1} if across else None
+            )
+            left = end
+    for border in borders:
+        x = MARGIN + label + scale * border
+        axes.plot(
+            [x, x], [MARGIN + 2 * tall - 0.2, MARGIN + tall * len(rows)], color=INK, linewidth=1.5, linestyle="--"
+        )
     return figure
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, hide_spines, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, charts, colour_of, hide_spines, sheet
 
 # Styles of the lines in one panel, without colour: the first is broad and pale, so the others are visible on top of it.
 STYLES = (
     {"color": "0.7", "linewidth": 4},
-    {"color": "black", "linewidth": 1.2},
-    {"color": "black", "linewidth": 1.2, "linestyle": (0, (5, 2))},
-    {"color": "black", "linewidth": 1.2, "linestyle": (0, (1, 1.5))},
+    {"color": INK, "linewidth": 1.2},
+    {"color": INK, "linewidth": 1.2, "linestyle": (0, (5, 2))},
+    {"color": INK, "linewidth": 1.2, "linestyle": (0, (1, 1.5))},
 )
 
 
@@ -96,12 +96,12 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     figure, grid = charts(7, 4.2, 2, sharex=True, height_ratios=(2.2, 1))
     upper, lower = grid[:, 0]
     for (name, values), style in zip(curves, STYLES):
-        upper.plot(range(len(values)), values, label=name, **style)
+        upper.plot(range(len(values)), values, label=name, **style | {"color": colour_of(name, style["color"])})
     upper.set(ylabel=y, ylim=(0, None))
     upper.legend(frameon=False)
     apart = np.abs(np.subtract(ours, theirs, dtype=np.float64))
     steps = np.flatnonzero(apart)
-    lower.plot(steps, apart[steps], "o", color=INK, markersize=2)
+    lower.plot(steps, apart[steps], "o", color=MARK, markersize=2)
     lower.set(yscale="log", xlabel="step", ylabel="difference")
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)

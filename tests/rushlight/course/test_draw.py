@@ -69,6 +69,7 @@ PICTURES = GRAPHS | {
         ["product", "bias"],
         "steps in elements",
     ),
+    "chunks": lambda: rl.draw.chunks((3, 4, 2), (4, 1, 12), [(12, 1), (2, 12)], [(12, 2), (1, 24), (24,)]),
     "blocks": lambda: rl.draw.blocks(40, 56, 48, 16, (1, 1, 2)),
     "key sets": lambda: rl.draw.key_sets(
         [("a tensor", x._key_set), ("included", rl.dispatch.local.included), ("none", 0)]
@@ -129,3 +130,9 @@ def test_only_views_of_one_storage_are_compared():
 def test_more_than_three_dimensions_are_refused():
     with pytest.raises(ValueError):
         rl.draw.strides(rl.zeros(1, 1, 1, 1))
+
+
+def test_a_table_is_aligned_in_text_and_markdown_in_a_notebook():
+    table = rl.draw.Table(["name", "size"], [("a|b", 3), ("c", 10)])
+    assert repr(table) == "name  size\na|b   3\nc     10"
+    assert table._repr_markdown_() == "| name | size |\n|---|---|\n| a\\|b | 3 |\n| c | 10 |"

@@ -1,7 +1,7 @@
 """The pictures of a call, a profile and a device fit on their paper, and show what they were given."""
 
 import pytest
-from pictures import is_whole
+from pictures import is_legible, is_whole
 
 import rushlight as rl
 from rushlight.on_torch.trace import Event, FakeDevice
@@ -20,14 +20,15 @@ FRONTEND, DISPATCHER, ATEN, COMPILER = rl.draw.LAYERS
     ],
 )
 def test_the_layers_of_a_call_fit_on_their_paper(paths):
-    assert is_whole(rl.draw.layers(paths))
+    figure = rl.draw.layers(paths)
+    assert is_whole(figure) and is_legible(figure)
 
 
 @pytest.mark.parametrize("own", [None, [4.0, 6.0, 3.0]])
 def test_a_profile_has_a_bar_for_each_event_and_a_panel_for_each_thread(own):
     events = [Event("aten::linear", 1, 0, 10), Event("aten::addmm", 1, 2, 8), Event("aten::mm", 2, 5, 8)]
     figure = rl.draw.spans(events, own)
-    assert is_whole(figure)
+    assert is_whole(figure) and is_legible(figure)
     assert [len(axes.patches) for axes in figure.axes] == [2, 1]
 
 

@@ -5,11 +5,13 @@ import operator
 
 import pytest
 import torch
-from pictures import is_whole
+from matplotlib.colors import to_rgb
+from pictures import is_legible, is_whole
 
 import rushlight as rl
+from rushlight.course.draw.paper import MARK
 
-BLACK, GREY = (0.25, 0.25, 0.25), (0.72, 0.72, 0.72)
+PURPLE, GREY = to_rgb(MARK), (0.72, 0.72, 0.72)
 
 
 def joint():
@@ -66,7 +68,8 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    assert is_whole(PICTURES[name]())
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
 
 
 def written(figure):
@@ -114,8 +117,8 @@ def test_backward_stands_below_forward():
     assert max(heights["mul"], heights["sum_1"]) < min(heights["expand"], heights["mul_1"])
 
 
-def test_marked_nodes_are_black():
-    assert len(filled(PICTURES["marked"](), BLACK)) == 1
+def test_marked_nodes_are_purple():
+    assert len(filled(PICTURES["marked"](), PURPLE)) == 1
 
 
 def test_what_the_cut_leaves_of_a_network_is_grey():
@@ -132,8 +135,8 @@ def test_what_is_on_no_way_from_source_to_sink_is_left_out():
     assert "z" not in written(rl.draw.flow([*EDGES, ("x out", "z", 3)], sink="backward"))
 
 
-def test_the_guard_that_failed_is_black():
-    assert len(filled(PICTURES["guards"](), BLACK)) == 1
+def test_the_guard_that_failed_is_purple():
+    assert len(filled(PICTURES["guards"](), PURPLE)) == 1
     assert "compile" not in written(PICTURES["guards"]())
 
 

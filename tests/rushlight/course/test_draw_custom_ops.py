@@ -4,9 +4,11 @@ import operator
 
 import pytest
 import torch
-from pictures import is_whole
+from matplotlib.colors import to_rgb
+from pictures import is_legible, is_whole
 
 import rushlight as rl
+from rushlight.course.draw.paper import MARK
 
 
 def traced(function, *names):
@@ -47,7 +49,8 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    assert is_whole(PICTURES[name]())
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
 
 
 def written(figure):
@@ -59,10 +62,10 @@ def test_a_captured_graph_shows_every_operator_and_the_sizes_between():
     assert {"x", "w", "mm", "prims.sin", "add", "result", "(3, 4)"} <= set(said)
 
 
-def test_operators_of_the_given_namespaces_are_black():
+def test_operators_of_the_given_namespaces_are_purple():
     figure = PICTURES["graph"]()
-    black = [patch for patch in figure.axes[0].patches if patch.get_facecolor()[:3] == (0.25, 0.25, 0.25)]
-    assert len(black) == 1
+    purple = [patch for patch in figure.axes[0].patches if patch.get_facecolor()[:3] == to_rgb(MARK)]
+    assert len(purple) == 1
 
 
 def test_an_argument_that_nobody_reads_is_left_out():

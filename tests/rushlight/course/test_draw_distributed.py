@@ -1,7 +1,7 @@
 """The pictures of distributed training fit on their paper, and show what is sent, what is padding, and what was not measured."""
 
 import pytest
-from pictures import is_whole
+from pictures import is_legible, is_whole
 
 import rushlight as rl
 
@@ -26,7 +26,8 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    assert is_whole(PICTURES[name]())
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
 
 
 def written(figure):

@@ -1,7 +1,7 @@
 """The pictures of compiled programs fit on their paper, and show what was fused and whose memory is whose."""
 
 import pytest
-from pictures import is_whole
+from pictures import is_legible, is_whole
 
 import rushlight as rl
 from rushlight.inductor import ir, scheduler
@@ -72,7 +72,8 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    assert is_whole(PICTURES[name]())
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
 
 
 def written(figure):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from pictures import is_whole
+from pictures import is_legible, is_whole
 
 import rushlight as rl
 
@@ -38,7 +38,8 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    assert is_whole(PICTURES[name]())
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
 
 
 def written(figure):

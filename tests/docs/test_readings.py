@@ -1,0 +1,120 @@
+"""The form of a reading: the idea comes first, code is short, and each section lets the reader act.
+
+`python tests/docs/test_readings.py` prints the counts for every reading.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parents[2]
+READINGS = sorted(ROOT.glob("phases/*/reading.ipynb"))
+CONVERTED = {"01_strided", "04_autograd", "08_inductor"}  # at the end of the work: all
+LINES, COLUMNS, WIDEST = 15, 96, 1000  # lines of a visible cell; characters; pixels
+SUMMARY, REFERENCE = "# In five lines", "# For reference"
+EXERCISES = {
+    name for path in ROOT.glob("solutions/*/*.md") for name in re.findall(r'exercise="([\w.]+)"', path.read_text())
+}
+
+
+def read(path):
+    return nbformat.read(path, as_version=4).cells
+
+
+def is_folded(cell):
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
+def visible(cells):
+    return [cell.source for cell in cells if cell.cell_type == "code" and not is_folded(cell)]
+
+
+def before_the_first_section(cells):
+    """The words, and the visible lines of code, before the first `##`: the way to the first idea."""
+    first = next(i for i, cell in enumerate(cells) if cell.source.startswith("## "))
+    words = sum(len(cell.source.split()) for cell in cells[:first] if cell.cell_type == "markdown")
+    return words, sum(source.count("\n") + 1 for source in visible(cells[:first]))
+
+
+def figures(cells):
+    """For each figure its width in pixels, the size of its smallest label in pixels, and its alternative text."""
+    for output in (output for cell in cells for output in cell.get("outputs", [])):
+        if svg := output.get("data", {}).get("image/svg+xml"):
+            width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
+            scale = 4 / 3 * width / float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
+            label = min((float(size) * scale for size in re.findall(r"font-size: ([\d.]+)px", svg)), default=WIDEST)
+            yield width * 4 / 3, label, output.metadata.get("image/svg+xml", {}).get("alt", "")
+        elif any(kind.startswith("image/") for kind in output.get("data", {})):
+            yield 0, 0, ""
+
+
+def sections(cells):
+    """The text of each `##` section by its heading, without the part for reference and what follows."""
+    parts = []
+    for cell in cells:
+        if cell.cell_type == "markdown" and re.match("##? ", cell.source):
+            parts.append([])
+        if parts:
+            parts[-1].append(cell.source if cell.cell_type == "markdown" else "")
+    texts = ["\n".join(part) for part in parts]
+    end = next((i for i, text in enumerate(texts) if text.startswith((REFERENCE, SUMMARY))), len(texts))
+    return {text.partition("\n")[0]: text for text in texts[:end] if text.startswith("## ")}
+
+
+def clipped(cells):
+    return [
+        cell for cell in cells if cell.cell_type == "code" and any(len(x) > COLUMNS for x in cell.source.splitlines())
+    ]
+
+
+def problems(cells):
+    """What a reading lacks, each in one line."""
+    first_code = next(i for i, cell in enumerate(cells) if cell.cell_type == "code")
+    opening = "\n".join(cell.source for cell in cells[:first_code])
+    if "?" not in opening or "head" not in opening or 'class="layers"' not in opening:
+        yield "no question about the head, or no strip of layers, before the first code"
+    for source in visible(cells):
+        if source.count("\n") >= LINES:
+            yield f"a visible cell of {source.count(chr(10)) + 1} lines: {source.splitlines()[0]}"
+    for cell in clipped(cells):
+        yield f"a cell with a line of more than {COLUMNS} characters: {cell.source.splitlines()[0]}"
+    for cell in cells:
+        if is_folded(cell) and not cell.source.startswith("# "):
+            yield f"a folded cell whose first line is no comment: {cell.source.splitlines()[0]}"
+    for width, label, alt in figures(cells):
+        if width > WIDEST + 1 or label < 11.9 or not alt:
+            yield f"a figure {width:.0f} pixels wide with labels of {label:.1f} pixels: {alt[:60] or 'no text'}"
+    for heading, text in sections(cells).items():
+        if len(re.findall(r"<details><summary>Answer</summary>\n\n.+?\n\n</details>", text, re.DOTALL)) != 1:
+            yield f"not one self-test with a folded answer: {heading}"
+        named = re.findall(r"`([\w.]+)`", " ".join(re.findall(r"^\*\*In the lab:\*\* .+$", text, re.MULTILINE)))
+        if not EXERCISES.intersection(named):
+            yield f"no exercise: {heading}"
+        if unknown := set(named) - EXERCISES:
+            yield f"unknown exercises {sorted(unknown)}: {heading}"
+    for caption in re.findall(r"^\*Figure .+$", "\n".join(cell.source for cell in cells), re.MULTILINE):
+        if word := re.search(r"\b(black|white|dark|darker|light|lighter)\b", caption, re.IGNORECASE):
+            yield f"a caption that is wrong in dark mode, {word[0]}: {caption[:60]}"
+    if len(re.findall("^- ", cells[-1].source, re.MULTILINE)) != 5 or not cells[-1].source.startswith(SUMMARY):
+        yield f"no summary of five lines at the end, under {SUMMARY!r}"
+
+
+@pytest.mark.parametrize("name", sorted(CONVERTED))
+def test_in_a_reading_the_idea_comes_first_and_the_reader_acts(name):
+    assert [*problems(read(ROOT / "phases" / name / "reading.ipynb"))] == []
+
+
+if __name__ == "__main__":
+    print(f"{'reading':16} {'words':>6} {'lines':>6} {'long':>5} {'clipped':>8} {'figures amiss':>14} {'problems':>9}")
+    for path in READINGS:
+        cells = read(path)
+        words, lines = before_the_first_section(cells)
+        long = sum(source.count("\n") >= LINES for source in visible(cells))
+        amiss = sum(width > WIDEST + 1 or label < 11.9 or not alt for width, label, alt in figures(cells))
+        found = [*problems(cells)]
+        counts = f"{words:6} {lines:6} {long:5} {len(clipped(cells)):8} {amiss:14} {len(found):9}"
+        print(f"{path.parent.name:16} {counts}")
+        if path.parent.name in CONVERTED:
+            print("".join(f"    {each}\n" for each in found), end="")
