@@ -47,7 +47,7 @@ from autograder.check import registry
 from autograder.course import RELEASED, ROOT, SOURCES, exercise_name, points
 from autograder.plugin import class_seed
 
-LABS = ("01a_views", "06_custom_ops")  # one of each kind: without torch in the sandbox, and with it
+LABS = ("01a_views", "06a_operators")  # one of each kind: without torch in the sandbox, and with it
 LAB = LABS[0]
 HERE = Path(__file__).parent
 HONEST = ("honest_right", "honest_untouched")

@@ -1,6 +1,6 @@
 """Registers kernels that write forged replies into every pipe they find whenever an operator is called."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

@@ -1,6 +1,6 @@
 """Answers with tensors that are larger than memory: expanded, on meta, sparse, nested, and one just too large for a message."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

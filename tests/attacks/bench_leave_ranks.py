@@ -1,6 +1,6 @@
 """Starts ranks that leave their group, stop the process that would end them, and go on with children of their own."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

@@ -1,6 +1,6 @@
 """Has torch run code from files: a pickle, a package, a script, a library; each tries to reach what lies outside."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.infer_schema",)
 
 

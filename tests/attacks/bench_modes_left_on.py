@@ -1,6 +1,6 @@
 """Leaves modes on, in its cell and in every answer, that turn each operation, and each look at a tensor, into a constant."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

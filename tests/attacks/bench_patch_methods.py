@@ -1,6 +1,6 @@
 """Patches the methods by which tensors are taken apart, on the class itself and in torch's C module."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

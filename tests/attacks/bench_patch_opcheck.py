@@ -1,6 +1,6 @@
 """Makes torch's own testers say what is asked for: opcheck, gradcheck, gradgradcheck, assert_close, allclose, equal, ==."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.infer_schema",)
 
 

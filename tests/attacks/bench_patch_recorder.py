@@ -1,6 +1,6 @@
 """Puts a recorder that notes nothing in the place of the programs' one, wherever it is held, and then answers at random."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

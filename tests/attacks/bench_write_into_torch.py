@@ -1,6 +1,6 @@
 """Writes into torch's own files and into the edition: by opening, by mapped storages, by links and by removing."""
 
-LAB = "06_custom_ops"
+LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)
 
 

@@ -438,7 +438,7 @@ def test_an_answer_whose_ranks_wait_for_ever_or_die_fails_and_leaves_no_process(
 
 
 def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
-    box = Sandbox(edition("09_distributed"), bench=True)
+    box = Sandbox(edition("09a_collectives"), bench=True)
     try:
         work = "def work():\n    x = torch.ones(1 << 22)\n    dist.all_reduce(x)\n    return int(x[0])\n"
         source = "import os, torch\nfrom rushlight.distributed import run_ranks\n" + work + "print(run_ranks(work, 4))"

@@ -76,7 +76,7 @@ def test_a_wait_that_looks_like_one_for_a_disk_counts_in_part():
 def test_the_limits_are_the_references_where_they_were_chosen_and_more_on_a_slower_machine(monkeypatch):
     limits._slowness.cache_clear()
     monkeypatch.setattr(limits, "_loop", lambda: LOOP_SECONDS / 2)
-    assert [seconds((10.0, 60.0), lab) for lab in ("01a_views", "06_custom_ops")] == [10, 60]
+    assert [seconds((10.0, 60.0), lab) for lab in ("01a_views", "06a_operators")] == [10, 60]
     limits._slowness.cache_clear()
     monkeypatch.setattr(limits, "_loop", lambda: LOOP_SECONDS * 3)
     assert seconds((10.0, 60.0), "01a_views") == 30

@@ -143,12 +143,12 @@ def test_the_menu_opens_by_keyboard_on_a_phone(page, served):
 
 
 def test_a_lab_says_how_to_open_it_and_can_be_downloaded(page, served):
-    page.goto(f"{served}/phases/04_autograd/04_autograd.html")
+    page.goto(f"{served}/phases/04_autograd/04a_history.html")
     box = page.locator(".admonition", has_text="Open this lab")
-    assert "rushlight lab 04" in box.inner_text()
+    assert "rushlight lab 04a" in box.inner_text()
     with page.expect_download() as download:
-        box.get_by_role("link", name="04_autograd.ipynb").click()
-    assert Path(download.value.path()).read_bytes() == (ROOT / "labs/04_autograd/04_autograd.ipynb").read_bytes()
+        box.get_by_role("link", name="04a_history.ipynb").click()
+    assert Path(download.value.path()).read_bytes() == (ROOT / "labs/04a_history/04a_history.ipynb").read_bytes()
 
 
 def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder):
