@@ -77,8 +77,8 @@ def ring_steps(ranks: int) -> Figure:
     tensor, cut into as many parts as there are ranks. The number in a part is the number of ranks that it sums, and the grey
     says the same. In the all-gather a part that has not arrived is hatched. A part that a step sends has a thick frame, and
     an arrow to the next rank; from the last rank the arrow leaves below and enters above."""
-    size, head = 0.85, 1.5
-    gap = max(1.0, len("reduce-scatter, step 1") * 7.5 * CHARACTER + 0.4 - ranks * size)  # titles are side by side
+    size, head = 0.8, 1.5
+    gap = max(0.9, len("reduce-scatter, step 1") * 7.5 * CHARACTER + 0.4 - ranks * size)  # titles are side by side
     steps = ranks - 1
     wide, tall = ranks * size + gap, ranks * size + head + 0.5
     label = 6 * 8 * CHARACTER + 0.3

@@ -85,6 +85,7 @@ def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape
     grid = figure.subplots(rows, columns, squeeze=False, **shape)
     for axes in grid.flat:
         axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=10.8)  # an exponent is 0.7 as high
     return figure, grid
 
 
