@@ -17,7 +17,7 @@ from typing import NoReturn
 import numpy as np
 
 from rushlight.aten import strided
-from rushlight.aten.strided import Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
+from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, dtype, scalar_type
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
@@ -125,6 +125,14 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
         if order != tuple(reversed(range(len(sizes)))):  # only here, a size 0 does not count as 1
             return tuple(math.prod(sizes[d] for d in order[: order.index(dim)]) for dim in range(len(sizes)))
     return dense_strides(sizes, *strides)
+
+
+@cached
+def plain_result(a_sizes: Size, a_strides: tuple[int, ...], b_sizes: Size, b_strides: tuple[int, ...]) -> Size | None:
+    """The sizes of a new result of two operands of this geometry if its strides are contiguous and it has elements, else None."""
+    sizes = infer_size(a_sizes, b_sizes)
+    strides = output_strides(sizes, ((a_sizes, a_strides), (b_sizes, b_strides)))
+    return Size(sizes) if strides == strided.plain_strides(sizes) and 0 not in sizes else None
 
 
 def geometry(operand: Operand) -> Geometry | None:

@@ -355,10 +355,15 @@ def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
 
 def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
     """A tensor on the memory of a new C-contiguous array of any sizes."""
+    return wrap_plain(array, Size(array.shape), dtype)
+
+
+def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
+    """`wrap_contiguous` for an array whose sizes are known."""
     self = Tensor.__new__(Tensor)
     self._array, self._storage = array, UntypedStorage.of(array)
-    self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
-    self._strides = plain_strides(array.shape)
+    self._sizes, self._storage_offset, self.dtype = sizes, 0, dtype
+    self._strides = plain_strides(sizes)
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
 

@@ -24,8 +24,9 @@ from rushlight.aten.iterator import (
     number,
     operand_arrays,
     output_strides,
+    plain_result,
 )
-from rushlight.aten.strided import Tensor, infer_size, plain_strides, strides_for, wrap_contiguous, wrap_like
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -269,25 +270,13 @@ def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kind
     """The result for a tensor and another one of its dtype, of any sizes, or a number, if the result is contiguous, else None."""
     if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
         return None
-    if isinstance(other, Tensor):
-        if self.dtype is not other.dtype:
-            return None
-        operand, is_plain = other._array, self._has_plain_strides and other._has_plain_strides
+    if isinstance(other, Tensor) and self.dtype is other.dtype:
+        operand, sizes = other._array, plain_result(self._sizes, self._strides, other._sizes, other._strides)
     elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS:
-        operand, is_plain = other, self._has_plain_strides
+        operand, sizes = other, plain_result(self._sizes, self._strides, (), ())
     else:
         return None
-    if not is_plain:
-        sizes = common_sizes(self, other)
-        if output_strides(sizes, (geometry(self), geometry(other))) != plain_strides(sizes):
-            return None
-    try:
-        array = function(self._array, operand)
-    except ValueError:  # the sizes do not broadcast: the slow path raises PyTorch's error
-        return None
-    if not array.shape or not array.size or not array.flags.c_contiguous:
-        return None
-    return wrap_contiguous(array, self.dtype)
+    return wrap_plain(function(self._array, operand, order="C"), sizes, self.dtype) if sizes else None
 
 
 def fits_fast_path(self: Tensor) -> bool:
