@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NoReturn
 
 import numpy as np
@@ -128,11 +128,12 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
 
 
 @cached
-def plain_result(a_sizes: Size, a_strides: tuple[int, ...], b_sizes: Size, b_strides: tuple[int, ...]) -> Size | None:
-    """The sizes of a new result of two operands of this geometry if its strides are contiguous and it has elements, else None."""
-    sizes = infer_size(a_sizes, b_sizes)
-    strides = output_strides(sizes, ((a_sizes, a_strides), (b_sizes, b_strides)))
-    return Size(sizes) if strides == strided.plain_strides(sizes) and 0 not in sizes else None
+def plain_result(*geometries: tuple[int, ...]) -> Size | None:
+    """The sizes of a new result of operands with these sizes and strides (sizes, strides, sizes, ...), if it has elements and
+    its strides are contiguous, else None."""
+    operands = tuple(zip(geometries[::2], geometries[1::2]))
+    sizes = Size(reduce(infer_size, geometries[::2]))
+    return sizes if output_strides(sizes, operands) == strided.plain_strides(sizes) and 0 not in sizes else None
 
 
 def geometry(operand: Operand) -> Geometry | None:
@@ -152,7 +153,8 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
-    if has_internal_overlap(self.shape, self.stride()):
+    is_plain = self._has_plain_strides and not dispatch.fast_path_disabled
+    if not is_plain and has_internal_overlap(self.shape, self.stride()):
         refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
 
 

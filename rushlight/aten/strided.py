@@ -384,8 +384,11 @@ def empty_strided(
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
     if min(strides, default=0) < 0:
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
+    dtype = dtype or get_default_dtype()
+    if device == "cpu" and 0 < math.prod(sizes) <= 65536 and len(sizes) <= 64 and strides == plain_strides(sizes):
+        return wrap_plain(np.empty(sizes, dtype.numpy), Size(sizes), dtype)
     self = Tensor.__new__(Tensor)
-    self.dtype = dtype or get_default_dtype()
+    self.dtype = dtype
     self._storage = UntypedStorage(storage_size(sizes, strides) * self.dtype.itemsize, device)
     self._sizes, self._strides, self._storage_offset = Size(sizes), strides, 0
     self._key_set = local.tensor_keys[device]

@@ -119,7 +119,10 @@ def filled(value: int) -> tuple[Callable, ...]:
     """The kernels of `zeros` or `ones`, of its out= form, of `..._like` and of `new_...`."""
 
     def new(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-        return fill_(_new(size, dtype, device), value)
+        out = _new(size, dtype, device)
+        if not out.is_meta:
+            out._array.fill(value)
+        return out
 
     def out(size, out: Tensor) -> Tensor:
         return full_out(size, value, out)

@@ -121,7 +121,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors, all of the same sizes, along a new dimension."""
     sizes, arrays = _stacked_sizes(tensors, dim), _arrays(tensors)
     if arrays:
-        return wrap_contiguous(np.stack(arrays, dim), tensors[0].dtype)
+        whole = np.stack(arrays, dim) if dim or not arrays[0].ndim else np.concatenate(arrays).reshape(sizes)
+        return wrap_contiguous(whole, tensors[0].dtype)
     if wrap_dim(dim, len(sizes)) < tensors[0].dim():
         return strided.view(functions.cat(tensors, wrap_dim(dim, len(sizes))), sizes)  # not a view for autograd
     return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
@@ -247,12 +248,17 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
-    add_rows(np.moveaxis(array, dim, 0), indices, np.moveaxis(slices, dim, 0))
+    if dim:
+        array, slices = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
+    add_rows(array, indices, slices)
 
 
 def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
     """Add each of the rows to the row of the array that its index names. `np.add.at` is fastest in one dimension."""
-    if array.flags.c_contiguous and rows.size:
+    if array.ndim == 2 and array.shape[1] <= 8:
+        for column, values in zip(array.T, rows.T):
+            np.add.at(column, indices, values)
+    elif array.flags.c_contiguous and rows.size:
         width = rows[0].size
         positions = indices if width == 1 else (indices[:, None] * width + np.arange(width)).reshape(-1)
         np.add.at(array.reshape(-1), positions, rows.reshape(-1))

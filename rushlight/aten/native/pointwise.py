@@ -26,7 +26,7 @@ from rushlight.aten.iterator import (
     output_strides,
     plain_result,
 )
-from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_like, wrap_plain
+from rushlight.aten.strided import Size, Tensor, infer_size, strides_for, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -276,7 +276,17 @@ def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kind
         operand, sizes = other, plain_result(self._sizes, self._strides, (), ())
     else:
         return None
-    return wrap_plain(function(self._array, operand, order="C"), sizes, self.dtype) if sizes else None
+    return wrap_plain(broadcast(function, self._array, operand, sizes), sizes, self.dtype) if sizes else None
+
+
+def broadcast(function: np.ufunc, a: np.ndarray, b: np.ndarray | Scalar, sizes: Size) -> np.ndarray:
+    """The contiguous result of these sizes. numpy's innermost loop is over the last dimension. If that is short and the first one
+    is long, the dimensions are reversed."""
+    if b.__class__ is not np.ndarray or a.shape == b.shape or not 8 * sizes[-1] < sizes[0] < 4096:
+        return function(a, b, order="C")
+    result = np.empty(sizes, a.dtype)
+    a, b = (each.reshape((1,) * (len(sizes) - each.ndim) + each.shape) for each in (a, b))
+    return function(a.T, b.T, result.T, order="C").T
 
 
 def fits_fast_path(self: Tensor) -> bool:
@@ -515,6 +525,21 @@ def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None
     array[...] = choose(
         choice.astype(np.bool_, copy=False), *(each.astype(out.dtype.numpy, copy=False) for each in arrays)
     )
+
+
+def where_functional(condition: Tensor, self: Operand, other: Operand) -> Tensor:
+    """The functional form, with a fast path for two tensors of one dtype, if the result is contiguous."""
+    if condition.dtype is bool_ and self.__class__ is other.__class__ is Tensor and self.dtype is other.dtype:
+        operands, sizes = (condition, self, other), None
+        if not dispatch.fast_path_disabled:
+            sizes = plain_result(*(part for each in operands for part in (each._sizes, each._strides)))
+        if sizes:
+            chosen = choose(*(each._array for each in operands))
+            return wrap_plain(np.ascontiguousarray(chosen), sizes, self.dtype)
+    return call_functional(where, (condition, self, other))
+
+
+where.functional = where_functional
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:

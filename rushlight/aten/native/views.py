@@ -315,14 +315,15 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     count = self.size(dim)
     if dispatch.fast_path_disabled:
         return tuple(strided.select(self, dim, i) for i in range(count))
-    sizes, strides, views = [*self._sizes], [*self._strides], []
+    dim, sizes, strides, views = wrap_dim(dim, self.dim()), [*self._sizes], [*self._strides], []
     sizes.pop(dim)
     step, sizes, strides = strides.pop(dim), Size(sizes), tuple(strides)
-    array = None if self.is_meta else self._array.swapaxes(0, dim) if dim else self._array
+    array, indices = None if self.is_meta else self._array, [slice(None)] * len(self._sizes) + [...]
     for i in range(count):
         view = plain_alias(self, sizes, strides, self._storage_offset + i * step)
         if array is not None:
-            view._array = array[i, ...]
+            indices[dim] = i
+            view._array = array[tuple(indices)]
         views.append(view)
     return tuple(views)
 
