@@ -72,11 +72,14 @@ def _arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
     """The arrays of tensors of which numpy makes a contiguous result of their dtype, or None."""
     if not tensors or dispatch.fast_path_disabled or local.modes:
         return None
-    dtype, key_set = tensors[0].dtype, tensors[0]._key_set
+    first = tensors[0]
     for tensor in tensors:
-        if tensor.dtype is not dtype or tensor._key_set != key_set or not tensor._has_plain_strides:
+        if tensor.dtype is not first.dtype or tensor._key_set != first._key_set:
             return None
-    return None if tensors[0].is_meta else [tensor._array for tensor in tensors]
+        is_like_first = tensor._strides == first._strides and tensor._sizes == first._sizes
+        if not (first if is_like_first else tensor)._has_plain_strides:
+            return None
+    return None if first.is_meta else [tensor._array for tensor in tensors]
 
 
 def cat_functional(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:

@@ -310,22 +310,30 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return functions.split(self, -(-length // chunks), dim)
 
 
+@cached
+def _without(sizes: Size, strides: tuple[int, ...], dim: int) -> tuple[Size, tuple[int, ...], int, int]:
+    """The sizes and strides without one dimension, and the size and the stride of that dimension."""
+    left, apart = [*sizes], [*strides]
+    size, step = left.pop(dim), apart.pop(dim)
+    return Size(left), tuple(apart), size, step
+
+
+def select(self: Tensor, dim: int, index: int) -> Tensor:
+    """`strided.select`, with a fast path that also makes the array of the view if `dim` is 0."""
+    if dispatch.fast_path_disabled or not -len(self._sizes) <= dim < len(self._sizes):
+        return strided.select(self, dim, index)
+    sizes, strides, size, step = _without(self._sizes, self._strides, dim)
+    if not -size <= index < size:
+        return strided.select(self, dim, index)
+    view = plain_alias(self, sizes, strides, self._storage_offset + index % size * step)
+    if dim == 0 and not self.is_meta:
+        view._array = self._array[index, ...]
+    return view
+
+
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """One view for each index of a dimension."""
-    count = self.size(dim)
-    if dispatch.fast_path_disabled:
-        return tuple(strided.select(self, dim, i) for i in range(count))
-    dim, sizes, strides, views = wrap_dim(dim, self.dim()), [*self._sizes], [*self._strides], []
-    sizes.pop(dim)
-    step, sizes, strides = strides.pop(dim), Size(sizes), tuple(strides)
-    array, indices = None if self.is_meta else self._array, [slice(None)] * len(self._sizes) + [...]
-    for i in range(count):
-        view = plain_alias(self, sizes, strides, self._storage_offset + i * step)
-        if array is not None:
-            indices[dim] = i
-            view._array = array[tuple(indices)]
-        views.append(view)
-    return tuple(views)
+    return tuple(select(self, dim, i) for i in range(self.size(dim)))
 
 
 def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
