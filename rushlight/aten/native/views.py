@@ -320,7 +320,8 @@ def _without(sizes: Size, strides: tuple[int, ...], dim: int) -> tuple[Size, tup
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """`strided.select`, with a fast path that also makes the array of the view if `dim` is 0."""
-    if dispatch.fast_path_disabled or not -len(self._sizes) <= dim < len(self._sizes):
+    in_range = -len(self._sizes) <= dim < len(self._sizes)
+    if dispatch.fast_path_disabled or not in_range or index.__class__ is not int:
         return strided.select(self, dim, index)
     sizes, strides, size, step = _without(self._sizes, self._strides, dim)
     if not -size <= index < size:
