@@ -49,16 +49,14 @@ def solution(lab: str) -> NotebookNode:
     cells, effort = [], Effort()
     for cell in _read(path):
         given = cell.metadata
+        effort.add(given, path)
         if "exercise" in given:
             _expect_empty(cell, path)
-            effort.add_exercise(given, path)
             cells += [_exercise_cell(given), _check_cell(given["exercise"], given.get("points"), effort.is_further)]
         elif "check" in given:
             _expect_empty(cell, path)
-            effort.add_points(given)
             cells.append(_check_cell(given["check"], given.get("points"), effort.is_further))
         elif "question" in given:
-            effort.add_question(given)
             cells.append(_question_cell(given["question"], given["points"], cell.source))
         else:
             cells.append(cell)
@@ -76,18 +74,16 @@ class Effort:
     points: list[float] = field(default_factory=lambda: [0, 0])
     is_further: bool = False  # of the exercise that was read last
 
-    def add_exercise(self, given: dict, path: Path) -> None:
-        self.is_further = given.get("further", False)
-        self.exercises[self.is_further] += 1
-        self.minutes[self.is_further] += given.get("minutes", 0)
-        self.add_points(given)
-
-    def add_points(self, given: dict) -> None:
-        self.points[self.is_further] += given.get("points", 0)
-
-    def add_question(self, given: dict) -> None:
-        self.minutes[0] += given.get("minutes", 0)
-        self.points[0] += given["points"]
+    def add(self, given: dict, path: Path) -> None:
+        """Add a cell, by its attributes. Raises BuildError."""
+        if "exercise" in given:
+            if not {"minutes", "stars"} <= given.keys():
+                raise BuildError(f"{path.name}: the exercise {given['exercise']} has no `minutes` or no `stars`")
+            self.is_further = given.get("further", False)
+            self.exercises[self.is_further] += 1
+        further = self.is_further and "question" not in given
+        self.minutes[further] += given.get("minutes", 0)
+        self.points[further] += given.get("points", 0)
 
     def in_words(self) -> str:
         core, further = (
@@ -132,10 +128,9 @@ def _expect_empty(cell: NotebookNode, path: Path) -> None:
 def _exercise_cell(given: dict) -> NotebookNode:
     name, further = given["exercise"], given.get("further", False)
     module, _, function = name.rpartition(".")
-    source = f"@exercise(rl.{module})\n{exercise_source(name)}"
-    if "minutes" in given:
-        stars = "★" * given["stars"] + "☆" * (3 - given["stars"])
-        source = f"# {stars} · about {given['minutes']} minutes{' · further' * further}\n{source}"
+    stars = "★" * given["stars"] + "☆" * (3 - given["stars"])
+    effort = f"# {stars} · about {given['minutes']} minutes{' · further' * further}"
+    source = f"{effort}\n@exercise(rl.{module})\n{exercise_source(name)}"
     metadata = {"rushlight": _about("exercise", name, further), "nbgrader": _nbgrader(_id(name), solution=True)}
     return nbformat.v4.new_code_cell(source, id=_id(name), metadata=metadata)
 

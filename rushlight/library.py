@@ -275,8 +275,8 @@ def through_table(operator: Operator, stack: Sequence) -> Any:
     keys = local.included  # from here on `dispatch_key_set`, inlined
     for value in stack:
         if isinstance(value, (list, tuple)):
-            for tensor in tensors_in(value):
-                keys |= tensor._key_set
+            for item in value:
+                keys |= getattr(item, "_key_set", 0)
         elif value.__class__ not in _NO_TENSORS:
             keys |= getattr(value, "_key_set", 0)
     return operator.table[keys & (~local.excluded | dispatch.BACKEND_MASK)](*stack)

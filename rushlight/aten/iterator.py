@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NoReturn
 
 import numpy as np
 
 from rushlight.aten import strided
-from rushlight.aten.strided import Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
+from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, dtype, scalar_type
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
@@ -133,6 +133,15 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
     return dense_strides(sizes, *strides)
 
 
+@cached
+def plain_result(*geometries: tuple[int, ...]) -> Size | None:
+    """The sizes of a new result of operands with these sizes and strides (sizes, strides, sizes, ...), if it has elements and
+    its strides are contiguous, else None."""
+    operands = tuple(zip(geometries[::2], geometries[1::2]))
+    sizes = Size(reduce(infer_size, geometries[::2]))
+    return sizes if output_strides(sizes, operands) == strided.plain_strides(sizes) and 0 not in sizes else None
+
+
 def geometry(operand: Operand) -> Geometry | None:
     return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
 
@@ -150,7 +159,8 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
-    if has_internal_overlap(self.shape, self.stride()):
+    is_plain = self._has_plain_strides and not dispatch.fast_path_disabled
+    if not is_plain and has_internal_overlap(self.shape, self.stride()):
         refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
 
 

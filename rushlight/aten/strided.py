@@ -368,10 +368,15 @@ def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
 
 def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
     """A tensor on the memory of a new C-contiguous array of any sizes."""
+    return wrap_plain(array, Size(array.shape), dtype)
+
+
+def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
+    """`wrap_contiguous` for an array whose sizes are known."""
     self = Tensor.__new__(Tensor)
     self._array, self._storage = array, UntypedStorage.of(array)
-    self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
-    self._strides = plain_strides(array.shape)
+    self._sizes, self._storage_offset, self.dtype = sizes, 0, dtype
+    self._strides = plain_strides(sizes)
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
 
@@ -392,8 +397,11 @@ def empty_strided(
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
     if min(strides, default=0) < 0:
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
+    dtype = dtype or get_default_dtype()
+    if device == "cpu" and 0 < math.prod(sizes) <= 65536 and len(sizes) <= 64 and strides == plain_strides(sizes):
+        return wrap_plain(np.empty(sizes, dtype.numpy), Size(sizes), dtype)
     self = Tensor.__new__(Tensor)
-    self.dtype = dtype or get_default_dtype()
+    self.dtype = dtype
     self._storage = UntypedStorage(storage_size(sizes, strides) * self.dtype.itemsize, device)
     self._sizes, self._strides, self._storage_offset = Size(sizes), strides, 0
     self._key_set = local.tensor_keys[device]

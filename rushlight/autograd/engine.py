@@ -17,6 +17,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.anomaly_mode import AnomalyMode, check_anomalies
 from rushlight.autograd.graph import AccumulateGrad, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
+from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.exception import warn_once
 
@@ -180,6 +181,53 @@ def execute(
     finally:
         local.grad_enabled = mode
     return captured
+
+
+def execute_whole(
+    roots: Sequence[Edge], grads: Sequence[Tensor | None], keep_graph: bool, create_graph: bool
+) -> dict[int, Tensor]:
+    """`execute` without captures: the fast path of a backward pass in which every node runs. The calls of `call_function`, of
+    `validate` and of `_add_input` that would change nothing are left out."""
+    dependencies = count_dependencies([edge.node for edge in roots])
+    inputs, ready = {}, []
+    mode, local.grad_enabled = local.grad_enabled, create_graph
+    try:
+        for (node, i), grad in zip(roots, grads):
+            _add_input(inputs, node, i, grad)
+        for node in inputs:
+            if dependencies[node] == 0:
+                heappush(ready, (-node.sequence_nr, next(_sequence), node))
+        while ready:
+            node = heappop(ready)[2]
+            given = tuple(inputs.pop(node))
+            if node.tensor_pre_hooks or node.retains_grad_hooks:
+                given = _run_tensor_hooks(node, given)
+            for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
+                given = apply_hook_result(given, hook(tuple(given)))
+            outputs, edges = node.apply(*given), node.next_edges
+            if node.post_hooks:
+                outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, edges))]
+                for hook in list(node.post_hooks.values()):
+                    outputs = apply_hook_result(outputs, hook(tuple(outputs), tuple(given)))
+            for place, ((successor, i), grad) in enumerate(zip(edges, outputs)):
+                if successor is None:
+                    continue
+                metadata = successor.input_metadata
+                if grad is not None and (grad._sizes, grad.dtype) != metadata[i]:
+                    grad = validate(grad, edges[place], node, place)
+                if len(metadata) == 1 and successor not in inputs:
+                    inputs[successor] = [grad]
+                else:
+                    _add_input(inputs, successor, i, grad)
+                dependencies[successor] -= 1
+                if dependencies[successor] == 0:
+                    heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
+            if not keep_graph:
+                node.release_variables()
+            given = outputs = grad = None  # a gradient that only its next node knows may be kept by it
+    finally:
+        local.grad_enabled = mode
+    return {}
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
@@ -413,6 +461,8 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
         if AnomalyMode.enabled:
             with check_anomalies(local.graph_task.nodes):
                 return execute(roots, grads, keep_graph, create_graph, captures)
+        if captures is None and not dispatch.fast_path_disabled:
+            return execute_whole(roots, grads, keep_graph, create_graph)
         return execute(roots, grads, keep_graph, create_graph, captures)
     finally:
         local.for_inputs, local.graph_task_id, local.graph_task = before

@@ -254,9 +254,8 @@ def kernel(derivative: Derivative, native: Native) -> str:
     below = f"{native.variable}.below[key_set]"
     lines = [f"def {function_name(native)}(key_set, {stack}):"]
     if derivative.takes_list:
-        lines += [f"    edges = [gradient_edge(each) for each in {inputs[0].name}] if local.grad_enabled else []"]
-        needed = f"not any_requires_grad({inputs[0].name})"
-        lines += [f"    if not any(edge.node for edge in edges) and {needed}:", f"        return {below}({stack})"]
+        lines += [f"    if not any_requires_grad({inputs[0].name}):", f"        return {below}({stack})"]
+        lines += [f"    edges = [gradient_edge(each) for each in {inputs[0].name}]"]
     else:
         without = " and ".join(_has_no_history(schema, argument) for argument in [*inputs, *derivative.checked])
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]

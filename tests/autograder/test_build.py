@@ -45,6 +45,23 @@ def test_every_exercise_of_a_phase_is_in_one_of_its_labs(phase):
     assert sorted(named) == sorted(phase_exercises(phase))
 
 
+@pytest.mark.parametrize("lab", labs())
+def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
+    text = (build.SOURCES / lab / f"{lab}.md").read_text(encoding="utf-8")
+    for after in text.split('```python exercise="')[1:]:
+        assert re.match(r'[\w.]+" points=\d+ minutes=\d+ stars=[123]( further=true)?\n```\n', after), after[:80]
+        assert re.findall(r"<details><summary>(Hint \d)</summary>", after) == ["Hint 1", "Hint 2"], after[:80]
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
+    path, effort = build.SOURCES / lab / f"{lab}.md", build.Effort()
+    for cell in build._read(path):
+        effort.add(cell.metadata, path)
+    assert 80 <= effort.minutes[False] <= 135 and sum(effort.minutes) <= 185
+    assert 20 <= sum(effort.points) <= 40
+
+
 def test_an_exercise_is_its_signature_its_contract_and_its_marked_body():
     source = exercise_source("strided.element_offset")
     assert source.startswith('def element_offset(index, strides, storage_offset):\n    """')
@@ -70,8 +87,12 @@ def lab_source(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('```python exercise="strided.nothing" points=2\n```\n', "no function strided.nothing"),
-        ('```python exercise="strided.permute" points=2\nx = 1\n```\n', "must be empty"),
+        ('```python exercise="strided.nothing" minutes=5 stars=1\n```\n', "no function strided.nothing"),
+        (
+            '```python exercise="strided.permute" points=2 stars=1\n```\n',
+            "strided.permute has no `minutes` or no `stars`",
+        ),
+        ('```python exercise="strided.permute" minutes=5 stars=1\nx = 1\n```\n', "must be empty"),
         ('```python check="strided.nothing"\n```\n', "there is no check 'strided.nothing'"),
         ("# Same\n\n```python\nx\n```\n\n# Same\n\n```python\ny\n```\n", "different names"),
     ],

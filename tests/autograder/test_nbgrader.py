@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -9,7 +10,8 @@ import zipfile
 import pytest
 
 from autograder import sample
-from autograder.course import exercises, points
+from autograder.collect import DOWNLOADED
+from autograder.course import exercises, labs, points, retired_labs
 from autograder.restore import MAX_FILES, reason_in_timestamp
 
 LAB = "01a_views"
@@ -63,6 +65,12 @@ def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbg
     nbgrader("zip_collect", LAB)
     for student in ("doejane", "roejohn", "Ada Poe", "Ben Loe"):
         assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
+
+
+@pytest.mark.parametrize("lab", [*labs(), *retired_labs()])
+def test_the_name_of_every_lab_is_recognised_in_a_download(lab):
+    for name in (f"doejane_12345_678901_{lab}-1.ipynb", f"Ada Poe_77_assignsubmission_file/{lab}_mine.ipynb"):
+        assert re.match(DOWNLOADED, name)["file_id"] == lab
 
 
 def test_a_student_cannot_hand_in_for_another_or_stop_the_collection(nbgrader, root, tmp_path):

@@ -72,11 +72,14 @@ def _arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
     """The arrays of tensors of which numpy makes a contiguous result of their dtype, or None."""
     if not tensors or dispatch.fast_path_disabled or local.modes:
         return None
-    dtype, key_set = tensors[0].dtype, tensors[0]._key_set
+    first = tensors[0]
     for tensor in tensors:
-        if tensor.dtype is not dtype or tensor._key_set != key_set or not tensor._has_plain_strides:
+        if tensor.dtype is not first.dtype or tensor._key_set != first._key_set:
             return None
-    return None if tensors[0].is_meta else [tensor._array for tensor in tensors]
+        is_like_first = tensor._strides == first._strides and tensor._sizes == first._sizes
+        if not (first if is_like_first else tensor)._has_plain_strides:
+            return None
+    return None if first.is_meta else [tensor._array for tensor in tensors]
 
 
 def cat_functional(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
@@ -121,7 +124,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors, all of the same sizes, along a new dimension."""
     sizes, arrays = _stacked_sizes(tensors, dim), _arrays(tensors)
     if arrays:
-        return wrap_contiguous(np.stack(arrays, dim), tensors[0].dtype)
+        whole = np.stack(arrays, dim) if dim or not arrays[0].ndim else np.concatenate(arrays).reshape(sizes)
+        return wrap_contiguous(whole, tensors[0].dtype)
     if wrap_dim(dim, len(sizes)) < tensors[0].dim():
         return strided.view(functions.cat(tensors, wrap_dim(dim, len(sizes))), sizes)  # not a view for autograd
     return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
@@ -247,12 +251,17 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
-    add_rows(np.moveaxis(array, dim, 0), indices, np.moveaxis(slices, dim, 0))
+    if dim:
+        array, slices = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
+    add_rows(array, indices, slices)
 
 
 def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
     """Add each of the rows to the row of the array that its index names. `np.add.at` is fastest in one dimension."""
-    if array.flags.c_contiguous and rows.size:
+    if array.ndim == 2 and array.shape[1] <= 8:
+        for column, values in zip(array.T, rows.T):
+            np.add.at(column, indices, values)
+    elif array.flags.c_contiguous and rows.size:
         width = rows[0].size
         positions = indices if width == 1 else (indices[:, None] * width + np.arange(width)).reshape(-1)
         np.add.at(array.reshape(-1), positions, rows.reshape(-1))

@@ -24,16 +24,17 @@ from rushlight.aten.iterator import (
     number,
     operand_arrays,
     output_strides,
+    plain_result,
 )
 from rushlight.aten.strided import (
     Size,
     Tensor,
     infer_size,
     plain_alias,
-    plain_strides,
     strides_for,
     wrap_contiguous,
     wrap_like,
+    wrap_plain,
 )
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10 import dispatch
@@ -288,25 +289,23 @@ def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kind
     """The result for a tensor and another one of its dtype, of any sizes, or a number, if the result is contiguous, else None."""
     if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
         return None
-    if isinstance(other, Tensor):
-        if self.dtype is not other.dtype:
-            return None
-        operand, is_plain = other._array, self._has_plain_strides and other._has_plain_strides
+    if isinstance(other, Tensor) and self.dtype is other.dtype:
+        operand, sizes = other._array, plain_result(self._sizes, self._strides, other._sizes, other._strides)
     elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS:
-        operand, is_plain = other, self._has_plain_strides
+        operand, sizes = other, plain_result(self._sizes, self._strides, (), ())
     else:
         return None
-    if not is_plain:
-        sizes = common_sizes(self, other)
-        if output_strides(sizes, (geometry(self), geometry(other))) != plain_strides(sizes):
-            return None
-    try:
-        array = function(self._array, operand)
-    except ValueError:  # the sizes do not broadcast: the slow path raises PyTorch's error
-        return None
-    if not array.shape or not array.size or not array.flags.c_contiguous:
-        return None
-    return wrap_contiguous(array, self.dtype)
+    return wrap_plain(broadcast(function, self._array, operand, sizes), sizes, self.dtype) if sizes else None
+
+
+def broadcast(function: np.ufunc, a: np.ndarray, b: np.ndarray | Scalar, sizes: Size) -> np.ndarray:
+    """The contiguous result of these sizes. numpy's innermost loop is over the last dimension. If that is short and the first one
+    is long, the dimensions are reversed."""
+    if b.__class__ is not np.ndarray or a.shape == b.shape or not 8 * sizes[-1] < sizes[0] < 4096:
+        return function(a, b, order="C")
+    result = np.empty(sizes, a.dtype)
+    a, b = (each.reshape((1,) * (len(sizes) - each.ndim) + each.shape) for each in (a, b))
+    return function(a.T, b.T, result.T, order="C").T
 
 
 def broadcast_strided(
@@ -583,6 +582,21 @@ def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None
     array[...] = choose(
         choice.astype(np.bool_, copy=False), *(each.astype(out.dtype.numpy, copy=False) for each in arrays)
     )
+
+
+def where_functional(condition: Tensor, self: Operand, other: Operand) -> Tensor:
+    """The functional form, with a fast path for two tensors of one dtype, if the result is contiguous."""
+    if condition.dtype is bool_ and self.__class__ is other.__class__ is Tensor and self.dtype is other.dtype:
+        operands, sizes = (condition, self, other), None
+        if not dispatch.fast_path_disabled:
+            sizes = plain_result(*(part for each in operands for part in (each._sizes, each._strides)))
+        if sizes:
+            chosen = choose(*(each._array for each in operands))
+            return wrap_plain(np.ascontiguousarray(chosen), sizes, self.dtype)
+    return call_functional(where, (condition, self, other))
+
+
+where.functional = where_functional
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:

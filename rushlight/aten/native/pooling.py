@@ -72,9 +72,17 @@ def _padded(self: np.ndarray, windows: Windows, value: float) -> np.ndarray:
     sizes = list(self.shape)
     for dim, size, length, step, pad, inside, count in zip((-2, -1), self.shape[-2:], *windows):
         sizes[dim] = max(size + 2 * pad, (count - 1) * step + inside * (length - 1) + 1)
-    padded = np.full(sizes, value, self.dtype)
+    padded = _full(sizes, value, self.dtype)
     _image(padded, self, windows)[...] = self
     return padded
+
+
+def _full(sizes: Ints, value: float, dtype: np.dtype) -> np.ndarray:
+    """`np.full`. If there are more images than pixels in a row, the same pixel of all images is together in memory, so that numpy's
+    innermost loop is over the images."""
+    if math.prod(sizes[:-2]) <= sizes[-1]:
+        return np.full(sizes, value, dtype)
+    return np.moveaxis(np.full((*sizes[-2:], *sizes[:-2]), value, dtype), (0, 1), (-2, -1))
 
 
 def _image(padded: np.ndarray, image: np.ndarray, windows: Windows) -> np.ndarray:
@@ -137,8 +145,8 @@ def max_pool2d_with_indices(
         return result, indices
     least = -np.inf if self.dtype.category == FLOATING else np.iinfo(self.dtype.numpy).min
     padded = _padded(self._array, windows, least)
-    largest, found = result._array, indices._array
-    largest[...], found[...] = least, _first_index(windows, self.size(-1))
+    largest, found = _full(sizes, least, padded.dtype), _full(sizes, 0, np.int64)
+    found[...] = _first_index(windows, self.size(-1))
     for position in _positions(windows):
         candidate = _at(padded, position, windows)
         is_larger = ~(candidate <= largest)  # also of a NaN
@@ -146,6 +154,7 @@ def max_pool2d_with_indices(
             is_larger &= (largest == largest) | (candidate != candidate)  # only another NaN replaces a NaN
         largest[...] = choose(is_larger, candidate, largest)
         found[...] = choose(is_larger, _index(position, windows, self.size(-1)), found)
+    result._array[...], indices._array[...] = largest, found
     return result, indices
 
 
@@ -182,13 +191,10 @@ def max_pool2d_backward_meta(grad_output, self, kernel_size, stride, padding, di
 def max_pool2d_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices, out) -> None:
     """Each element gets the gradients of the windows in which it is the largest one.
     Source: `aten/src/ATen/native/cpu/MaxPoolKernel.cpp`, `cpu_max_pool_backward`."""
-    windows = _windows("max_pool2d", self, kernel_size, stride, padding, dilation, ceil_mode)
-    grad, found = grad_output._array, indices._array
-    padded = _padded(np.zeros(self.shape, widened(self.dtype).numpy), windows, 0)
-    for position in _positions(windows):
-        view = _at(padded, position, windows)
-        view += choose(found == _index(position, windows, self.size(-1)), grad, grad.dtype.type(0))
-    out._array[...] = _image(padded, out._array, windows)
+    firsts = np.arange(0, self.numel(), self.size(-2) * self.size(-1)).reshape(*self.shape[:-2], 1, 1)  # of each image
+    total = np.zeros(self.numel(), widened(self.dtype).numpy)
+    np.add.at(total, (indices._array + firsts).reshape(-1), grad_output._array.astype(total.dtype).reshape(-1))
+    out._array[...] = total.reshape(self.shape)
 
 
 # Averages ------------------------------------------------------------------------------------------------------------
@@ -308,9 +314,12 @@ def _adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
     sizes = _adaptive_sizes(output_size)
     out = allocate(_output(self, (*self.shape[:-2], *sizes)), self.device.type)
     if not out.is_meta:
-        array = self._array.astype(widened(self.dtype).numpy, copy=False)
+        computed = widened(self.dtype).numpy
+        array, means = _full(self.shape, 0, computed), _full(out.shape, 0, computed)
+        array[...] = self._array
         for cell, window, count in _cells(self.shape[-2:], sizes):
-            out._array[cell] = array[window].sum((-2, -1)) / count
+            means[cell] = array[window].sum((-2, -1)) / count
+        out._array[...] = means
     return out
 
 
@@ -320,7 +329,7 @@ def _adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
         raise RuntimeError(f"adaptive_avg_pool2d_backward(): {expected}, but got {list(grad_output.shape)}")
     out = allocate(_like(self), self.device.type)
     if not out.is_meta:
-        total = np.zeros(self.shape, widened(self.dtype).numpy)
+        total = _full(self.shape, 0, widened(self.dtype).numpy)
         for cell, window, count in _cells(self.shape[-2:], grad_output.shape[-2:]):
             total[window] += (grad_output._array[cell] / total.dtype.type(count))[..., None, None]
         out._array[...] = total

@@ -312,7 +312,26 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
         axis = wrap_dim(dim, self.dim()) if dim is not None and self.dim() else None
         out._array[...] = function(self._array, axis, keepdims=keepdim)
 
-    return Structured(meta, impl)
+    kernel = Structured(meta, impl)
+
+    def functional(self: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+        if fits_fast_path(self) and self._array.size and (dim is None or has_dim(self, dim)):
+            return wrap_contiguous(np.asarray(function(self._array, dim, keepdims=keepdim)), int64)
+        return call_functional(kernel, (self, dim, keepdim))
+
+    kernel.functional = functional
+    return kernel
+
+
+def has_dim(self: Tensor, dim: int) -> bool:
+    return -len(self._sizes) <= dim < len(self._sizes)
+
+
+def at_indices(array: np.ndarray, indices: np.ndarray, dim: int) -> np.ndarray:
+    """`np.take_along_axis` for one index of each line along `dim`, with a fast path for rows."""
+    if dim not in (-1, array.ndim - 1):
+        return np.take_along_axis(array, indices, dim)
+    return array.reshape(-1).take(indices + np.arange(0, array.size, array.shape[dim]).reshape(indices.shape))
 
 
 amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
@@ -338,6 +357,11 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
         return values, indices
 
     def kernel(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        if fits_fast_path(self) and not self.is_meta and self._array.size and has_dim(self, dim):
+            indices = function(self._array, dim, keepdims=True)
+            found = at_indices(self._array, indices, dim), indices
+            values, indices = found if keepdim else (array.squeeze(dim) for array in found)
+            return wrap_contiguous(values, self.dtype), wrap_contiguous(indices, int64)
         return impl(self, dim, *(allocate(output, self.device.type) for output in meta(self, dim, keepdim)))
 
     def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
@@ -519,8 +543,7 @@ def softmax_kernel(
     structured = Structured(meta, impl)
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-        in_range = -len(self._sizes) <= dim < len(self._sizes)
-        if in_range and fits_fast_path(self) and self._array.size and not half_to_float:
+        if has_dim(self, dim) and fits_fast_path(self) and self._array.size and not half_to_float:
             found = (fast or kernel)(self._array, wrap_dim(dim, self.dim()))
             return wrap_like(np.ascontiguousarray(found), self)
         return call_functional(structured, (self, dim, half_to_float))
@@ -553,8 +576,7 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
     def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
         alike = output.dtype is grad_output.dtype is input_dtype and output._sizes == grad_output._sizes
-        in_range = -len(output._sizes) <= dim < len(output._sizes)
-        if alike and in_range and fits_fast_path(output) and grad_output._has_plain_strides:
+        if alike and has_dim(output, dim) and fits_fast_path(output) and grad_output._has_plain_strides:
             return wrap_like(kernel(grad_output._array, output._array, dim), output)
         return call_functional(structured, (grad_output, output, dim, input_dtype))
 

@@ -271,7 +271,7 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
     length = self.size(dim)
     starts = range(0, length, split_size) if length else [0]
-    return tuple(_piece(self, dim, start, min(start + split_size, length)) for start in starts)
+    return _pieces(self, dim, [(start, min(start + split_size, length)) for start in starts])
 
 
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -281,16 +281,23 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     if min(split_sizes, default=0) < 0 or sum(split_sizes) != self.size(dim):
         raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_sizes)}")
     ends = list(accumulate(split_sizes))
-    return tuple(_piece(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+    return _pieces(self, dim, [(end - size, end) for size, end in zip(split_sizes, ends)])
 
 
-def _piece(self: Tensor, dim: int, start: int, end: int) -> Tensor:
-    """The slice from `start` to `end`, which are known to be in range."""
+def _pieces(self: Tensor, dim: int, limits: Sequence[tuple[int, int]]) -> tuple[Tensor, ...]:
+    """The slices from one limit to the other, which are known to be in range."""
     if dispatch.fast_path_disabled:
-        return strided.slice(self, dim, start, end)
-    sizes = list(self._sizes)
-    sizes[dim] = end - start
-    return plain_alias(self, Size(sizes), self._strides, self._storage_offset + start * self._strides[dim])
+        return tuple(strided.slice(self, dim, start, end) for start, end in limits)
+    sizes, strides, step, views = [*self._sizes], self._strides, self._strides[dim], []
+    array, indices = None if self.is_meta else self._array, [slice(None)] * len(sizes)
+    for start, end in limits:
+        sizes[dim] = end - start
+        view = plain_alias(self, Size(sizes), strides, self._storage_offset + start * step)
+        if array is not None:
+            indices[dim] = slice(start, end)
+            view._array = array[tuple(indices)]
+        views.append(view)
+    return tuple(views)
 
 
 split_sizes, broadcast_to = functions.split_with_sizes, Tensor.expand
@@ -308,9 +315,31 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return functions.split(self, -(-length // chunks), dim)
 
 
+@cached
+def _without(sizes: Size, strides: tuple[int, ...], dim: int) -> tuple[Size, tuple[int, ...], int, int]:
+    """The sizes and strides without one dimension, and the size and the stride of that dimension."""
+    left, apart = [*sizes], [*strides]
+    size, step = left.pop(dim), apart.pop(dim)
+    return Size(left), tuple(apart), size, step
+
+
+def select(self: Tensor, dim: int, index: int) -> Tensor:
+    """`strided.select`, with a fast path that also makes the array of the view if `dim` is 0."""
+    in_range = -len(self._sizes) <= dim < len(self._sizes)
+    if dispatch.fast_path_disabled or not in_range or index.__class__ is not int:
+        return strided.select(self, dim, index)
+    sizes, strides, size, step = _without(self._sizes, self._strides, dim)
+    if not -size <= index < size:
+        return strided.select(self, dim, index)
+    view = plain_alias(self, sizes, strides, self._storage_offset + index % size * step)
+    if dim == 0 and not self.is_meta:
+        view._array = self._array[index, ...]
+    return view
+
+
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """One view for each index of a dimension."""
-    return tuple(strided.select(self, dim, i) for i in range(self.size(dim)))
+    return tuple(select(self, dim, i) for i in range(self.size(dim)))
 
 
 def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:

@@ -7136,9 +7136,9 @@ def xlogy__Scalar_Other(key_set, self, other):
 
 
 def cat(key_set, tensors, dim):
-    edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
+    if not any_requires_grad(tensors):
         return cat_op.below[key_set](tensors, dim)
+    edges = [gradient_edge(each) for each in tensors]
     node = CatBackward0()
     node.next_edges = edges
     node.tensors_shapes = [each.shape for each in tensors]
@@ -7501,9 +7501,9 @@ def scatter_add_(key_set, self, dim, index, src):
 
 
 def stack(key_set, tensors, dim):
-    edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
-    if not any(edge.node for edge in edges) and not any_requires_grad(tensors):
+    if not any_requires_grad(tensors):
         return stack_op.below[key_set](tensors, dim)
+    edges = [gradient_edge(each) for each in tensors]
     node = StackBackward0()
     node.next_edges = edges
     node.tensors_dtypes = [each.dtype for each in tensors]
