@@ -103,6 +103,7 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     steps = np.flatnonzero(apart)
     lower.plot(steps, apart[steps], "o", color=MARK, markersize=2)
     lower.set(yscale="log", xlabel="step", ylabel="difference")
+    lower.yaxis.set_major_formatter("{x:g}")  # the exponents of 10^-7 would be too small to read
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)
         lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
