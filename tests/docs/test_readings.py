@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 READINGS = sorted(ROOT.glob("phases/*/reading.ipynb"))
-CONVERTED = {path.parent.name for path in READINGS} - {"07_capture", "09_distributed"}
+CONVERTED = {"01_strided", "04_autograd", "07_capture", "08_inductor", "09_distributed"}
 LINES, COLUMNS, WIDEST = 15, 96, 1000  # lines of a visible cell; characters; pixels
 SUMMARY, REFERENCE = "# In five lines", "# For reference"
 EXERCISES = {
@@ -63,6 +63,14 @@ def sections(cells):
     return {text.partition("\n")[0]: text for text in texts[:end] if text.startswith("## ")}
 
 
+def openings(cells):
+    """The text before the first code of a reading, and of each part of a reading that has parts, by its heading."""
+    starts = [i for i, cell in enumerate(cells) if i == 0 or cell.source.startswith("# Part ")]
+    for start in starts:
+        end = next(i for i, cell in enumerate(cells) if i > start and cell.cell_type == "code")
+        yield cells[start].source.partition("\n")[0], "\n".join(cell.source for cell in cells[start:end])
+
+
 def clipped(cells):
     return [
         cell for cell in cells if cell.cell_type == "code" and any(len(x) > COLUMNS for x in cell.source.splitlines())
@@ -71,10 +79,9 @@ def clipped(cells):
 
 def problems(cells):
     """What a reading lacks, each in one line."""
-    first_code = next(i for i, cell in enumerate(cells) if cell.cell_type == "code")
-    opening = "\n".join(cell.source for cell in cells[:first_code])
-    if "?" not in opening or "head" not in opening or 'class="layers"' not in opening:
-        yield "no question about the head, or no strip of layers, before the first code"
+    for heading, opening in openings(cells):
+        if "?" not in opening or "head" not in opening or 'class="layers"' not in opening:
+            yield f"no question about the head, or no strip of layers, before the first code: {heading}"
     for source in visible(cells):
         if source.count("\n") >= LINES:
             yield f"a visible cell of {source.count(chr(10)) + 1} lines: {source.splitlines()[0]}"
