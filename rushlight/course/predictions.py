@@ -5,6 +5,37 @@ The programs are texts, because a lab shows them and a check runs them with `xp 
 
 from __future__ import annotations
 
+KERNELS = {
+    "example": """\
+x = xp.ones(3)
+# the call:
+y = x.exp()""",
+    "no_grad": """\
+x = xp.ones(3).requires_grad_()
+y = xp.ones(3)
+# the call:
+with xp.no_grad():
+    x.add_(y)""",
+    "inference": """\
+x = xp.ones(3, 3)
+# the call:
+with xp.inference_mode():
+    y = x.matmul(x)""",
+    "factory": """\
+# the calls:
+x = xp.ones(2, 3)
+y = x.t()""",
+    "meta": """\
+x = xp.ones(3, 3, device="meta")
+scale = xp.ones(())
+# the calls:
+y = x.matmul(x) * scale""",
+    "autocast": """\
+x = xp.ones(3, 3).to(xp.bfloat16)
+# the calls:
+with xp.autocast("cpu", dtype=xp.bfloat16):
+    y = x.matmul(x).exp()""",
+}
 BACKWARD = {
     "exp": """\
 x = xp.ones(3).requires_grad_()
@@ -88,6 +119,43 @@ def f(x):
     return scaled(x.sin()).cos()
 calls = [(xp.ones(3),), (xp.zeros(3),)]""",
 }
+
+
+def kernels_run(program: str) -> list[str]:
+    """The kernels that run below the comment in a program of `KERNELS`, in order.
+
+    >>> print(KERNELS["example"])
+    x = xp.ones(3)
+    # the call:
+    y = x.exp()
+    >>> kernels_run("example")
+    ['AutogradCPU exp', 'CPU exp']
+
+    Args:
+        program: a key of `KERNELS`.
+
+    Returns:
+        a list with a string for each kernel: the key under which the dispatcher found it, a space, and the operator without its
+        overload. A key that falls through has no kernel. Kernels of backends (`CPU`, `Meta`) may call operators themselves. These
+        calls are left out. A composite kernel with an implicit gradient belongs to no backend, so its calls are listed.
+
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call` and `Dispatcher::redispatch`.
+    """
+    return {
+        "example": ["AutogradCPU exp", "CPU exp"],
+        "no_grad": ["AutogradCPU add_", "ADInplaceOrView add_", "CPU add_"],
+        "inference": ["CPU matmul", "CPU mm"],
+        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
+        "meta": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta mul", "Meta mul"],
+        "autocast": [
+            "AutocastCPU matmul",
+            "AutogradCPU matmul",
+            "AutogradCPU mm",
+            "CPU mm",
+            "AutogradCPU exp",
+            "CPU exp",
+        ],
+    }[program]
 
 
 def backward_order(program: str) -> list[str]:

@@ -28,19 +28,21 @@ def captured_graphs(rl, program):
 
 @captured_graphs.oracle
 def graphs_of_calls(torch, program):
-    function, found = define(torch, CAPTURES[program]), []
+    function, new, found = define(torch, CAPTURES[program]), [], []
 
     def collect(gm, example_inputs):
         nodes = [node.target for node in gm.graph.nodes if node.op in ("call_function", "call_method")]
         names = [target if isinstance(target, str) else target.__name__ for target in nodes]
         reason = gm.compile_subgraph_reason.reason
         end = next(end for beginning, end in _ENDS.items() if reason.startswith(beginning))
-        found.append(f"{number}: {' '.join(names)}, {end}")
+        new.append(f"{' '.join(names)}, {end}")
         return gm.forward
 
     torch._dynamo.reset()
     compiled = torch.compile(function, backend=collect)
     for number, args in enumerate(function.__globals__["calls"], start=1):
         compiled(*args)
+        found += [f"{number}: {graph}" for graph in new]
+        new.clear()
     torch._dynamo.reset()
     return found
