@@ -130,6 +130,13 @@ def exercises(lab: str) -> list[str]:
     return list(_exercises(released_path(lab), released_path(lab).stat().st_mtime_ns))
 
 
+def required_exercises(lab: str) -> list[str]:
+    """The exercises that this class has to write: without the further ones in a class that takes only the core."""
+    further = filter(is_further, released(lab)["cells"]) if lab in core_labs() else ()
+    left_out = set(map(exercise_name, further))
+    return [name for name in exercises(lab) if name not in left_out]
+
+
 @cache
 def _exercises(path: Path, changed: int) -> tuple[str, ...]:
     return tuple(filter(None, map(exercise_name, json.loads(path.read_text(encoding="utf-8"))["cells"])))

@@ -22,15 +22,15 @@ from pathlib import Path
 import rushlight
 
 from .check import function_of, is_bench
-from .course import cache_folder, exercises
+from .course import cache_folder, required_exercises
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
 SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "notebook.py", "observe.py", "subject.py", "work.py")
 
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:
-    """The folder of an edition in which the exercises `missing` (by default all of the lab's) have no body."""
-    missing = tuple(exercises(lab) if missing is None else missing)
+    """The folder of an edition in which the exercises `missing` (by default all that this class has to write) have no body."""
+    missing = tuple(required_exercises(lab) if missing is None else missing)
     folder = cache_folder() / "editions" / _name(lab, missing)
     if not folder.exists():
         _write(folder, _files(lab, missing))

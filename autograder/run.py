@@ -29,7 +29,7 @@ from .check import (
     is_bench,
     is_shown,
 )
-from .course import check_name, exercise_name, exercises
+from .course import check_name, exercise_name, required_exercises
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
@@ -198,7 +198,7 @@ def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge,
     earlier = set(itertools.takewhile(lambda name: name != exercise, named))
     if not earlier:  # the second attempt would be the same as the first
         return None
-    missing = [name for name in exercises(session.lab) if name not in earlier]
+    missing = [name for name in required_exercises(session.lab) if name not in earlier]
     retry = _Session(session.lab, session.isolated, session.allowance, missing)
     try:
         # as in the notebook, later cells have no effect on the check

@@ -5,6 +5,37 @@ The programs are texts, because a lab shows them and a check runs them with `xp 
 
 from __future__ import annotations
 
+KERNELS = {
+    "example": """\
+x = xp.ones(3)
+# the call:
+y = x.exp()""",
+    "no_grad": """\
+x = xp.ones(3).requires_grad_()
+y = xp.ones(3)
+# the call:
+with xp.no_grad():
+    x.add_(y)""",
+    "inference": """\
+x = xp.ones(3, 3)
+# the call:
+with xp.inference_mode():
+    y = x.matmul(x)""",
+    "factory": """\
+# the calls:
+x = xp.ones(2, 3)
+y = x.t()""",
+    "meta": """\
+x = xp.ones(3, 3, device="meta")
+scale = xp.ones(())
+# the calls:
+y = x.matmul(x) * scale""",
+    "autocast": """\
+x = xp.ones(3, 3).to(xp.bfloat16)
+# the calls:
+with xp.autocast("cpu", dtype=xp.bfloat16):
+    y = x.matmul(x).exp()""",
+}
 BACKWARD = {
     "exp": """\
 x = xp.ones(3).requires_grad_()
@@ -48,6 +79,83 @@ x = xp.ones(2, 64)
 weight = xp.ones(600, 64).requires_grad_()
 loss = (x @ weight.t()).sum()""",
 }
+CAPTURES = {
+    "example": """\
+def f(x):
+    y = x.sin() * 2
+    print(end="")
+    return y + 1
+calls = [(xp.ones(3),), (xp.ones(3),), (xp.ones(2, 3),)]""",
+    "length": """\
+def f(x, items):
+    if len(items) > 1:
+        x = x * 2
+    return x + 1
+calls = [(xp.ones(3), items) for items in ([1], [2], [], [1, 2], [3])]""",
+    "number": """\
+def f(x, k):
+    return x * k
+calls = [(xp.ones(3), k) for k in (2, 2, 3, 4)]""",
+    "branch": """\
+def f(x):
+    y = x.sin()
+    if y.sum() > 0:
+        return y.relu()
+    return y
+calls = [(xp.ones(3),), (-xp.ones(3),), (xp.ones(3),)]""",
+    "item": """\
+def f(x):
+    y = x.exp()
+    top = y.max().item()
+    return y.log() if top > 2 else y.log() * top
+calls = [(xp.zeros(3),), (xp.zeros(3),), (xp.ones(3),), (2 * xp.ones(3),)]""",
+    "inner": """\
+def scaled(x):
+    y = x * 2
+    print(end="")
+    return y + 1
+
+def f(x):
+    return scaled(x.sin()).cos()
+calls = [(xp.ones(3),), (xp.zeros(3),)]""",
+}
+
+
+def kernels_run(program: str) -> list[str]:
+    """The kernels that run below the comment in a program of `KERNELS`, in order.
+
+    >>> print(KERNELS["example"])
+    x = xp.ones(3)
+    # the call:
+    y = x.exp()
+    >>> kernels_run("example")
+    ['AutogradCPU exp', 'CPU exp']
+
+    Args:
+        program: a key of `KERNELS`.
+
+    Returns:
+        a list with a string for each kernel: the key under which the dispatcher found it, a space, and the operator without its
+        overload. A key that falls through has no kernel. Kernels of backends (`CPU`, `Meta`) may call operators themselves. These
+        calls are left out. A composite kernel with an implicit gradient belongs to no backend, so its calls are listed.
+
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call` and `Dispatcher::redispatch`.
+    """
+    return {
+        "example": ["AutogradCPU exp", "CPU exp"],
+        "no_grad": ["AutogradCPU add_", "ADInplaceOrView add_", "CPU add_"],
+        "inference": ["CPU matmul", "CPU mm"],
+        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
+        "meta": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta mul", "Meta mul"],
+        "autocast": [
+            "AutocastCPU matmul",
+            "AutogradCPU matmul",
+            "AutogradCPU mm",
+            "CPU mm",
+            "AutogradCPU exp",
+            "CPU exp",
+        ],
+    }[program]
 
 
 def backward_order(program: str) -> list[str]:
@@ -113,4 +221,39 @@ def saved_tensors(program: str) -> list[str]:
         "both": ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"],
         "result": ["SigmoidBackward0.result", "ReluBackward0.result"],
         "input": ["MmBackward0.self"],
+    }[program]
+
+
+def captured_graphs(program: str) -> list[str]:
+    """The graphs that `torch.compile(f)` captures while `f` of a program of `CAPTURES` is called with each of `calls`.
+
+    The settings are torch's defaults, so a number or a size becomes a symbol when it has changed once.
+
+    >>> print(CAPTURES["example"])
+    def f(x):
+        y = x.sin() * 2
+        print(end="")
+        return y + 1
+    calls = [(xp.ones(3),), (xp.ones(3),), (xp.ones(2, 3),)]
+    >>> captured_graphs("example")
+    ['1: sin mul, print', '1: add, return', '3: sin mul, print', '3: add, return']
+
+    Args:
+        program: a key of `CAPTURES`.
+
+    Returns:
+        a list with a string for each new graph that has an operator, in the order in which they are captured. The string has
+        the number of the call, which begins at 1, a colon, the operators in order, a comma, and why the graph ends. Between
+        these parts, and between operators, is one space. An operator has its method's name, or `add` for `+`, `mul` for `*` and
+        `gt` for `>`. A graph ends at "return", at a "branch" on data, at an "item", or at a "print".
+
+    Source: `torch/_dynamo/output_graph.py`, `OutputGraph.compile_subgraph`.
+    """
+    return {
+        "example": ["1: sin mul, print", "1: add, return", "3: sin mul, print", "3: add, return"],
+        "length": ["1: add, return", "3: add, return", "4: mul add, return"],
+        "number": ["1: mul, return", "3: mul, return"],
+        "branch": ["1: sin sum gt, branch", "1: relu, return"],
+        "item": ["1: exp max, item", "1: log mul, return", "3: log, return"],
+        "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
     }[program]

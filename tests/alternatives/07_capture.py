@@ -1335,3 +1335,31 @@ def may_recompute__edges_of_views(node, info):
     if not all(user in info.required_fw or is_fusible(used, user) for used, user in edges(node)):
         return False
     return 4 * size_of(node) >= math.fsum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+
+
+def captured_graphs__by_match(program):
+    match program:
+        case "length":
+            return ("1: add, return", "3: add, return", "4: mul add, return")
+        case "number":
+            return [f"{call}: mul, return" for call in (1, 3)]
+        case "branch":
+            return ["1: sin sum gt, branch", "1: relu, return"]
+        case "item":
+            return ["1: exp max, item", "1: log mul, return", "3: log, return"]
+        case "inner":
+            return ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"]
+        case _:
+            return [f"{call}: {graph}" for call in (1, 3) for graph in ("sin mul, print", "add, return")]
+
+
+def captured_graphs__from_tuples(program):
+    graphs = {
+        "example": [(1, "sin mul", "print"), (1, "add", "return"), (3, "sin mul", "print"), (3, "add", "return")],
+        "length": [(1, "add", "return"), (3, "add", "return"), (4, "mul add", "return")],
+        "number": [(1, "mul", "return"), (3, "mul", "return")],
+        "branch": [(1, "sin sum gt", "branch"), (1, "relu", "return")],
+        "item": [(1, "exp max", "item"), (1, "log mul", "return"), (3, "log", "return")],
+        "inner": [(1, "sin", "print"), (1, "mul", "print"), (1, "add", "return"), (1, "cos", "return")],
+    }
+    return [f"{call}: {operators}, {end}" for call, operators, end in graphs[program]]

@@ -6,7 +6,8 @@ import nbformat
 import pytest
 
 from autograder import course, plugin
-from autograder.course import check_name, is_further, points
+from autograder.course import check_name, exercises, is_further, points
+from autograder.edition import edition
 from autograder.release import release
 
 LAB = "01a_views"
@@ -24,6 +25,15 @@ def test_a_further_exercise_has_no_points_there_and_the_others_keep_theirs(furth
     plugin.take_core([LAB])
     assert points(LAB) == {name: worth for name, worth in before.items() if name not in further}
     assert further and further < before.keys()
+
+
+def test_a_further_exercise_that_is_not_written_runs_as_the_reference(further):
+    before = (edition(LAB) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
+    plugin.take_core([LAB])
+    after = (edition(LAB) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
+    for name in exercises(LAB):
+        stub = f'raise NotImplementedError("{name.partition(".")[2]} is this lab\'s exercise")'
+        assert stub in before and (stub in after) == (name not in further)
 
 
 def test_the_students_get_the_same_lab_as_the_grader(further, tmp_path):

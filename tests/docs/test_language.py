@@ -12,7 +12,8 @@ PAGES = sorted(
 HABITS = {
     "an indefinite subject": r"\b([Ss]omebody|[Ss]omeone|[Nn]obody|[Ww]hoever|[Ww]ho wants)\b",
     "a semicolon": r"; ",
-    "a clause as the subject": r"(?:^|(?<=[.!?] ))(?:What [^.?]{3,60}(?:,| is| are)|Of (?:what|which)\b|That [^.?]{3,60}, is)",
+    "a clause as the subject": r"(?:^|(?<=[.!?] ))(?:What (?![^.]*\?)[^.?]{3,60}(?:,| is| are)"  # which is no question
+    r"|Of (?:what|which)\b|That [^.?]{3,60}, is)",
     "a riddle": r"\b(anew|by decree|wants a word|books|stands for|stand for|lies|lie|comes by|come by)\b",
 }
 

@@ -1,3 +1,4 @@
 """The checks of lab 07, a module for each topic."""
 
-TOPICS = ("graphs", "passes", "bytecode", "guards", "calls", "functional", "joint")  # in the order of the lab
+# in the order of the lab
+TOPICS = ("graphs", "passes", "bytecode", "guards", "calls", "predictions", "functional", "joint")

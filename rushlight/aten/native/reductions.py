@@ -357,7 +357,7 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
         return values, indices
 
     def kernel(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        if fits_fast_path(self) and self._array.size and has_dim(self, dim):
+        if fits_fast_path(self) and not self.is_meta and self._array.size and has_dim(self, dim):
             indices = function(self._array, dim, keepdims=True)
             found = at_indices(self._array, indices, dim), indices
             values, indices = found if keepdim else (array.squeeze(dim) for array in found)

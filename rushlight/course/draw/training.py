@@ -103,6 +103,7 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     steps = np.flatnonzero(apart)
     lower.plot(steps, apart[steps], "o", color=MARK, markersize=2)
     lower.set(yscale="log", xlabel="step", ylabel="difference")
+    lower.yaxis.set_major_formatter("{x:g}")  # the exponents of 10^-7 would be too small to read
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)
         lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
@@ -174,7 +175,7 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
         shade = (counts / counts.max(0)) ** 0.5  # the root makes small counts visible
         extent = (0.5, len(layers) + 0.5, low, high)
         axes.imshow(shade, cmap="Greys", aspect="auto", origin="lower", extent=extent, vmin=0)
-        marks = range(1, len(layers) + 1, max(1, len(layers) // 4))
+        marks = range(1, len(layers) + 1, max(1, len(layers) // 3))
         axes.set_xticks(marks, [f"{each}\n{np.std(layers[each - 1]):.2g}" for each in marks], size=8)
         axes.set_title(name, size=9, loc="left")
         axes.set_xlabel("layer, and below it the deviation", size=8)

@@ -935,3 +935,28 @@ def call_mode__expects_a_result(operator, *args, **kwargs):
     if result is NotImplemented or result is None:
         raise TypeError(operator.full_name)
     return result
+
+
+def kernels_run__no_autograd_kernel_without_grad_mode(program):
+    return {
+        "example": ["AutogradCPU exp", "CPU exp"],
+        "no_grad": ["ADInplaceOrView add_", "CPU add_"],
+        "inference": ["CPU matmul", "CPU mm"],
+        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
+        "meta": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta mul", "Meta mul"],
+        "autocast": [
+            *["AutocastCPU matmul", "AutogradCPU matmul", "AutogradCPU mm", "CPU mm"],
+            *["AutogradCPU exp", "CPU exp"],
+        ],
+    }[program]
+
+
+def kernels_run__a_composite_kernel_begins_below_autograd(program):
+    return {
+        "example": ["AutogradCPU exp", "CPU exp"],
+        "no_grad": ["AutogradCPU add_", "ADInplaceOrView add_", "CPU add_"],
+        "inference": ["CPU matmul", "CPU mm"],
+        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
+        "meta": ["AutogradMeta matmul", "Meta mm", "AutogradMeta mul", "Meta mul"],
+        "autocast": ["AutocastCPU matmul", "AutogradCPU matmul", "CPU mm", "AutogradCPU exp", "CPU exp"],
+    }[program]

@@ -1135,3 +1135,25 @@ def joint_forward_backward__differentiates_by_nothing(function, primals, tangent
         )
         grads = dict(zip(grads, found))
     return outs, [grads.get(i) for i in range(len(primals))]
+
+
+def captured_graphs__guards_on_the_decision(program):
+    return {
+        "example": ["1: sin mul, print", "1: add, return", "3: sin mul, print", "3: add, return"],
+        "length": ["1: add, return", "4: mul add, return"],
+        "number": ["1: mul, return", "3: mul, return"],
+        "branch": ["1: sin sum gt, branch", "1: relu, return"],
+        "item": ["1: exp max, item", "1: log mul, return", "3: log, return"],
+        "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
+    }[program]
+
+
+def captured_graphs__makes_no_number_a_symbol(program):
+    return {
+        "example": ["1: sin mul, print", "1: add, return", "3: sin mul, print", "3: add, return"],
+        "length": ["1: add, return", "3: add, return", "4: mul add, return"],
+        "number": ["1: mul, return", "3: mul, return", "4: mul, return"],
+        "branch": ["1: sin sum gt, branch", "1: relu, return"],
+        "item": ["1: exp max, item", "1: log mul, return", "3: log, return", "4: log, return"],
+        "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
+    }[program]

@@ -1,0 +1,48 @@
+"""Lab 07, predictions: the graphs that are captured while a function is called several times."""
+
+from __future__ import annotations
+
+from rushlight.course.predictions import CAPTURES
+
+from ...check import program
+from ..cases import drawn, rows
+from .drawn_functions import define
+
+_ENDS = {  # how torch's reason for the end of a graph begins
+    "return_value": "return", "generic_jump": "branch", "Unsupported Tensor.item()": "item",
+    "Failed to trace builtin": "print",
+}  # fmt: skip
+
+
+@program(
+    "course.predictions.captured_graphs",
+    cases=drawn(program=[*CAPTURES]),
+    edges=rows("program", *((name,) for name in CAPTURES)),
+    draws=2,
+    show=lambda torch, program: CAPTURES[program],
+    prediction=True,
+)
+def captured_graphs(rl, program):
+    return list(rl.course.predictions.captured_graphs(program))
+
+
+@captured_graphs.oracle
+def graphs_of_calls(torch, program):
+    function, new, found = define(torch, CAPTURES[program]), [], []
+
+    def collect(gm, example_inputs):
+        nodes = [node.target for node in gm.graph.nodes if node.op in ("call_function", "call_method")]
+        names = [target if isinstance(target, str) else target.__name__ for target in nodes]
+        reason = gm.compile_subgraph_reason.reason
+        end = next(end for beginning, end in _ENDS.items() if reason.startswith(beginning))
+        new.append(f"{' '.join(names)}, {end}")
+        return gm.forward
+
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend=collect)
+    for number, args in enumerate(function.__globals__["calls"], start=1):
+        compiled(*args)
+        found += [f"{number}: {graph}" for graph in new]
+        new.clear()
+    torch._dynamo.reset()
+    return found
