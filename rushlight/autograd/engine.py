@@ -310,22 +310,24 @@ def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
 
 
 def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) -> Sequence[Tensor | None]:
-    """Run one node on its gradients, a list or a tuple: one for each of its inputs, None if none arrived.
+    """Run one node on its gradients: its hooks, its formulas, and at the end the release of what it has saved.
 
-    1. Each hook of `node.pre_hooks`, a dict or None, is called in order with a tuple of the gradients.
-       `apply_hook_result(gradients, result)` gives the gradients for everything that follows.
-    2. `node.apply(*gradients)` returns a sequence with a gradient for each edge.
-    3. Each of these goes through `validate(gradient, edge, node, i)`, with the edge at the same index `i` in `next_edges`.
-    4. Each hook of `node.post_hooks`, also a dict or None, is called with a tuple of these and a tuple of the gradients that
-       the node was run with. `apply_hook_result` applies its result to the former.
-    5. The node frees its saved tensors (`release_variables`), unless `keep_graph`.
+    All of it as in torch: which gradients each hook gets, which hooks run if a hook adds or removes others, and when the node
+    frees its saved tensors. These are the parts:
 
-    A hook may remove itself or other hooks from either dict, or add some. The hooks that run are those that their dict held
-    just before its first hook ran: `post_hooks` is read after `node.apply`. An exception of a hook is propagated, and then
-    nothing is freed.
+    - `node.pre_hooks` and `node.post_hooks` are dicts whose values are the hooks, in their order, or None. A hook of the first
+      is called with a tuple of gradients, a hook of the second with two tuples.
+    - `apply_hook_result(gradients, result)` gives the gradients after a hook with this result. It refuses a wrong result.
+    - `node.apply(*gradients)` returns a sequence with a gradient for each edge of `node.next_edges`.
+    - `validate(gradient, edge, node, i)` gives gradient `i` the sizes and the dtype that it must have at the end of its edge.
+    - `node.release_variables()` frees the saved tensors.
+
+    Args:
+        grads: a list or a tuple, with a gradient for each input of the node, None if none arrived.
+        keep_graph: True if the node shall not free its saved tensors.
 
     Returns:
-        a list or a tuple of the gradients, one for each edge.
+        a list or a tuple of the gradients, one for each edge. An exception of a hook is propagated, and then nothing is freed.
 
     >>> node = rl.zeros(2).requires_grad_().exp().grad_fn
     >>> handle = node.register_hook(lambda gradients, before: (gradients[0] * 10,))

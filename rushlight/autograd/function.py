@@ -100,21 +100,26 @@ class Function:
 
 
 def apply(cls: type[Function], *args: Any) -> Any:
-    """Run the forward of a `Function` and make its node, which is the `ctx` of forward and backward.
+    """Run the forward of a `Function`, without recording its operators, and make the node that runs its backward.
 
-    1. `new_context(cls, args)` makes the node. Set its `needs_input_grad`: a tuple that says for each argument whether it
-       requires grad (`requires_grad(arg)`, which is False for a value that is not a tensor). A graph is recorded if
-       `any_requires_grad` is true of the arguments.
-    2. `cls.forward(ctx, *args)` runs, and its operators are not recorded. It returns one result, or a tuple of results, of any
-       type. A named tuple is a tuple, too.
-    3. `check_dirty(ctx, results)` raises RuntimeError if a tensor that was marked dirty is not among the results. `results` is
-       a tuple even if there is one result.
-    4. If a graph is recorded, the node's `next_edges` has an edge for each argument that is a tensor: the edge of the argument's
-       gradient before the forward ran, because step 5 gives a new history to an argument that was written to.
-    5. `attach(ctx, result, args, recorded)` makes from each result, in order, the result for the caller.
-    6. If a graph is recorded, each tensor that the forward put into `ctx.to_save` is saved by `save(tensor, is_output)` in the
-       list `ctx.saved`. A tensor is an output if it is the same object as one of the caller's results. With or without a
-       graph, `ctx.to_save` is empty afterwards, so without a graph nothing is kept.
+    `new_context(cls, args)` makes the node, which is the `ctx` of forward and backward. `cls.forward(ctx, *args)` returns one
+    result, or a tuple of results, of any type. A named tuple is a tuple, too, and a list is one result. A graph is recorded if
+    `any_requires_grad(args)` is true.
+
+    The node has these attributes, with the content that torch's nodes have:
+
+    - `needs_input_grad`, which forward can read: a tuple with a bool for each argument. `requires_grad(arg)` is False for a value
+      that is not a tensor.
+    - `next_edges`: a list. `gradient_edge(tensor)` finds where the gradient of a tensor goes at this moment, and an edge of the
+      node leads to where it went before the forward ran.
+    - `saved`: a list of `save(tensor, is_output)` for each of the tensors, or None, that forward has put into `ctx.to_save`. A
+      tensor that is an output is saved with the node itself as its history.
+    - `to_save`: empty afterwards, also without a graph.
+
+    Two helpers treat the results. `check_dirty(ctx, results)` takes all of them, a tuple even if there is one, and raises
+    RuntimeError if a tensor that was marked dirty is not among them. After it, `attach(ctx, result, args, recorded)` makes of
+    one result, in the order of the results, the result for the caller. It uses the node's edges, and makes the node the history
+    of an argument that was written to.
 
     Returns:
         the caller's results: a tuple if the forward returned a tuple, otherwise one result.

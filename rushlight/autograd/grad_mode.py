@@ -42,12 +42,10 @@ def inferring(enabled: bool) -> Iterator[None]:
     """Generator of a block in inference mode or, if not `enabled`, of a block outside it again. It yields once, for the block.
     After the block, also after an exception of any class, `local` has its previous values.
 
-    It sets these attributes of `local`:
-
-    - `inference` to `enabled`, and `grad_enabled` to the opposite;
-    - `tensor_keys`, the keys of new tensors by device: `INFERENCE_KEYS` if enabled, otherwise `TENSOR_KEYS`;
-    - `excluded`: with `AUTOGRAD` if enabled, otherwise without it;
-    - `included`: without `BIT["ADInplaceOrView"]` if enabled, otherwise with it.
+    In the block, the state is that of torch in `inference_mode(enabled)`, whatever it was before. It is in five attributes of
+    `local`: `inference` and `grad_enabled`, bools; `tensor_keys`, the keys of new tensors by device, which is `TENSOR_KEYS` or
+    `INFERENCE_KEYS`; and `included` and `excluded`, the thread's key sets, integers. In these two sets, only the keys
+    `BIT["ADInplaceOrView"]` and `AUTOGRAD` may change, each in one of them.
 
     >>> inside = [rl.ones(2) for _ in inferring(True)]
     >>> inside[0].is_inference(), rl.ones(2).is_inference()

@@ -1,9 +1,9 @@
-"""The course's own parts, which PyTorch does not have: the grammar of the running example, and the pictures."""
+"""The course's own parts, which PyTorch does not have: the grammar of the running example, pictures, and formulas by hand."""
 
 from importlib import import_module
 
 
 def __getattr__(name: str):
-    if name in ("draw", "grammar"):  # matplotlib is slow to import
+    if name in ("by_hand", "draw", "grammar"):  # matplotlib is slow to import
         return import_module(f"rushlight.course.{name}")
     raise AttributeError(f"module 'rushlight.course' has no {name!r}")
