@@ -119,6 +119,35 @@ def f(x):
     return scaled(x.sin()).cos()
 calls = [(xp.ones(3),), (xp.zeros(3),)]""",
 }
+FUSED = {
+    "example": """\
+def f(x):
+    return x.relu() + 1
+sizes = [(20, 30)]""",
+    "chain": """\
+def f(x, w):
+    return (((x @ w).sin() + 1) @ w).cos()
+sizes = [(30, 30), (30, 30)]""",
+    "rows": """\
+def f(x):
+    y = x.exp()
+    return y / y.sum(1, keepdim=True)
+sizes = [(30, 40)]""",
+    "shared": """\
+def f(x):
+    y, z = x.exp(), -x
+    return y.sum(0), y.sum(1), z.sum(0), z.sum(1)
+sizes = [(30, 40)]""",
+    "kept": """\
+def f(x, w):
+    h = x @ w
+    return h.relu() @ w, h
+sizes = [(30, 30), (30, 30)]""",
+    "side": """\
+def f(x, w):
+    return x.sin() @ w + 1, x.cos()
+sizes = [(30, 30), (30, 30)]""",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -256,4 +285,38 @@ def captured_graphs(program: str) -> list[str]:
         "branch": ["1: sin sum gt, branch", "1: relu, return"],
         "item": ["1: exp max, item", "1: log mul, return", "3: log, return"],
         "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
+    }[program]
+
+
+def kernels_and_buffers(program: str) -> list[str]:
+    """The kernels and library calls of a compiled function, a program of `FUSED`, each with the bytes that are allocated for it.
+
+    The function is compiled for the CPU, with Inductor's defaults and without autograd, for float32 tensors of `sizes`.
+
+    >>> print(FUSED["example"])
+    def f(x):
+        return x.relu() + 1
+    sizes = [(20, 30)]
+    >>> kernels_and_buffers("example")
+    ['add relu 2400']
+
+    Args:
+        program: a key of `FUSED`.
+
+    Returns:
+        a list with a string for each call in the wrapper, in order: the operators in the kernel, each once, in alphabetical
+        order, then the bytes of all buffers that the wrapper allocates for this call, with one space between any two. A library
+        call has one operator, `mm` for `@`. In a kernel, `+` is `add`, `/` is `div` and `-x` is `neg`. The bytes are 0 if all
+        results take over the memory of earlier buffers. The arguments of the function are never overwritten. On the CPU, the
+        loop nests between two library calls are in one kernel.
+
+    Source: `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`; `torch/_inductor/codegen/wrapper.py`, `AllocateLine`.
+    """
+    return {
+        "example": ["add relu 2400"],
+        "chain": ["mm 3600", "add sin 0", "mm 3600", "cos 0"],
+        "rows": ["div exp sum 4920"],
+        "shared": ["exp neg sum 5360"],
+        "kept": ["mm 3600", "relu 3600", "mm 3600"],
+        "side": ["cos sin 7200", "mm 3600", "add 0"],
     }[program]

@@ -754,3 +754,31 @@ def cache_key__as_json(texts, command, machine):
 def cache_key__of_one_list(texts, command, machine):
     whole = repr([sorted(texts.items()), *command, machine])
     return hashlib.blake2b(whole.encode(), digest_size=12).hexdigest()
+
+
+def kernels_and_buffers__by_match(program):
+    match program:
+        case "example":
+            return ("add relu 2400",)
+        case "chain":
+            return ["mm 3600", "add sin 0", "mm 3600", "cos 0"]
+        case "rows":
+            return [f"div exp sum {4 * (30 * 40 + 30)}"]
+        case "shared":
+            return [f"exp neg sum {4 * (30 * 40 + 2 * 40 + 2 * 30)}"]
+        case "kept":
+            return ["mm 3600", "relu 3600", "mm 3600"]
+        case "side":
+            return [f"cos sin {2 * 3600}", "mm 3600", "add 0"]
+
+
+def kernels_and_buffers__from_elements(program):
+    calls = {
+        "example": [("relu add", 600)],
+        "chain": [("mm", 900), ("sin add", 0), ("mm", 900), ("cos", 0)],
+        "rows": [("exp sum div", 1230)],
+        "shared": [("exp neg sum", 1340)],
+        "kept": [("mm", 900), ("relu", 900), ("mm", 900)],
+        "side": [("sin cos", 1800), ("mm", 900), ("add", 0)],
+    }
+    return [" ".join([*sorted(names.split()), str(4 * numel)]) for names, numel in calls[program]]

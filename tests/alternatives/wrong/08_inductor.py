@@ -1105,3 +1105,25 @@ def cache_key__in_the_order_of_the_dict(texts, command, machine):
 def cache_key__of_sorted_words(texts, command, machine):
     whole = repr((sorted(texts.items()), sorted(command), machine))
     return hashlib.sha256(whole.encode()).hexdigest()[:24]
+
+
+def kernels_and_buffers__each_result_its_own_buffer(program):
+    return {
+        "example": ["add relu 2400"],
+        "chain": ["mm 3600", "add sin 3600", "mm 3600", "cos 3600"],
+        "rows": ["div exp sum 9720"],
+        "shared": ["exp neg sum 5360"],
+        "kept": ["mm 3600", "relu 3600", "mm 3600"],
+        "side": ["cos sin 7200", "mm 3600", "add 3600"],
+    }[program]
+
+
+def kernels_and_buffers__no_buffer_for_an_exponential(program):
+    return {
+        "example": ["add relu 2400"],
+        "chain": ["mm 3600", "add sin 0", "mm 3600", "cos 0"],
+        "rows": ["div exp sum 4920"],
+        "shared": ["exp neg sum 560"],
+        "kept": ["mm 3600", "relu 3600", "mm 3600"],
+        "side": ["cos sin 7200", "mm 3600", "add 0"],
+    }[program]
