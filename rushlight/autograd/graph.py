@@ -174,7 +174,7 @@ class AccumulateGrad(Node):
             first = meta.grad is None and not (local.grad_enabled or dispatch.fast_path_disabled)
             unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
             if unshared and _obeys_layout_contract(grad, self.variable):
-                meta.grad = grad.detach()  # no other reference to it exists, so no copy is needed
+                meta.grad = without_history(grad)  # no other reference to it exists, so no copy is needed
             else:
                 accumulate(self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
@@ -405,16 +405,16 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
             "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
             "saved tensors after calling backward."
         )
-    if isinstance(saved, list):
-        return [unpack(node, each) for each in saved]
-    return unpack_saved(saved, node) if isinstance(saved, SavedTensor) else saved
+    if isinstance(saved, SavedTensor):
+        return unpack_saved(saved, node)
+    return [unpack(node, each) for each in saved] if isinstance(saved, list) else saved
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:
     """Save a tensor as a `SavedTensor`, or a list of them as a list. A number or None stays unchanged."""
-    if isinstance(tensor, (list, tuple)):
-        return [save(each) for each in tensor]
-    return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
+    if isinstance(tensor, Tensor):
+        return SavedTensor(tensor, is_output)
+    return [save(each) for each in tensor] if isinstance(tensor, (list, tuple)) else tensor
 
 
 # The saved values of a node as attributes, `node._saved_self`. Source: `torch/csrc/autograd/generated/python_functions.cpp`
