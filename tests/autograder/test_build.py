@@ -103,9 +103,7 @@ def test_a_source_that_cannot_be_built_is_refused_with_the_reason(lab_source, te
 
 
 def test_cells_that_prepare_or_draw_are_folded(lab_source):
-    source = "".join(
-        f"```python tags={tags}\n{at}\n```\n\n" for at, tags in enumerate(('["setup"]', '["figure"]', '["torch"]'))
-    )
+    source = "\n".join(f'```python tags=["{tag}"]\nx\n```\n' for tag in ("setup", "figure", "torch"))
     cells = build.solution(lab_source(source)).cells
     assert [cell.metadata.get("jupyter") for cell in cells] == [{"source_hidden": True}] * 2 + [None]
 
