@@ -148,6 +148,54 @@ def f(x, w):
     return x.sin() @ w + 1, x.cos()
 sizes = [(30, 30), (30, 30)]""",
 }
+STEPS = {
+    "example": """\
+x = torch.ones(4, 100)
+model = DistributedDataParallel(nn.Linear(100, 50))
+for _ in range(2):
+    model(x).sum().backward()
+# the step:
+model(x).sum().backward()""",
+    "buckets": """\
+x = torch.ones(4, 100)
+layers = nn.Sequential(*[nn.Linear(100, 100, bias=False) for _ in range(3)])
+model = DistributedDataParallel(layers, bucket_cap_mb=50_000 / 2**20)
+for _ in range(2):
+    model(x).sum().backward()
+# the step:
+model(x).sum().backward()""",
+    "first": """\
+x = torch.ones(4, 100)
+layers = nn.Sequential(*[nn.Linear(100, 100, bias=False) for _ in range(3)])
+model = DistributedDataParallel(layers, bucket_cap_mb=50_000 / 2**20)
+# the step:
+model(x).sum().backward()""",
+    "accumulated": """\
+x = torch.ones(4, 100)
+model = DistributedDataParallel(nn.Linear(100, 100))
+for _ in range(2):
+    model(x).sum().backward()
+# the step:
+with model.no_sync():
+    model(x).sum().backward()
+    model(x).sum().backward()
+model(x).sum().backward()""",
+    "units": """\
+x = torch.ones(4, 100)
+model = nn.Sequential(*[nn.Linear(100, 100, bias=False) for _ in range(2)])
+for layer in model:
+    fully_shard(layer)
+fully_shard(model)
+# the step:
+model(x).sum().backward()""",
+    "outermost": """\
+x = torch.ones(4, 100)
+model = nn.Sequential(*[nn.Linear(100, 100, bias=False) for _ in range(3)])
+fully_shard(model[0])
+fully_shard(model)
+# the step:
+model(x).sum().backward()""",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -319,4 +367,52 @@ def kernels_and_buffers(program: str) -> list[str]:
         "shared": ["exp neg sum 5360"],
         "kept": ["mm 3600", "relu 3600", "mm 3600"],
         "side": ["cos sin 7200", "mm 3600", "add 0"],
+    }[program]
+
+
+def collectives_of_a_step(program: str) -> list[str]:
+    """The collectives that a rank calls below the comment in a program of `STEPS`, on two ranks, in order, with their bytes.
+
+    >>> print(STEPS["example"])
+    x = torch.ones(4, 100)
+    model = DistributedDataParallel(nn.Linear(100, 50))
+    for _ in range(2):
+        model(x).sum().backward()
+    # the step:
+    model(x).sum().backward()
+    >>> collectives_of_a_step("example")
+    ['all_reduce 20200']
+
+    Args:
+        program: a key of `STEPS`.
+
+    Returns:
+        a list with a string for each collective: "all_reduce", "all_gather" or "reduce_scatter", a space, and the bytes that the
+        rank passes to the collective, as `Traffic` counts them. These are the whole tensor of an all-reduce, the rank's own part
+        of an all-gather, and all parts of a reduce-scatter. All parameters are float32. The order is that of the calls on one
+        rank, and both ranks have the same.
+
+    Source: `torch/csrc/distributed/c10d/reducer.cpp`, `Reducer::mark_bucket_ready`;
+    `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, `FSDPParamGroup`.
+    """
+    return {
+        "example": ["all_reduce 20200"],
+        "buckets": ["all_reduce 80000", "all_reduce 40000"],
+        "first": ["all_reduce 120000"],
+        "accumulated": ["all_reduce 40400"],
+        "units": [
+            "all_gather 20000",
+            "all_gather 20000",
+            "all_gather 20000",
+            "all_gather 20000",
+            "reduce_scatter 40000",
+            "reduce_scatter 40000",
+        ],
+        "outermost": [
+            "all_gather 40000",
+            "all_gather 20000",
+            "all_gather 20000",
+            "reduce_scatter 80000",
+            "reduce_scatter 40000",
+        ],
     }[program]

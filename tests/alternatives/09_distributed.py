@@ -1194,3 +1194,35 @@ def run_stage__with_each_send_waiting_for_the_next_receive(
                 leave(x.grad, rank - 1)
     meet()
     return [losses[i] for i in range(len(losses))]
+
+
+def collectives_of_a_step__by_match(program):
+    match program:
+        case "example":
+            return (f"all_reduce {4 * (100 * 50 + 50)}",)
+        case "buckets":
+            return ["all_reduce 80000", "all_reduce 40000"]
+        case "first":
+            return ["all_reduce 120000"]
+        case "accumulated":
+            return [f"all_reduce {4 * (100 * 100 + 100)}"]
+        case "units":
+            return ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2
+        case "outermost":
+            return ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"]
+
+
+def collectives_of_a_step__from_elements(program):
+    matrix = 4 * 100 * 100
+    steps = {
+        "example": [("reduce", 20200)],
+        "buckets": [("reduce", 2 * matrix), ("reduce", matrix)],
+        "first": [("reduce", 3 * matrix)],
+        "accumulated": [("reduce", matrix + 400)],
+        "units": [("gather", matrix // 2)] * 4 + [("scatter", matrix)] * 2,
+        "outermost": [("gather", matrix)]
+        + [("gather", matrix // 2)] * 2
+        + [("scatter", 2 * matrix), ("scatter", matrix)],
+    }
+    words = {"reduce": "all_reduce", "gather": "all_gather", "scatter": "reduce_scatter"}
+    return [f"{words[kind]} {nbytes}" for kind, nbytes in steps[program]]

@@ -17,6 +17,7 @@ from .output_code import _torch_dumps
     cases=drawn(program=[*FUSED]),
     edges=rows("program", *((name,) for name in FUSED)),
     draws=2,
+    disposable=True,
     show=lambda torch, program: FUSED[program],
     prediction=True,
 )
@@ -41,10 +42,10 @@ def calls_of_the_wrapper(torch, program):
 
 @cache
 def _dumps():
-    """By name, each program as Inductor compiles it, up to the text. One process compiles all of them."""
+    """By name, each program as Inductor compiles it, up to the text. This process ends afterwards."""
     programs = []
     for text in FUSED.values():
         source, _, sizes = text.partition("\nsizes = ")
         inputs = [[[*each], None, "float32"] for each in ast.literal_eval(sizes)]
         programs.append({"source": source, "inputs": inputs, "isa": "none", "threads": 1})
-    return dict(zip(FUSED, _torch_dumps()._in_a_child(programs), strict=True))
+    return dict(zip(FUSED, _torch_dumps()._all(programs), strict=True))

@@ -4,4 +4,4 @@ A program shows what its ranks saw: numbers, the collectives that each rank call
 the exercise does not allow. It never says whether a result is right. `ranks` runs a program's function on ranks.
 """
 
-TOPICS = ("collectives", "ddp", "fsdp", "checkpoint", "tensor_parallel", "pipeline", "mesh", "cost")
+TOPICS = ("collectives", "ddp", "fsdp", "predictions", "checkpoint", "tensor_parallel", "pipeline", "mesh", "cost")

@@ -1799,3 +1799,26 @@ def run_stage__has_the_last_gradient_only(
 def run_stage__does_all_forwards_first(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
     order = sorted(order, key=lambda each: each[0], reverse=True)
     return _run_but(order, module, inputs, targets, loss, received, group)
+
+
+def collectives_of_a_step__limits_from_the_first_step(program):
+    return {
+        "example": ["all_reduce 20200"],
+        "buckets": ["all_reduce 80000", "all_reduce 40000"],
+        "first": ["all_reduce 80000", "all_reduce 40000"],
+        "accumulated": ["all_reduce 40400"],
+        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
+        "outermost": ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"],
+    }[program]
+
+
+def collectives_of_a_step__no_prefetch_in_backward(program):
+    last = ["all_gather 20000", "reduce_scatter 40000"]
+    return {
+        "example": ["all_reduce 20200"],
+        "buckets": ["all_reduce 80000", "all_reduce 40000"],
+        "first": ["all_reduce 120000"],
+        "accumulated": ["all_reduce 40400"],
+        "units": ["all_gather 20000"] * 2 + last * 2,
+        "outermost": ["all_gather 40000", "all_gather 20000", "reduce_scatter 80000", *last],
+    }[program]
