@@ -120,21 +120,21 @@ def without_grad(compiled: Callable, written: Sequence[int]) -> Callable:
 
 
 def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-    """The results for the caller, from the values that the graph returned: write to inputs, and regenerate views.
+    """The results for the caller, from the values that the graph returned, and the writes to the caller's arguments.
 
     `args` and `outs` are lists or tuples. The graph returned first the new value of each input in `meta.mutated` (indices of
-    `args`), in order; then one value for each of `meta.outputs`; then the intermediate bases. For each of these inputs,
-    `meta.inputs[i]` describes the write. If it `mutates_metadata`, give the input its new `sizes`, `strides` and `storage_offset`
-    by `as_strided_`, under `no_grad`. After that, if it `mutates_data`, copy the new value into the input (`copy_`), or into its
-    `detach()` if the write was `hidden` from autograd.
+    `args`), in order; then one value for each of `meta.outputs`; then the intermediate bases.
 
-    Then each output depends on its `info.output_type`:
+    Afterwards, arguments and results are as after a call of the function itself. An argument that was written to has its new
+    elements (`copy_`), sizes and strides, and a history only if autograd saw the write. A result that was an argument, or shared
+    memory with an argument or another result, does so again. These are the facts:
 
-    - `non_alias`, `unsafe_view_alias`: the value itself;
-    - `is_input`: the argument itself, `args[info.base_idx]`;
-    - `alias_of_input`: the view that `view_of(base, info)` makes of this argument;
-    - `alias_of_intermediate`, `alias_of_intermediate_save_as_output`: the view of the base with the index `base_idx`;
-    - `alias_of_intermediate_base_is_user_output`: the view of the output with the index `base_idx`, as the graph returned it.
+    - `meta.inputs[i]` says which writes there were. `mutates_metadata`: the input has new `sizes`, `strides` and `storage_offset`,
+      which `as_strided_` sets in `no_grad`. `mutates_data`: it has new elements. `hidden`: autograd saw none of the writes. The
+      new value has the new sizes.
+    - Each `info` of `meta.outputs` has an `output_type`, one of the six that the module `joint` names, and a `base_idx`: an index
+      in the list that this type is about, which is `args`, or the outputs as the graph returned them, or the intermediate bases.
+      `view_of(base, info)` makes the view.
 
     Returns:
         a list of the function's own outputs.

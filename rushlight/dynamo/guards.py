@@ -53,27 +53,21 @@ RESERVED = set(dir(__builtins__) if isinstance(__builtins__, ModuleType) else __
 def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     """The conditions that the value at `source` must meet when a graph is used again: those that `value` meets now.
 
-    The result is a list of Python expressions in the order in which they are checked. They contain `source`, itself an expression,
-    and may use names in `scope`: `bind(scope, value)` puts an object there and returns its name. They say nothing of the items of a
-    container or the attributes of an object, which have sources and guards of their own.
+    All of them hold for another value exactly if torch, after it has captured a graph with `value`, uses this graph again for the
+    other value. So they say nothing of the items of a container or the attributes of an object, which have sources and guards of
+    their own. They are about the state now: a list, a dict or a set may change later.
 
-    - A tensor: the type is exactly this class; `_key_set` and `dtype` are the same; it `requires_grad`, or it does not; `_sizes`
-      and `_strides` are the same.
-    - None, True, False and Ellipsis: it is this object.
-    - An `int`, `float`, `complex`, `str` or `bytes` (the classes in `WRITTEN`): the type is exactly this class, and the value is
-      equal. If `value` is not equal to itself (NaN): the other is not equal to itself either. For an instance of a class derived
-      from them, the last line holds. (PyTorch compares its value too, which is not wrong here.)
-    - A list or a tuple, or an instance of a class derived from them: the type is exactly this class, and the length is the same.
-    - A dict whose keys are all of the types in `CONSTANTS`: the type is exactly this class, and it has the same keys, of the same
-      types, in the same order. Any other dict: the type is exactly this class, and the keys are the same objects (by `id`), in the
-      same order. Keys of a class derived from those in `CONSTANTS` may count as either.
-    - A set or a frozenset: the type is exactly this class, and it is equal to a copy made now.
-    - A Python function (`FunctionType`): its `__code__` is the same object. A bound method (`MethodType`): the type is the same,
-      and its `__func__` meets the conditions of a function.
-    - A class, a Python module, a builtin function, a member of an `enum.Enum`, and a `rl.dtype`: it is this object.
-    - A `slice` and a `rl.device`: the type is exactly this class, and it is equal. A `range`: the type is the same, and so are
-      `start`, `stop` and `step`, because two ranges that are equal may have been written differently.
-    - Anything else: the type is exactly this class.
+    The result is a list of Python expressions in the order in which they are checked. They contain `source`, itself an expression,
+    and may use names in `scope`: `bind(scope, value)` puts an object there and returns its name.
+
+    The kinds of values are: a tensor, whose properties are `_key_set`, `dtype`, `requires_grad`, `_sizes` and `_strides`; the
+    classes in `CONSTANTS`; lists, tuples, dicts, sets, frozensets and the classes derived from these; a `range` and a `slice`; a
+    Python function (`FunctionType`) and a bound method (`MethodType`, whose function is its `__func__`, as that of a
+    `staticmethod`, which is another class); a class, a Python module, a builtin function, a member of an `enum.Enum`, a
+    `rl.dtype` and a `rl.device`; and any other object.
+
+    Two things are free. For a value of a class derived from one in `WRITTEN`, its own value may be compared, or only its class. A
+    key of a class derived from one in `CONSTANTS` may be compared by its value, or as the same object.
 
     A condition may be written in any way. For `source._sizes == (2, 3)`, and the like for the other properties of a tensor,
     `explain_failure` has PyTorch's message; for all others the message is the text itself.

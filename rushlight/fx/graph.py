@@ -52,19 +52,15 @@ def is_reserved(name: str, obj: Any) -> bool:
 
 
 def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
-    """A unique name in the namespace, as close to `candidate` as possible, which becomes the name of `obj`.
+    """A unique name in the namespace, which becomes the name of `obj`. It is the name that torch gives.
 
-    1. If `obj` is not None and has a name (`namespace._obj_to_name`, a dict by object), return it. Nothing changes.
-    2. Each run of characters other than ASCII letters, digits and `_` becomes one `_`. An empty candidate becomes `_unnamed`. A
-       candidate that begins with a digit gets a `_` in front.
-    3. The candidate has a base and a number: `relu_12` has the base `relu` and the number 12. The number is all the digits after
-       the last `_`. If there are no digits, or nothing before this `_`, the base is the whole candidate, without a number.
-    4. If there is a number, and the candidate is not used (`namespace._used_names`, a set), counting starts with this number.
-       Otherwise it starts with the last number of this base (`namespace._base_count`, a dict by base; 0 if there is none). Then, if
-       the candidate is reserved (`is_reserved(candidate, obj)`), it becomes base, `_`, and the number plus one.
-    5. While the candidate is used, it becomes base, `_`, and the next number.
+    A name has only ASCII letters, digits and `_`, and does not begin with a digit. It was not given before, and it is not reserved
+    (`is_reserved(name, obj)`). Apart from this, the candidate is kept if possible. Otherwise the name is the candidate's base and
+    a number, with `_` between them. In `relu_12` the base is `relu`, and the number is all the digits after the last `_`. A
+    candidate without digits there, or with nothing before this `_`, is a base as a whole.
 
-    The name is then used, its number becomes the last number of the base, and `obj`, if it is not None, gets the name.
+    The namespace has what torch's has, with the same content after each call: `_used_names`, the set of names; `_base_count`, a
+    dict with a number for each base; and `_obj_to_name`, a dict from an object to its name, for all objects except None.
 
     >>> namespace = rl.fx.graph._Namespace()
     >>> [create_name(namespace, name, None) for name in ("relu", "relu", "relu_7", "relu", "sum", "a.b")]

@@ -37,6 +37,7 @@ def order(torch, text):
     cases=drawn(program=[*BACKWARD]),
     edges=rows("program", *((name,) for name in BACKWARD)),
     show=lambda torch, program: BACKWARD[program],
+    draws=len(BACKWARD),
     prediction=True,
 )
 def backward_order(rl, program):
@@ -53,6 +54,7 @@ def nodes_in_order(torch, program):
     cases=drawn(program=[*SAVED]),
     edges=rows("program", *((name,) for name in SAVED)),
     show=lambda torch, program: SAVED[program],
+    draws=len(SAVED),
     prediction=True,
 )
 def saved_tensors(rl, program):
