@@ -405,16 +405,16 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
             "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
             "saved tensors after calling backward."
         )
-    if isinstance(saved, SavedTensor):
-        return unpack_saved(saved, node)
-    return [unpack(node, each) for each in saved] if isinstance(saved, list) else saved
+    if isinstance(saved, list):
+        return [unpack(node, each) for each in saved]
+    return unpack_saved(saved, node) if isinstance(saved, SavedTensor) else saved
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:
     """Save a tensor as a `SavedTensor`, or a list of them as a list. A number or None stays unchanged."""
-    if isinstance(tensor, Tensor):
-        return SavedTensor(tensor, is_output)
-    return [save(each) for each in tensor] if isinstance(tensor, (list, tuple)) else tensor
+    if isinstance(tensor, (list, tuple)):
+        return [save(each) for each in tensor]
+    return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
 
 
 # The saved values of a node as attributes, `node._saved_self`. Source: `torch/csrc/autograd/generated/python_functions.cpp`
