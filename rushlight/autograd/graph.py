@@ -174,7 +174,7 @@ class AccumulateGrad(Node):
             first = meta.grad is None and not (local.grad_enabled or dispatch.fast_path_disabled)
             unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
             if unshared and _obeys_layout_contract(grad, self.variable):
-                meta.grad = without_history(grad)  # no other reference to it exists, so no copy is needed
+                meta.grad = grad.detach()  # no other reference to it exists, so no copy is needed
             else:
                 accumulate(self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
