@@ -56,8 +56,10 @@ class Notebook:
 
     def run(self, text, source=None):
         """Run the cell with this text in it, or with this source in the place of its own. Returns what comes out."""
-        area = self.page.locator(".jp-InputArea", has_text=text)
-        cell = self.page.locator(".jp-Notebook .jp-CodeCell", has=area).first
+        cell = self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
+        cell.wait_for()
+        if (folded := cell.locator(".jp-InputPlaceholder .jp-Placeholder-content")).count():
+            folded.click()
         cell.locator(".cm-content").click()
         if source:
             self.page.keyboard.press("ControlOrMeta+A")
