@@ -11,7 +11,7 @@ WHICH = say which to use, as in make $(MAKECMDGOALS) PYTHON=python3.12
 help:                   ## show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
-grade: setup            ## autograde a sample class for lab 01
+grade: setup            ## autograde a sample class for lab 01a
 	@$(BIN)/rushlight grade 01a --sample
 
 test: setup             ## run the tests (ten minutes): a fixed choice of what takes long
@@ -27,7 +27,7 @@ test-all: setup         ## run everything (hours), or a part of it: make test-al
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="strided.permute"
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
 
-lab: setup              ## open lab 01 in JupyterLab, or another: make lab LAB=00
+lab: setup              ## open lab 01a in JupyterLab, or another: make lab LAB=00
 	@$(BIN)/rushlight lab $(LAB)
 
 docs: setup             ## build the site into site/

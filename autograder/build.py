@@ -21,7 +21,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from .check import find, function_of
+from .check import find, function_of, is_milestone
 from .course import READINGS, RELEASED, ROOT, SOURCES, find_labs, labs, phases, set_environment
 from .edition import body_lines
 
@@ -81,9 +81,10 @@ class Effort:
                 raise BuildError(f"{path.name}: the exercise {given['exercise']} has no `minutes` or no `stars`")
             self.is_further = given.get("further", False)
             self.exercises[self.is_further] += 1
-        further = self.is_further and "question" not in given
-        self.minutes[further] += given.get("minutes", 0)
-        self.points[further] += given.get("points", 0)
+        if "question" in given or is_milestone(given.get("check", "")):
+            self.is_further = False
+        self.minutes[self.is_further] += given.get("minutes", 0)
+        self.points[self.is_further] += given.get("points", 0)
 
     def in_words(self) -> str:
         core, further = (
@@ -93,7 +94,15 @@ class Effort:
             )
         )
         rest = f", and {further} that your class may leave out" if self.exercises[True] else ""
-        return f"**Time.** {core[0].upper()}{core[1:]}, the written question included{rest}."
+        return f"**Time.** {core[0].upper()}{core[1:]}, the milestone and the written question included{rest}."
+
+
+def effort_of(lab: str) -> Effort:
+    """The minutes and the points of a lab. Raises BuildError."""
+    path, effort = SOURCES / lab / f"{lab}.md", Effort()
+    for cell in _read(path):
+        effort.add(cell.metadata, path)
+    return effort
 
 
 def _read(path: Path) -> list[NotebookNode]:

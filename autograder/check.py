@@ -139,8 +139,8 @@ def find(name: str) -> Check:
 
 
 def phase_exercises(phase: str) -> list[str]:
-    """The exercises of all labs of a phase, paths of attributes from `rl`, in order. A shown check has none."""
-    return list(dict.fromkeys(c.exercise for c in registry().values() if c.phase == phase and not is_shown(c.name)))
+    """The exercises of all labs of a phase, paths of attributes from `rl`, in order. A milestone has none."""
+    return list(dict.fromkeys(c.exercise for c in registry().values() if c.phase == phase and not is_milestone(c.name)))
 
 
 BENCH = ("00", "06", "09", "10", "11")
@@ -153,8 +153,8 @@ def is_bench(lab: str) -> bool:
     return lab[:2] in BENCH
 
 
-def is_shown(name: str) -> bool:
-    """Whether a check runs many pieces together and so carries no points: its name starts with `together.`"""
+def is_milestone(name: str) -> bool:
+    """Whether a check runs many pieces together, as the milestone of a lab: its name starts with `together.`"""
     return name.startswith("together.")
 
 

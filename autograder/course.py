@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def find_labs(number: str) -> list[str]:
     wanted = number.zfill(2) if number.isdigit() else number
     wanted = wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
     found = [lab for lab in labs() if wanted in (lab, number_of(lab), lab[:2])]
-    if not found and released_path(number).exists():
+    if not found and number in retired_labs():
         return [number]
     if not found:
         raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
@@ -130,11 +130,29 @@ def exercises(lab: str) -> list[str]:
     return list(_exercises(released_path(lab), released_path(lab).stat().st_mtime_ns))
 
 
+def core_exercises(lab: str) -> list[str]:
+    """The exercises of a lab that are not further ones."""
+    further = set(map(exercise_name, filter(is_further, released(lab)["cells"])))
+    return [name for name in exercises(lab) if name not in further]
+
+
 def required_exercises(lab: str) -> list[str]:
     """The exercises that this class has to write: without the further ones in a class that takes only the core."""
-    further = filter(is_further, released(lab)["cells"]) if lab in core_labs() else ()
-    left_out = set(map(exercise_name, further))
-    return [name for name in exercises(lab) if name not in left_out]
+    return core_exercises(lab) if lab in core_labs() else exercises(lab)
+
+
+def lab_of_milestone(check: str) -> str | None:
+    """The lab of which this check is the milestone, or None."""
+    return next((lab for lab in released_labs() if check in map(check_name, released(lab)["cells"])), None)
+
+
+def missing_for_milestone(lab: str, is_done: Callable[[str], bool]) -> str:
+    """Why a lab's milestone is not decided yet: it needs half of the core exercises. Empty if that many are done."""
+    core = core_exercises(lab)
+    count = sum(map(is_done, core))
+    if 2 * count >= len(core):
+        return ""
+    return f"a milestone needs half of the lab's core exercises: {count} of {len(core)} are yours so far"
 
 
 @cache

@@ -35,7 +35,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .check import Check, find, function_of, is_bench, is_shown, phase_exercises, registry
+from .check import Check, find, function_of, is_bench, is_milestone, phase_exercises, registry
 from .course import ROOT
 from .exercise import fill
 from .judge import Judge
@@ -530,7 +530,7 @@ def run(names: Sequence[str]) -> Iterator[Outcome]:
 
 def graded_checks(exercise: str) -> list[Check]:
     """The checks of an exercise that carry points."""
-    return [check for check in registry().values() if not is_shown(check.name) and check.exercise == exercise]
+    return [check for check in registry().values() if not is_milestone(check.name) and check.exercise == exercise]
 
 
 def _edges(judge: Judge, exercise: str) -> Trial:

@@ -27,9 +27,9 @@ from .check import (
     describe,
     exercise_of,
     is_bench,
-    is_shown,
+    is_milestone,
 )
-from .course import check_name, exercise_name, required_exercises
+from .course import check_name, exercise_name, missing_for_milestone, required_exercises
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
@@ -44,6 +44,7 @@ AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
 
 _FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
+MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 
 
 def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -> dict[str, Verdict]:
@@ -71,7 +72,11 @@ def _run_cells(notebook: NotebookNode, session: _Session, judge: Judge) -> dict[
             continue
         cell.outputs, cell.execution_count = [], None
         if name := check_name(cell):
-            verdicts[name] = session.decide(judge, name, partial(_retry_on_reference, notebook, session, judge))
+            if is_milestone(name) and (reason := missing_for_milestone(session.lab, _passed(verdicts).__contains__)):
+                verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
+                continue
+            retry = partial(_retry_on_reference, notebook, session, judge, _passed(verdicts))
+            verdicts[name] = session.decide(judge, name, retry)
             if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
                 verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
         elif not _is_skipped(cell):
@@ -79,6 +84,12 @@ def _run_cells(notebook: NotebookNode, session: _Session, judge: Judge) -> dict[
             errors = [output for output in cell.outputs if output.output_type == "error"]
             failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}
     return verdicts
+
+
+def _passed(verdicts: dict[str, Verdict]) -> set[str]:
+    """The exercises of which every check so far has passed."""
+    by_exercise = [(exercise_of(name), verdict) for name, verdict in verdicts.items() if not is_milestone(name)]
+    return {name for name, _ in by_exercise} - {name for name, verdict in by_exercise if not verdict.passed}
 
 
 def _is_skipped(cell: NotebookNode) -> bool:
@@ -185,20 +196,24 @@ class _Session:
             self.sandbox = None
 
 
-def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Verdict) -> Verdict | None:
+def _retry_on_reference(
+    notebook: NotebookNode, session: _Session, judge: Judge, passed: set[str], verdict: Verdict
+) -> Verdict | None:
     """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
+    For a milestone, all of the lab that have not passed are.
 
     The later ones are not. So of two answers that call each other one fails, and a student who reads the reference in this
     subject finds answers to decided checks only. Nothing but the verdict leaves it.
     """
-    if is_shown(verdict.check):
+    named = list(filter(None, map(exercise_name, notebook.cells)))
+    if is_milestone(verdict.check):
+        replaced, note = set(named) - passed, MILESTONE_NOTE
+    else:
+        exercise = exercise_of(verdict.check)
+        replaced, note = set(itertools.takewhile(lambda name: name != exercise, named)), SECOND_CHANCE_NOTE
+    if not replaced:  # the second attempt would be the same as the first
         return None
-    exercise = exercise_of(verdict.check)
-    named = filter(None, map(exercise_name, notebook.cells))
-    earlier = set(itertools.takewhile(lambda name: name != exercise, named))
-    if not earlier:  # the second attempt would be the same as the first
-        return None
-    missing = [name for name in required_exercises(session.lab) if name not in earlier]
+    missing = [name for name in required_exercises(session.lab) if name not in replaced]
     retry = _Session(session.lab, session.isolated, session.allowance, missing)
     try:
         # as in the notebook, later cells have no effect on the check
@@ -206,13 +221,13 @@ def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge,
             if cell.cell_type != "code" or check_name(cell) or _is_skipped(cell):
                 continue
             other = exercise_name(cell)
-            if other in earlier:  # its name is the reference's now
+            if other in replaced:  # its name is the reference's now
                 cell = NotebookNode(source=binding(other), metadata=cell.metadata)
             retry.run_cell(cell, AGAIN)
         second = retry.decide(judge, verdict.check, lambda failed: failed)
     finally:
         retry.close()
-    return replace(second, notes=[SECOND_CHANCE_NOTE]) if second.passed else None
+    return replace(second, notes=[note]) if second.passed else None
 
 
 # What a subject sent, made safe to show ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A sample class for lab 01: one student for each thing that happens, made from the released lab.
+"""A sample class for lab 01a: one student for each thing that happens, made from the released lab.
 
 Nothing is stored: answers come from the solution notebook, and a function of each student changes them.
 """

@@ -19,7 +19,7 @@ import numpy
 import rushlight
 from rushlight.c10 import dispatch
 
-from .check import find, function_of, is_bench, is_shown
+from .check import find, function_of, is_bench, is_milestone
 from .exercise import is_filled, note, noted
 from .observe import Side, Tree, error_tree, observe_call, receive, send, tensor_tree, with_raised
 
@@ -75,7 +75,7 @@ _side = RushlightSide()
 def answer(name: str, cases: list[dict]) -> list[Tree]:
     """Observe a check's program on the student's framework, case by case. An exercise with an empty slot is not attempted."""
     check = find(name)
-    if not is_shown(name) and not is_filled(function_of(check.exercise)):
+    if not is_milestone(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
     observe_case = _on_torch if is_bench(check.phase) else _on_rushlight

@@ -106,6 +106,13 @@ def drawing(draw_case: Callable) -> Callable:
     return make
 
 
+def predicted(programs: dict[str, str], draws: int = 2) -> dict[str, Any]:
+    """The arguments of `@program` for a prediction about these programs, texts by their names. A case has the name of one."""
+    edges = rows("program", *((name,) for name in programs))
+    shown = {"show": lambda torch, program: programs[program], "prediction": True}
+    return {"cases": drawn(program=[*programs]), "edges": edges, "draws": draws} | shown
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from mkdocs.structure.files import File, Files
 from notebooks import Notebook, lists
 
 from autograder.check import function_of
+from autograder.course import number_of
 
 log = logging.getLogger("mkdocs.hooks.api")
 
@@ -237,7 +238,7 @@ def module_page(
             notes = []
             if full in exercises:
                 lab = exercises[full]
-                notes.append(f"An exercise of [lab {lab.path.stem.partition('_')[0]}]({up}{lab.page}).")
+                notes.append(f"An exercise of [lab {number_of(lab.path.stem)}]({up}{lab.page}).")
             if full in kernels:
                 links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[full]]
                 notes.append(f"A kernel of {_series(links)}.")

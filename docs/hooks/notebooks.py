@@ -27,6 +27,7 @@ from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from PIL import Image
 
+from autograder.course import number_of
 from autograder.course import phases as phase_names
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
@@ -125,7 +126,7 @@ class Phase:
 
     def lab_label(self, lab: Notebook) -> str:
         """`Lab`, or `Lab 04b · The engine` if the phase has several."""
-        return "Lab" if len(self.labs) == 1 else f"Lab {lab.path.stem.partition('_')[0]} · {lab.subject}"
+        return "Lab" if len(self.labs) == 1 else f"Lab {number_of(lab.path.stem)} · {lab.subject}"
 
 
 def phases(root: Path) -> list[Phase]:
@@ -208,7 +209,7 @@ def _opened(page: str, name: str) -> str:
     box = (
         '!!! abstract "Open this lab"\n'
         f"    In your copy of the course, this copies the lab to `work/{name}/` and opens it in JupyterLab:\n\n"
-        f"    ```sh\n    .venv/bin/rushlight lab {name.partition('_')[0]}\n    ```\n\n"
+        f"    ```sh\n    .venv/bin/rushlight lab {number_of(name)}\n    ```\n\n"
         f"    Or download the notebook, [{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}, "
         "into an environment where the course is installed.\n"
     )

@@ -333,14 +333,16 @@ class Program:
 # An interpreter, element by element: slow, and independent of C++ ----------------------------------------------------
 
 
-def run(computed: ComputedBuffer, memory: dict[str, np.ndarray]) -> None:
-    """Fill a buffer, one element after another. `memory` has each buffer's elements in a flat array."""
-    out = memory[computed.buffer]
-    for values in iterations(computed.loops):
+def run(computed: ComputedBuffer, memory: dict[str, np.ndarray], outer: dict[Symbol, int] | None = None) -> None:
+    """Fill a buffer, one element after another. `memory` has each buffer's elements in a flat array. With `outer`, values of loop
+    variables, only the iterations with these values run."""
+    out, outer = memory[computed.buffer], outer or {}
+    for inner in iterations([symbol for symbol in computed.loops if symbol not in outer]):
+        values = outer | inner
         if computed.kind is None:
             result = value_of(computed.value, values, memory)
         else:
-            each = [value_of(computed.value, values | inner, memory) for inner in iterations(computed.reduced)]
+            each = [value_of(computed.value, values | last, memory) for last in iterations(computed.reduced)]
             result = REDUCERS[computed.kind](np.array(each, computed.value.dtype.numpy))
         out[evaluate(computed.index, values)] = result
 

@@ -6,8 +6,19 @@ import pytest
 
 from autograder import build
 from autograder.build import BuildError, exercise_source
-from autograder.check import phase_exercises
-from autograder.course import exercises, find_lab, find_labs, labs, phases
+from autograder.check import is_milestone, phase_exercises
+from autograder.course import (
+    check_name,
+    exercises,
+    find_lab,
+    find_labs,
+    is_further,
+    lab_of_milestone,
+    labs,
+    phases,
+    points,
+    released,
+)
 
 
 @pytest.mark.parametrize("name", build.sources())
@@ -55,11 +66,18 @@ def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
 
 @pytest.mark.parametrize("lab", labs())
 def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
-    path, effort = build.SOURCES / lab / f"{lab}.md", build.Effort()
-    for cell in build._read(path):
-        effort.add(cell.metadata, path)
+    effort = build.effort_of(lab)
     assert 80 <= effort.minutes[False] <= 135 and sum(effort.minutes) <= 185
     assert 20 <= sum(effort.points) <= 40
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_a_lab_has_one_milestone_with_points_after_all_exercises(lab):
+    graded = [*points(lab)]
+    assert [*filter(is_milestone, graded)] == graded[-1:] and points(lab)[graded[-1]] == 2
+    assert lab_of_milestone(graded[-1]) == lab
+    (milestone,) = (cell for cell in released(lab)["cells"] if check_name(cell) == graded[-1])
+    assert not is_further(milestone)
 
 
 def test_an_exercise_is_its_signature_its_contract_and_its_marked_body():

@@ -85,9 +85,18 @@ def test_a_piece_that_is_not_written_yet_is_not_attempted_and_stops_no_other(out
     assert second[0].text == "[0, 1, 2]\n"
 
 
-def test_the_chain_of_all_pieces_is_checked_without_an_exercise(outputs):
-    ((shown,),) = outputs('check("together.chain_of_views")')
-    assert shown.data["text/plain"].startswith("✓")
+WRITE_TWO = """
+from autograder.exercise import fill
+for slot in rl.strided.compute_stride, rl.strided.infer_size:
+    fill(slot, type(slot)(slot.__code__, slot.__globals__))
+"""
+
+
+def test_a_milestone_is_decided_once_half_of_the_core_exercises_are_written(outputs):
+    """(Lab 01b has four.)"""
+    early, _, decided = outputs('check("together.chain_of_views")', WRITE_TWO, 'check("together.chain_of_views")')
+    assert "0 of 4 are yours" in early[0].data["text/plain"] and early[1].ename == "CheckFailed"
+    assert decided[0].data["text/plain"].startswith("✓")
 
 
 def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):

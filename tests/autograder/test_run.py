@@ -18,12 +18,11 @@ from autograder.check import (
     PASSED,
     TIMED_OUT,
     exercise_of,
-    is_shown,
     registry,
 )
-from autograder.course import check_name, exercise_name, exercises, labs, points
+from autograder.course import check_name, core_exercises, exercise_name, exercises, labs, points
 from autograder.observe import NotGraded
-from autograder.run import SECOND_CHANCE_NOTE, run
+from autograder.run import MILESTONE_NOTE, SECOND_CHANCE_NOTE, run
 from autograder.sandbox import Sandbox
 
 LAB = "01a_views"
@@ -53,9 +52,7 @@ def outcomes(verdicts, *expected):
 
 @pytest.mark.parametrize("lab", sweep(labs(), keep=["00_trace", "03a_loops"]))
 def test_an_untouched_lab_earns_nothing(graded, released):
-    verdicts = graded(released)
-    assert not any(v.passed for v in verdicts.values())
-    assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, NOT_ATTEMPTED) == {}
+    assert outcomes(graded(released), NOT_ATTEMPTED) == {}
 
 
 @pytest.mark.parametrize("lab", sweep(labs(), keep=["00_trace", "01a_views"]))
@@ -80,8 +77,7 @@ def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise)
     head = source[: source.index('    """')]
     cell(solved, exercise).source = f"{head}    raise ArithmeticError"
     verdicts = graded(solved)
-    graded_ones = {name: v for name, v in verdicts.items() if not is_shown(name)}
-    lost = [name for name, v in graded_ones.items() if not v.passed]
+    lost = [name for name, v in verdicts.items() if not v.passed]
     assert lost and {exercise_of(name) for name in lost} == {exercise}
     assert {verdicts[name].outcome for name in lost} == {DISAGREED}
 
@@ -111,12 +107,36 @@ def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
     assert verdicts["strided.infer_size"].notes == []
 
 
+@pytest.mark.parametrize("written", [3, 4])
+def test_a_milestone_needs_half_of_the_core_exercises(graded, solved, written):
+    core = core_exercises(LAB)
+    assert len(core) == 7
+    for name in core[written:]:
+        cell(
+            solved, name
+        ).source = f"@exercise(rl.strided)\ndef {name.partition('.')[2]}():\n    raise NotImplementedError"
+    milestone = graded(solved)["together.strided_views"]
+    if written == 3:
+        assert milestone.outcome == NOT_ATTEMPTED and "3 of 7 are yours" in milestone.message
+    else:
+        assert milestone.passed and milestone.notes == [MILESTONE_NOTE]
+
+
+def test_a_milestone_fails_if_pieces_pass_alone_and_not_together(graded, solved):
+    permute = cell(solved, "strided.permute")
+    permute.source = permute.source.replace('    """', '    assert not late\n    """', 1)
+    solved.cells.insert(0, nbformat.v4.new_code_cell("late = False"))
+    milestone = next(i for i, c in enumerate(solved.cells) if check_name(c) == "together.strided_views")
+    solved.cells.insert(milestone, nbformat.v4.new_code_cell("late = True"))
+    assert outcomes(graded(solved), PASSED).keys() == {"together.strided_views"}
+
+
 def test_an_endless_loop_costs_its_own_points_only(graded, solved, impatient):
     wrong = cell(solved, "strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
     verdicts = graded(solved)
     assert verdicts["strided.permute"].outcome == TIMED_OUT
-    assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, PASSED).keys() == {"strided.permute"}
+    assert outcomes(verdicts, PASSED).keys() == {"strided.permute"}
 
 
 def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatient):
@@ -148,7 +168,7 @@ def test_cells_that_take_long_take_nothing_from_a_check(graded, solved, impatien
     solved.cells[:0] = [nbformat.v4.new_code_cell("import time; time.sleep(1.5)")] * 3
     wrong = cell(solved, "strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
-    assert outcomes({n: v for n, v in graded(solved).items() if not is_shown(n)}, PASSED).keys() == {"strided.permute"}
+    assert outcomes(graded(solved), PASSED).keys() == {"strided.permute"}
 
 
 @pytest.mark.sweep
@@ -202,6 +222,5 @@ def test_every_check_cell_shows_its_verdict_and_stays_a_valid_notebook(graded, s
 
 
 def test_the_checks_of_a_lab_and_the_points_in_its_notebook_belong_together(released):
-    names = [name for c in released.cells if (name := check_name(c))]
-    assert [name for name in names if not is_shown(name)] == list(points(LAB))
-    assert sum(points(LAB).values()) == 26
+    assert [name for c in released.cells if (name := check_name(c))] == list(points(LAB))
+    assert sum(points(LAB).values()) == 28

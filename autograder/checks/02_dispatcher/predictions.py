@@ -8,21 +8,13 @@ from contextlib import contextmanager
 from rushlight.course.predictions import KERNELS
 
 from ...check import program
-from ..cases import drawn, rows
+from ..cases import predicted
 from .autocast import _called
 
 _KEYS = ("BackendSelect", "AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "CPU", "Meta")
 
 
-@program(
-    "course.predictions.kernels_run",
-    cases=drawn(program=[*KERNELS]),
-    edges=rows("program", *((name,) for name in KERNELS)),
-    draws=2,
-    disposable=True,
-    show=lambda torch, program: KERNELS[program],
-    prediction=True,
-)
+@program("course.predictions.kernels_run", **predicted(KERNELS), disposable=True)
 def kernels_run(rl, program):
     return list(rl.course.predictions.kernels_run(program))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rushlight.course.predictions import CAPTURES
 
 from ...check import program
-from ..cases import drawn, rows
+from ..cases import predicted
 from .drawn_functions import define
 
 _ENDS = {  # how torch's reason for the end of a graph begins
@@ -14,14 +14,7 @@ _ENDS = {  # how torch's reason for the end of a graph begins
 }  # fmt: skip
 
 
-@program(
-    "course.predictions.captured_graphs",
-    cases=drawn(program=[*CAPTURES]),
-    edges=rows("program", *((name,) for name in CAPTURES)),
-    draws=2,
-    show=lambda torch, program: CAPTURES[program],
-    prediction=True,
-)
+@program("course.predictions.captured_graphs", **predicted(CAPTURES))
 def captured_graphs(rl, program):
     return list(rl.course.predictions.captured_graphs(program))
 

@@ -1,7 +1,7 @@
-"""The check of lab 08 that compiles programs with all pieces together."""
+"""The checks of labs 08b and 08c that run whole programs: as loops, and compiled."""
 
 from ...check import program
-from ..cases import drawn, listed, several
+from ..cases import drawn, listed, rows, several
 
 _UNARY = {
     "neg": lambda xp, x: -x, "relu": lambda xp, x: x.relu(), "exp": lambda xp, x: (x * 0.25).exp(),
@@ -37,21 +37,58 @@ def inputs_of(xp, shapes):
     return found
 
 
-def _steps(st):
-    one, two = listed(list(_UNARY), (0, 9)), listed(list(_BINARY), (0, 9), (0, 9))
-    return st.lists(st.one_of(one(st), two(st)), min_size=1, max_size=9)
+def _programs(binary):
+    """Small programs with these binary operations."""
+
+    def steps(st):
+        one, two = listed(list(_UNARY), (0, 9)), listed(binary, (0, 9), (0, 9))
+        return st.lists(st.one_of(one(st), two(st)), min_size=1, max_size=9)
+
+    shapes = several([[3, 3], [3], [3, 1], [1, 3], []], 1, 3)
+    return drawn(shapes=shapes, steps=steps, results=several((0, 9), 1, 2))
+
+
+_SOFTMAX = [[3, 3]], [["shift", 0], ["relu", 1], ["softmax", 2]], [3]
+_COLUMNS = [[3, 3], [3]], [["t", 0], ["mul", 2, 1], ["sum", 3], ["mean", 3], ["sub", 3, 5], ["flat", 6]], [7, 4]
+_PRODUCT = [[3, 3], [3]], [["product", 0, 0], ["add", 2, 1], ["most", 3], ["t", 3], ["mul", 4, 5]], [6, 3]
+
+
+@program(
+    "together.loops",
+    cases=_programs([name for name in _BINARY if name != "product"]),  # a product has no loops
+    edges=rows("shapes steps results", _SOFTMAX, _COLUMNS),
+    draws=30,
+)
+def loops_of_programs(xp, shapes, steps, results):
+    inputs, inductor = inputs_of(xp, shapes), xp.inductor
+    graph = xp.aot.make_fx(lambda *inputs: run_steps(xp, inputs, steps, results))(*inputs)
+    lowered = inductor.graph.lower(graph)
+    memory = {
+        name: xp.zeros(each.nbytes // each.dtype.itemsize, dtype=each.dtype).numpy()
+        for name, each in lowered.layouts.items()
+    }
+    memory |= {name: each.reshape(-1).numpy() for name, each in zip(lowered.inputs, inputs)}
+    memory |= {name: each.reshape(-1).numpy() for name, each in lowered.constants.items()}
+    scheduler = inductor.scheduler
+    for node in scheduler.fuse_nodes(scheduler.create_nodes(scheduler.live_operations(lowered)), lowered.layouts):
+        for values in inductor.ir.iterations(node.outer):
+            for nest in node.nests:
+                inductor.ir.run(nest, memory, values)
+    views = [
+        xp.from_numpy(memory[each.buffer]).as_strided(each.sizes, each.strides, each.offset) for each in lowered.outputs
+    ]
+    return [each.clone() for each in views]
+
+
+@loops_of_programs.oracle
+def _(torch, shapes, steps, results):
+    return [each.clone() for each in run_steps(torch, inputs_of(torch, shapes), steps, results)]
 
 
 @program(
     "together.compiled",
-    cases=drawn(shapes=several([[3, 3], [3], [3, 1], [1, 3], []], 1, 3), steps=_steps, results=several((0, 9), 1, 2)),
-    edges=[
-        {"shapes": shapes, "steps": steps, "results": results}
-        for shapes, steps, results in (
-            ([[3, 3]], [["shift", 0], ["relu", 1], ["softmax", 2]], [3]),
-            ([[3, 3], [3]], [["product", 0, 0], ["add", 2, 1], ["most", 3], ["t", 3], ["mul", 4, 5]], [6, 3]),
-        )
-    ],
+    cases=_programs(list(_BINARY)),
+    edges=rows("shapes steps results", _SOFTMAX, _PRODUCT),
     hint=lambda case, mine, theirs: (
         "there is no C++ compiler here, so this check cannot test your pieces"
         if "no C++ compiler" in str(mine)

@@ -299,3 +299,36 @@ def recompilations(xp, function, given, text):
 @recompilations.oracle
 def _(torch, function, given, text):
     return _known(function, given, text)["recompilations"]
+
+
+# All of a dump ------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "together.dump",
+    cases=lambda st: st.sampled_from(_text_cases(_torch_dumps().pool())),
+    edges=lambda: _text_cases(_torch_dumps().edges()),
+    draws=12,
+)
+def whole_dump(xp, function, given, text):
+    code = xp.inductor.output_code
+    kernels = re.findall(r"^(cpp_fused\w*) = .*?r'{3}(.*?)'{3}", text, re.MULTILINE | re.DOTALL)
+    reused, most = code.memory_use(text)
+    runs = {name: [loop[-1] for loop in code.kernel_loops(source)] for name, source in kernels}
+    return {"reused": reused, "most bytes": most, "bytes moved": code.bytes_moved(text), "runs of each loop": runs}
+
+
+@whole_dump.oracle
+def _(torch, function, given, text):
+    dump = _known(function, given, text)
+    reused, most = memory_use.reference(torch, function, given, text)
+    runs = {
+        name: [loop[-1] for loop in kernel_loops.reference(torch, function, given, name, kernel["source"])]
+        for name, kernel in dump["kernels"].items()
+    }
+    return {
+        "reused": reused,
+        "most bytes": most,
+        "bytes moved": bytes_moved.reference(torch, function, given, text),
+        "runs of each loop": runs,
+    }

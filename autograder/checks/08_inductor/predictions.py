@@ -8,19 +8,11 @@ from functools import cache
 from rushlight.course.predictions import FUSED
 
 from ...check import program
-from ..cases import drawn, rows
+from ..cases import predicted
 from .output_code import _torch_dumps
 
 
-@program(
-    "course.predictions.kernels_and_buffers",
-    cases=drawn(program=[*FUSED]),
-    edges=rows("program", *((name,) for name in FUSED)),
-    draws=2,
-    disposable=True,
-    show=lambda torch, program: FUSED[program],
-    prediction=True,
-)
+@program("course.predictions.kernels_and_buffers", **predicted(FUSED), disposable=True)
 def kernels_and_buffers(rl, program):
     return list(rl.course.predictions.kernels_and_buffers(program))
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 from rushlight.course.predictions import STEPS
 
 from ...check import program
-from ..cases import drawn, rows
+from ..cases import predicted
 from .ranks import on_ranks
 
 
-@program(
-    "course.predictions.collectives_of_a_step",
-    cases=drawn(program=[*STEPS]),
-    edges=rows("program", *((name,) for name in STEPS)),
-    draws=2,
-    show=lambda torch, program: STEPS[program],
-    prediction=True,
-)
+@program("course.predictions.collectives_of_a_step", **predicted(STEPS))
 def collectives_of_a_step(rl, program):
     return list(rl.course.predictions.collectives_of_a_step(program))
 
