@@ -12,7 +12,7 @@ from sweep import swept
 from autograder import restore as restoring
 from autograder import sandbox
 from autograder.check import PASSED
-from autograder.course import exercise_name, labs
+from autograder.course import exercise_name, exercises, labs
 from autograder.edition import edition
 from autograder.observe import Malformed, SubjectDied, accept, error_tree, show, tensor_tree
 from autograder.restore import (
@@ -137,9 +137,10 @@ def test_tried_alone_an_answer_finds_earlier_bodies_only(judge, isolated, solved
     wrong = cell(solved, "strided.permute")
     wrong.source = wrong.source[: wrong.source.index('    """')] + "    return self\n"
     run(solved, LAB, judge)
-    first, (lab, missing) = editions
+    first, (lab, missing), (_, for_milestone) = editions
     assert first == (LAB, None) and {"strided.permute", "strided.as_strided"} < set(missing)
     assert "strided.contiguous_strides" not in missing
+    assert set(exercises(LAB)) - set(for_milestone) == {"strided.permute"}  # its check is decided
 
 
 def test_a_lab_solved_from_the_last_exercise_to_the_first_is_right_as_well(judge, isolated, solved):
