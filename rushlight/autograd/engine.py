@@ -35,7 +35,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         if not is_expandable_to(sizes, grad._sizes):
             shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
-        grad = sum_to(grad, sizes)
+        grad = fast_sum_to(grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
 
@@ -69,6 +69,15 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     if dims:
         grad = functions.sum(grad, dims, True)
     return grad.view(tuple(sizes)) if new_dims else grad
+
+
+def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """`sum_to`. If broadcasting only added dimensions, as for a bias, a fast path takes one sum, and no view of its result."""
+    new_dims = len(grad._sizes) - len(sizes)
+    watched = local.grad_enabled or local.modes or dispatch.fast_path_disabled
+    if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
+        return sum_to(grad, sizes)
+    return functions.sum(grad, tuple(range(new_dims)))
 
 
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
