@@ -19,6 +19,7 @@ from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, w
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
+from rushlight.library import is_overridden
 
 NONE, MEAN, SUM = range(3)
 
@@ -225,6 +226,26 @@ def cross_entropy_loss(
     classes = self.size(_class_dim(self))
     share = label_smoothing / classes if classes else math.inf  # as in C
     return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
+
+
+def fast_cross_entropy_loss(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """`cross_entropy_loss`. A fast path for the rows of a matrix calls only the operators that have kernels of their own: the
+    composites between them would check what is known, and call these operators."""
+    sizes, simple = self._sizes, weight is None and label_smoothing == 0 and fits_fast_path(self)
+    if simple and len(sizes) == 2 and target._sizes == sizes[:1] and not is_overridden(*CROSS_ENTROPY_COMPOSITES):
+        scores = functions._log_softmax(self, 1, False)
+        return functions.nll_loss_forward(scores, target, None, reduction, ignore_index)[0]
+    return cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
+
+
+CROSS_ENTROPY_COMPOSITES = ("aten::log_softmax.int", "aten::nll_loss_nd", "aten::nll_loss")
 
 
 def _class_dim(self: Tensor) -> int:
