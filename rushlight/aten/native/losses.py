@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
+from rushlight.c10.dispatch import TENSOR_KEYS
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
 from rushlight.library import is_overridden
 
@@ -99,7 +100,7 @@ def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -
     scores, targets = self._array, target._array
     if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return None
-    total = np.add.reduce(scores[np.arange(len(targets)), targets])
+    total = np.add.reduce(scores[_row_numbers(len(targets)), targets])
     count = scores.dtype.type(len(targets))
     loss = -total / count if reduction == MEAN else -total
     return wrap_contiguous(np.asarray(loss), self.dtype), wrap_contiguous(np.asarray(count), self.dtype)
@@ -110,7 +111,13 @@ def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int
     rows, classes = sizes
     if targets.shape != (rows,) or rows == 0 or 0 <= ignore_index < classes or targets.dtype != np.int64:
         return False
-    return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative target becomes large
+    unsigned = targets.view(np.uint64)  # a negative target becomes large
+    return unsigned[unsigned.argmax()] < classes
+
+
+@lru_cache(8)
+def _row_numbers(rows: int) -> np.ndarray:
+    return np.arange(rows)
 
 
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
@@ -499,12 +506,30 @@ def nll_backward_functional(grad_output, self, target, weight, reduction, ignore
         targets = target._array
         if _none_ignored(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
-            array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
+            array[_row_numbers(len(targets)), targets] = -(grad_output._array / total_weight._array)
             return wrap_like(array, self)
     return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
 
 
 nll_backward.functional = nll_backward_functional
+
+
+def nll_log_softmax_backward(grad_output, output, target, total_weight) -> Tensor | None:
+    """The gradient of the scores x in the mean of `nll_loss(log_softmax(x, 1))` without weights: the probabilities, minus 1 at
+    each target, times the gradient of a row. `output` is that of `log_softmax`, and `total_weight` that of `nll_loss`. None if
+    a row is ignored, or if numpy must convert a tensor."""
+    if any(tensor._key_set != TENSOR_KEYS["cpu"] for tensor in (grad_output, output, target, total_weight)):
+        return None
+    if grad_output._sizes or total_weight._sizes or not fits_fast_path(output) or len(output._sizes) != 2:
+        return None
+    targets, rows = target._array, output._sizes[0]
+    if targets.shape != (rows,) or total_weight._array != rows:  # `nll_loss` has not counted all rows, or weighted them
+        return None
+    slope = grad_output._array / total_weight._array
+    array = np.exp(output._array)
+    array *= slope
+    array[_row_numbers(rows), targets] -= slope
+    return wrap_like(array, output)
 
 
 def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:
