@@ -153,6 +153,8 @@ class Sum(ToDtype):
             return super().functional(tensor, dims, keepdim, dtype)
         if one in (-1, ndim - 1) and fits_row_sums(tensor._array):
             found = line_sums(tensor._array, one).reshape((*tensor._sizes[:-1], 1) if keepdim else tensor._sizes[:-1])
+        elif one == 0 and ndim == 2 and not keepdim and tensor._has_plain_strides and 0 < tensor._sizes[0] <= 1024:
+            found = np.dot(_ones(tensor._sizes[0], tensor._array.dtype), tensor._array)  # columns, also by a BLAS
         else:
             found = np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C")
         if self.is_mean:
