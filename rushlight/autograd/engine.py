@@ -20,6 +20,7 @@ from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.exception import warn_once
+from rushlight.library import through_table
 
 
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
@@ -77,7 +78,7 @@ def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     watched = local.grad_enabled or local.modes or dispatch.fast_path_disabled
     if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
         return sum_to(grad, sizes)
-    return functions.sum(grad, tuple(range(new_dims)))
+    return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
 
 
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:

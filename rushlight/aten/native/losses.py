@@ -16,13 +16,14 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
-from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
+from rushlight.aten.strided import META, Size, Tensor, strides_for, wrap_like, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
 from rushlight.c10.dispatch import TENSOR_KEYS
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
 from rushlight.library import is_overridden
 
 NONE, MEAN, SUM = range(3)
+NO_SIZES = Size()
 
 
 def reduce(loss: Tensor, reduction: int) -> Tensor:
@@ -78,7 +79,7 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Ten
     """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs
     it.
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`."""
-    if fits_fast_path(self) and not self.is_meta and weight is None and reduction != NONE:
+    if fits_fast_path(self) and not self._key_set & META and weight is None and reduction != NONE:
         found = _fast_nll(self, target, reduction, ignore_index)
         if found is not None:
             return found
@@ -101,9 +102,9 @@ def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -
     if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return None
     total = np.add.reduce(scores[_row_numbers(len(targets)), targets])
-    count = scores.dtype.type(len(targets))
-    loss = -total / count if reduction == MEAN else -total
-    return wrap_contiguous(np.asarray(loss), self.dtype), wrap_contiguous(np.asarray(count), self.dtype)
+    count = np.array(len(targets), scores.dtype)
+    loss = np.asarray(-total / count if reduction == MEAN else -total)
+    return wrap_plain(loss, NO_SIZES, self.dtype), wrap_plain(count, NO_SIZES, self.dtype)
 
 
 def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
@@ -518,12 +519,14 @@ def nll_log_softmax_backward(grad_output, output, target, total_weight) -> Tenso
     """The gradient of the scores x in the mean of `nll_loss(log_softmax(x, 1))` without weights: the probabilities, minus 1 at
     each target, times the gradient of a row. `output` is that of `log_softmax`, and `total_weight` that of `nll_loss`. None if
     a row is ignored, or if numpy must convert a tensor."""
-    if any(tensor._key_set != TENSOR_KEYS["cpu"] for tensor in (grad_output, output, target, total_weight)):
+    if not TENSOR_KEYS["cpu"] == output._key_set == grad_output._key_set == target._key_set == total_weight._key_set:
         return None
     if grad_output._sizes or total_weight._sizes or not fits_fast_path(output) or len(output._sizes) != 2:
         return None
     targets, rows = target._array, output._sizes[0]
-    if targets.shape != (rows,) or total_weight._array != rows:  # `nll_loss` has not counted all rows, or weighted them
+    if (
+        targets.shape != (rows,) or total_weight._array.item() != rows
+    ):  # `nll_loss` has not counted all rows, or weighted them
         return None
     slope = grad_output._array / total_weight._array
     array = np.exp(output._array)
