@@ -161,6 +161,11 @@ _defined: set[str] = set()  # namespaces that have a DEF
 _registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, which may be defined later; the latest last
 
 
+def is_overridden(*names: str) -> bool:
+    """Whether a `Library` has a kernel for one of these operators, which a fast path must not leave out."""
+    return not _registered.keys().isdisjoint(names)
+
+
 def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:
     if fn is fallthrough_kernel:
         return dispatch.FALLTHROUGH

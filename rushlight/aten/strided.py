@@ -360,7 +360,8 @@ def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
     a number, because numpy returns numbers for results without dimensions."""
     self = Tensor.__new__(Tensor)
     self._array = array if array.__class__ is np.ndarray else np.asarray(array)
-    self._storage = UntypedStorage.of(self._array)
+    self._storage = storage = UntypedStorage.__new__(UntypedStorage)  # `UntypedStorage.of`, without a call
+    storage._buffer = self._array
     self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
@@ -374,7 +375,8 @@ def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
 def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
     """`wrap_contiguous` for an array whose sizes are known."""
     self = Tensor.__new__(Tensor)
-    self._array, self._storage = array, UntypedStorage.of(array)
+    self._array, self._storage = array, UntypedStorage.__new__(UntypedStorage)
+    self._storage._buffer = array
     self._sizes, self._storage_offset, self.dtype = sizes, 0, dtype
     self._strides = plain_strides(sizes)
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True

@@ -20,6 +20,7 @@ from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.exception import warn_once
+from rushlight.library import through_table
 
 
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
@@ -35,7 +36,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         if not is_expandable_to(sizes, grad._sizes):
             shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
-        grad = sum_to(grad, sizes)
+        grad = fast_sum_to(grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
 
@@ -69,6 +70,15 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     if dims:
         grad = functions.sum(grad, dims, True)
     return grad.view(tuple(sizes)) if new_dims else grad
+
+
+def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """`sum_to`. If broadcasting only added dimensions, as for a bias, a fast path takes one sum, and no view of its result."""
+    new_dims = len(grad._sizes) - len(sizes)
+    watched = local.grad_enabled or local.modes or dispatch.fast_path_disabled
+    if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
+        return sum_to(grad, sizes)
+    return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
 
 
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
@@ -187,7 +197,7 @@ def execute_whole(
     roots: Sequence[Edge], grads: Sequence[Tensor | None], keep_graph: bool, create_graph: bool
 ) -> dict[int, Tensor]:
     """`execute` without captures: the fast path of a backward pass in which every node runs. The calls of `call_function`, of
-    `validate` and of `_add_input` that would change nothing are left out."""
+    `validate` and of `_add_input` that would change nothing are left out, and pairs of nodes run in one step (`apply_fused`)."""
     dependencies = count_dependencies([edge.node for edge in roots])
     inputs, ready = {}, []
     mode, local.grad_enabled = local.grad_enabled, create_graph
@@ -204,7 +214,16 @@ def execute_whole(
                 given = _run_tensor_hooks(node, given)
             for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
                 given = apply_hook_result(given, hook(tuple(given)))
-            outputs, edges = node.apply(*given), node.next_edges
+            fused = None
+            if node.fused is not None and not ready and not create_graph:
+                fused = apply_fused(node, given, dependencies, inputs)
+            if fused is None:
+                outputs = node.apply(*given)
+            else:
+                if not keep_graph:
+                    node.release_variables()
+                node, outputs = fused
+            edges = node.next_edges
             if node.post_hooks:
                 outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, edges))]
                 for hook in list(node.post_hooks.values()):
@@ -224,10 +243,27 @@ def execute_whole(
                     heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
             if not keep_graph:
                 node.release_variables()
-            given = outputs = grad = None  # a gradient that only its next node knows may be kept by it
+            given = outputs = fused = grad = None  # a gradient that only its next node knows may be kept by it
     finally:
         local.grad_enabled = mode
     return {}
+
+
+def apply_fused(
+    node: Node, grads: Sequence[Tensor | None], dependencies: dict[Node, int], inputs: dict[Node, list]
+) -> tuple[Node, Sequence] | None:
+    """Run a node and its next node in one step, if `node.fused` has a function for both of them. Returns the next node and its
+    gradients. Returns None if that function does, if the next node has other gradients too, or if hooks or a mode must see the
+    gradient between the nodes."""
+    (kind, function), successor = node.fused, node.next_edges[0].node
+    if successor.__class__ is not kind or dependencies[successor] > 1 or successor in inputs or local.modes:
+        return None
+    if node.post_hooks or successor.post_hooks or successor.pre_hooks:
+        return None
+    if successor.tensor_pre_hooks or successor.retains_grad_hooks:
+        return None
+    outputs = function(node, successor, *grads)
+    return None if outputs is None else (successor, outputs)
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:

@@ -8,11 +8,13 @@ without one, and the kernels that record views and writes, are in `history`. In 
 from functools import partial
 
 from rushlight.aten.generated.functions import resize__op
-from rushlight.autograd import history
+from rushlight.autograd import fused, history
 from rushlight.autograd.generated import variable_type
 from rushlight.c10.dispatch import DispatchKey, Kernel
 
 history.view_node = variable_type.AsStridedBackward0
+for _node, _pair in fused.FUSED.items():
+    _node.fused = _pair
 for _operator, _kernel in variable_type.AUTOGRAD.items():
     _operator.register(DispatchKey.Autograd, Kernel(_kernel, with_key_set=True))
 for _key, _function, _operators in (

@@ -722,7 +722,7 @@ implement("cosine_similarity", CompositeImplicitAutograd=distance.cosine_similar
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
-implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_loss)
+implement("cross_entropy_loss", CompositeImplicitAutograd=losses.fast_cross_entropy_loss)
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)
 implement("huber_loss.out", CPU=losses.huber.out, Meta=losses.huber.out)
 implement("kl_div", CompositeImplicitAutograd=losses.kl_div)

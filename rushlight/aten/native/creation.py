@@ -19,7 +19,15 @@ from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
-from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for, wrap_contiguous, wrap_like
+from rushlight.aten.strided import (
+    META,
+    Tensor,
+    contiguous_strides,
+    empty_strided,
+    strides_for,
+    wrap_contiguous,
+    wrap_like,
+)
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
 from rushlight.c10.dtypes import (
@@ -97,7 +105,7 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """A tensor of one value. There is a fast path without options for contiguous tensors on the CPU."""
     fill_value = as_number(fill_value)
-    if dtype is device is memory_format is None and fits_fast_path(self) and not self.is_meta:
+    if dtype is device is memory_format is None and fits_fast_path(self) and not self._key_set & META:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
         return wrap_like(array, self)

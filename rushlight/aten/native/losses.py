@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
-from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
+from rushlight.aten.strided import META, Size, Tensor, strides_for, wrap_like, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
+from rushlight.c10.dispatch import TENSOR_KEYS
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
+from rushlight.library import is_overridden
 
 NONE, MEAN, SUM = range(3)
+NO_SIZES = Size()
 
 
 def reduce(loss: Tensor, reduction: int) -> Tensor:
@@ -76,7 +79,7 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Ten
     """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs
     it.
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`."""
-    if fits_fast_path(self) and not self.is_meta and weight is None and reduction != NONE:
+    if fits_fast_path(self) and not self._key_set & META and weight is None and reduction != NONE:
         found = _fast_nll(self, target, reduction, ignore_index)
         if found is not None:
             return found
@@ -98,10 +101,10 @@ def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -
     scores, targets = self._array, target._array
     if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return None
-    total = np.add.reduce(scores[np.arange(len(targets)), targets])
-    count = scores.dtype.type(len(targets))
-    loss = -total / count if reduction == MEAN else -total
-    return wrap_contiguous(np.asarray(loss), self.dtype), wrap_contiguous(np.asarray(count), self.dtype)
+    total = np.add.reduce(scores[_row_numbers(len(targets)), targets])
+    count = np.array(len(targets), scores.dtype)
+    loss = np.asarray(-total / count if reduction == MEAN else -total)
+    return wrap_plain(loss, NO_SIZES, self.dtype), wrap_plain(count, NO_SIZES, self.dtype)
 
 
 def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
@@ -109,7 +112,13 @@ def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int
     rows, classes = sizes
     if targets.shape != (rows,) or rows == 0 or 0 <= ignore_index < classes or targets.dtype != np.int64:
         return False
-    return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative target becomes large
+    unsigned = targets.view(np.uint64)  # a negative target becomes large
+    return unsigned[unsigned.argmax()] < classes
+
+
+@lru_cache(8)
+def _row_numbers(rows: int) -> np.ndarray:
+    return np.arange(rows)
 
 
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
@@ -225,6 +234,26 @@ def cross_entropy_loss(
     classes = self.size(_class_dim(self))
     share = label_smoothing / classes if classes else math.inf  # as in C
     return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
+
+
+def fast_cross_entropy_loss(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """`cross_entropy_loss`. A fast path for the rows of a matrix calls only the operators that have kernels of their own: the
+    composites between them would check what is known, and call these operators."""
+    sizes, simple = self._sizes, weight is None and label_smoothing == 0 and fits_fast_path(self)
+    if simple and len(sizes) == 2 and target._sizes == sizes[:1] and not is_overridden(*CROSS_ENTROPY_COMPOSITES):
+        scores = functions._log_softmax(self, 1, False)
+        return functions.nll_loss_forward(scores, target, None, reduction, ignore_index)[0]
+    return cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
+
+
+CROSS_ENTROPY_COMPOSITES = ("aten::log_softmax.int", "aten::nll_loss_nd", "aten::nll_loss")
 
 
 def _class_dim(self: Tensor) -> int:
@@ -478,12 +507,32 @@ def nll_backward_functional(grad_output, self, target, weight, reduction, ignore
         targets = target._array
         if _none_ignored(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
-            array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
+            array[_row_numbers(len(targets)), targets] = -(grad_output._array / total_weight._array)
             return wrap_like(array, self)
     return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
 
 
 nll_backward.functional = nll_backward_functional
+
+
+def nll_log_softmax_backward(grad_output, output, target, total_weight) -> Tensor | None:
+    """The gradient of the scores x in the mean of `nll_loss(log_softmax(x, 1))` without weights: the probabilities, minus 1 at
+    each target, times the gradient of a row. `output` is that of `log_softmax`, and `total_weight` that of `nll_loss`. None if
+    a row is ignored, or if numpy must convert a tensor."""
+    if not TENSOR_KEYS["cpu"] == output._key_set == grad_output._key_set == target._key_set == total_weight._key_set:
+        return None
+    if grad_output._sizes or total_weight._sizes or not fits_fast_path(output) or len(output._sizes) != 2:
+        return None
+    targets, rows = target._array, output._sizes[0]
+    if (
+        targets.shape != (rows,) or total_weight._array.item() != rows
+    ):  # `nll_loss` has not counted all rows, or weighted them
+        return None
+    slope = grad_output._array / total_weight._array
+    array = np.exp(output._array)
+    array *= slope
+    array[_row_numbers(rows), targets] -= slope
+    return wrap_like(array, output)
 
 
 def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:

@@ -27,6 +27,7 @@ from rushlight.aten.iterator import (
     plain_result,
 )
 from rushlight.aten.strided import (
+    META,
     Size,
     Tensor,
     infer_size,
@@ -242,7 +243,7 @@ def with_fast_path(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
         return slow_path(self, other, *alpha)
 
     def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
-        operand = None if self.is_meta else fast_operand(self, other, alpha, kinds)
+        operand = None if self._key_set & META else fast_operand(self, other, alpha, kinds)
         if operand is None or isinstance(other, Tensor) and self._storage is other._storage:
             return slow_path_inplace(self, other, *alpha)
         function(self._array, operand, self._array)

@@ -153,6 +153,8 @@ class Sum(ToDtype):
             return super().functional(tensor, dims, keepdim, dtype)
         if one in (-1, ndim - 1) and fits_row_sums(tensor._array):
             found = line_sums(tensor._array, one).reshape((*tensor._sizes[:-1], 1) if keepdim else tensor._sizes[:-1])
+        elif one == 0 and ndim == 2 and not keepdim and tensor._has_plain_strides and 0 < tensor._sizes[0] <= 1024:
+            found = np.dot(_ones(tensor._sizes[0], tensor._array.dtype), tensor._array)  # columns, also by a BLAS
         else:
             found = np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C")
         if self.is_mean:
@@ -493,6 +495,14 @@ def fast_softmax(array: np.ndarray, dim: int) -> np.ndarray:
     return weights
 
 
+def fast_log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
+    """`log_softmax` of a contiguous array of float32 or float64."""
+    shifted = array - line_maxima(array, dim)
+    total = line_sums(np.exp(shifted), dim)
+    shifted -= np.log(total, total)
+    return shifted
+
+
 def line_maxima(array: np.ndarray, dim: int) -> np.ndarray:
     """The largest elements along a dimension, which stays with size 1. numpy takes long for short rows, so they become columns."""
     if dim in (-1, array.ndim - 1) and array.shape[-1] <= 64 and fits_row_sums(array):
@@ -505,7 +515,7 @@ def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
     """The sums along a dimension, which stays with size 1. A BLAS sums short rows by a product with ones."""
     if dim in (-1, array.ndim - 1) and fits_row_sums(array):
         rows = array.reshape(-1, array.shape[-1])
-        return np.matmul(rows, _ones(array.shape[-1], array.dtype)).reshape(*array.shape[:-1], 1)
+        return np.dot(rows, _ones(array.shape[-1], array.dtype)).reshape(*array.shape[:-1], 1)
     return np.add.reduce(array, dim, keepdims=True)
 
 
@@ -544,7 +554,7 @@ def softmax_kernel(
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
         if has_dim(self, dim) and fits_fast_path(self) and self._array.size and not half_to_float:
-            found = (fast or kernel)(self._array, wrap_dim(dim, self.dim()))
+            found = (fast or kernel)(self._array, dim % len(self._sizes))
             return wrap_like(np.ascontiguousarray(found), self)
         return call_functional(structured, (self, dim, half_to_float))
 
@@ -553,7 +563,7 @@ def softmax_kernel(
 
 
 softmax_along = softmax_kernel("softmax", softmax, fast_softmax)
-log_softmax_along = softmax_kernel("log_softmax", log_softmax)
+log_softmax_along = softmax_kernel("log_softmax", log_softmax, fast_log_softmax)
 
 
 def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:

@@ -19,7 +19,7 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
-from rushlight.aten.strided import Size, Tensor, plain_alias, wrap_dim
+from rushlight.aten.strided import META, Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import INTEGRAL
@@ -32,7 +32,7 @@ __all__ = ["broadcast_shapes"]
 def alias(self: Tensor) -> Tensor:
     """A new view with the same metadata."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
-    if not self.is_meta:
+    if not self._key_set & META:
         view._array = self._array
     return view
 
@@ -138,7 +138,7 @@ def t(self: Tensor) -> Tensor:
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
         view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
-        if not self.is_meta:
+        if not self._key_set & META:
             view._array = self._array.T
         return view
     if self.dim() > 2:
