@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 # in seconds of own time: in a build lab, and in a bench lab, where a C++ compiler takes long
 CELL_SECONDS = (30.0, 60.0)
-CHECK_SECONDS = (10.0, 60.0)  # each time that a check asks: the references take 0.7 and 7 at most
-TOTAL_SECONDS = (300.0, 900.0)  # for a submission: the references take 9 and 35 at most
+CHECK_SECONDS = (10.0, 60.0)  # each time that a check asks: the references take 0.7 and 14 at most
+TOTAL_SECONDS = (300.0, 900.0)  # for a submission: the references take 9 and 48 at most
 BY_THE_CLOCK = 10  # times as long may pass until it is the machine that takes too long
 WATCH_SECONDS = 0.25  # between two measurements
 DISK = 0.25  # of a wait for a disk counts: a disk may be slow, but code can make any wait look so, by a vfork

@@ -78,7 +78,7 @@ def configure(c: Any) -> None:
     c.ExportApp.plugin_class = Export
     c.NbGrader.logfile = str(folder / "nbgrader.log")
     if os.environ.get("RUSHLIGHT_GRADER") == "stock":
-        c.Execute.timeout = 60
+        c.Execute.timeout = 300  # by the clock, and a busy machine compiles slowly
         return
     steps = Autograde.autograde_preprocessors.default_args[0]
     # Restore does the work of nbgrader's own first steps. What it hands to RunInSubject does not reach nbgrader's second half.

@@ -35,6 +35,8 @@ from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, e
 PATH = "/usr/bin:/bin"  # in the sandbox
 PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
+INDUCTOR = ("custom_ops.register_",)  # exercises that a check compiles by torch's default backend
+COMPILED = ("cpp.", "cpp_ops.", *INDUCTOR)
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of writable memory
 BENCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB
 TOTAL_MEMORY = 3 << 30  # bytes that all its processes use together
@@ -82,9 +84,11 @@ def missing() -> str | None:
 
 def missing_compiler(lab: str) -> str | None:
     """Why this machine cannot compile the C++ of a lab, with advice, or None."""
-    compiles = any(name.startswith(("cpp.", "cpp_ops.")) for name in exercises(lab))
+    compiles, inductor = (any(name.startswith(begins) for name in exercises(lab)) for begins in (COMPILED, INDUCTOR))
     if compiles and not any(shutil.which(name, path=PATH) for name in ("g++", "clang++", "c++")):
         return f"lab {lab} compiles C++, and there is no compiler in {PATH}: `apt-get install g++`"
+    if inductor and not Path(sysconfig.get_path("include"), "Python.h").exists():
+        return f"lab {lab} compiles C++ for Python, and there is no Python.h: `apt-get install python3-dev`"
     return None
 
 
@@ -300,6 +304,8 @@ def _system() -> list[str]:
             binds += ["--perms", "0755", "--dir", str(path)]  # otherwise closed, as a home folder is
         for name in ("bin", "lib"):
             binds += ["--ro-bind", f"{sys.base_prefix}/{name}", f"{sys.base_prefix}/{name}"]
+        include = f"{sys.base_prefix}/include"  # with Python.h, for what Inductor generates
+        binds += ["--ro-bind-try", include, include]
     found = {path for prefix in ("/usr", "/usr/local", sys.base_prefix) for path in Path(prefix).glob(_PACKAGES_GLOB)}
     found |= {path for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
     return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]

@@ -343,6 +343,35 @@ def register_fused_linear__decorating(namespace):
     return op
 
 
+class _FusedLinear:
+    """The registered functions as methods of a class."""
+
+    @staticmethod
+    def forward(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        return custom_ops.fused_linear(x, weight, bias, activation)
+
+    @staticmethod
+    def fake(x, weight, *others):
+        return torch.empty_like(custom_ops.fused_linear_fake(x, weight, *others))
+
+    @classmethod
+    def setup_context(cls, ctx, inputs, output):
+        custom_ops.fused_linear_setup_context(ctx, inputs, output)
+        ctx.set_materialize_grads(True)
+
+    @classmethod
+    def backward(cls, ctx, grad):
+        return (*custom_ops.fused_linear_backward(ctx, grad)[:3], None)
+
+
+def register_fused_linear__with_methods_of_a_class(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", _FusedLinear.forward, mutates_args=(), device_types=None)
+    op.register_autograd(_FusedLinear.backward, setup_context=_FusedLinear.setup_context)
+    op.register_fake(_FusedLinear.fake)
+    op.register_vmap(lambda info, in_dims, *args: custom_ops.fused_linear_vmap(op, info, in_dims, *args))
+    return op
+
+
 # As a Function
 
 

@@ -19,7 +19,7 @@ from autograder.check import DISAGREED, PASSED, find, function_of, program, regi
 from autograder.checks.cases import tensors
 from autograder.edition import edition, without_oracles
 from autograder.exercise import exercise, fill, restore
-from autograder.observe import result_of
+from autograder.observe import difference, result_of
 from autograder.recorder import fresh_namespace, recorded
 from autograder.sandbox import Sandbox
 from autograder.subject import answer
@@ -399,6 +399,45 @@ def test_a_slot_that_dynamo_has_traced_can_be_filled_and_emptied():
     assert compiled() == [2.0, 2.0, 2.0] != expected
     restore(custom_ops.momentum_step)
     assert compiled() == expected
+
+
+# Torch's own judges -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def once(judge):
+    """An edge of the check by torch's judges, torch's answer, and in the slot an operator that can be differentiated once."""
+    from torch.autograd.function import once_differentiable
+
+    from rushlight.on_torch import custom_ops
+
+    def register(namespace):
+        op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+        op.register_fake(custom_ops.fused_linear_fake)
+        backward = once_differentiable(custom_ops.fused_linear_backward)
+        op.register_autograd(backward, setup_context=custom_ops.fused_linear_setup_context)
+        return op
+
+    check = find("custom_ops.register_fused_linear.judged")
+    fill(custom_ops.register_fused_linear, register)
+    yield check.edges[3], judge.answer(check, check.edges[3])
+    restore(custom_ops.register_fused_linear)
+
+
+def difference_of(case, theirs):
+    return difference(answer("custom_ops.register_fused_linear.judged", [case])[0], theirs)
+
+
+def test_the_verdict_names_the_judge_that_refused(once):
+    assert difference_of(*once).startswith("gradgradcheck: yours 'GradcheckError: ")
+
+
+def test_what_a_patched_judge_says_does_not_make_an_operator_right(once, monkeypatch):
+    for name in ("gradcheck", "gradgradcheck"):
+        monkeypatch.setattr(torch.autograd, name, lambda *args: True)
+    said = dict(dict(once[1]["dict"])["opcheck"]["dict"])
+    monkeypatch.setattr(torch.library, "opcheck", lambda *args, **options: said)
+    assert difference_of(*once).startswith("second gradients")
 
 
 # Ranks ---------------------------------------------------------------------------------------------------------------

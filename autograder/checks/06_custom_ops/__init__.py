@@ -1,8 +1,11 @@
 """The checks of lab 06, a module for each topic: custom operators and backends, on torch itself.
 
 A program shows what it saw: numbers, schemas, names of keys, the calls in a captured graph, how often something was compiled,
-and which calls the exercise does not allow. It never says whether a result is right. Whatever a program registers goes into
-a namespace of its own, a new one for each case. `operators` has what the topics share.
+and which calls the exercise does not allow. It does not say whether a result is right. (`judges` also shows what torch's own
+testers say, beside the numbers that these looked at.) Whatever a program registers goes into a namespace of its own, a new one
+for each case. `operators` has what the topics share.
 """
 
-TOPICS = ("schemas", "fused_linear", "registration", "mutation", "what_breaks", "cpp_ops", "wrapper", "backend")
+TOPICS = (
+    "schemas", "fused_linear", "registration", "judges", "mutation", "what_breaks", "cpp_ops", "wrapper", "backend",
+)  # fmt: skip

@@ -5,7 +5,10 @@ from __future__ import annotations
 from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, defaults, drawn, explained, listed, numbers, several, with_layout
+from .judges import calls_in_texts, first_line, inductor, opchecked
 from .operators import POINTWISE, SHAPES, calls_in, registered
+
+STEP_SCHEMA = "(Tensor(a0!) weight, Tensor(a1!) buffer, Tensor grad, float lr, float momentum) -> ()"
 
 _LAYOUTS = ["", "gaps", "backwards"]
 _steps = drawn(
@@ -113,7 +116,78 @@ def torch_mutation(torch, **case):
         weight.add_(buffer, alpha=-lr)
 
     namespace = fresh_namespace()
-    schema = "(Tensor(a0!) weight, Tensor(a1!) buffer, Tensor grad, float lr, float momentum) -> ()"
     mutated = ("weight", "buffer")
-    torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=schema)
+    torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=STEP_SCHEMA)
     return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)
+
+
+def _two_steps(op, lr, momentum):
+    """A function that makes two steps and computes with what they have written."""
+
+    def train(weight, buffer, grad):
+        op(weight, buffer, grad, lr, momentum)
+        op(weight, buffer, grad, lr, momentum)
+        return weight - buffer
+
+    return train
+
+
+@program(
+    "custom_ops.register_momentum_step.judged",
+    cases=drawn(  # the simplest one is an edge
+        sizes=[[2, 3], [3], [2, 2, 3]], layouts=listed(_LAYOUTS, _LAYOUTS, _LAYOUTS), lr=[0.5, 0.1, 2.0],
+        momentum=[0.9, 0.5, 1.0], kind=["float64"],
+    ),
+    edges=[_step([2, 3]), _step([3, 2], ["gaps", "backwards", ""], 0.1)],
+    hint=explained(
+        opcheck=(
+            "test_schema compares the arguments before and after a call with the schema: mutates_args names what the kernel "
+            "writes to, and nothing else"
+        ),
+        inductor="an operator that returns nothing and, by its schema, writes nothing needs a fake kernel: declare the writes",
+        calls="the compiled code keeps both calls, although they return nothing: the schema says that they write",
+        after="the new values are in the memory of the tensors that were given",
+    ),
+    draws=2,
+    disposable=True,
+)  # fmt: skip
+def mutation_judged(xp, sizes, layouts, lr, momentum, kind):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    xp.custom_ops.register_momentum_step(namespace)
+    op = getattr(torch.ops, namespace).momentum_step
+    found = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
+    inputs, result, said = _inputs(torch, sizes, layouts, kind), None, "compiled"
+    with inductor(xp) as texts:
+        try:
+            result = torch.compile(_two_steps(op, lr, momentum), fullgraph=True)(*inputs)
+        except Exception as error:  # what opcheck says is shown all the same
+            said = first_line(error, namespace)
+    found |= {"inductor": said, "result": copied(result), "after": [copied(each) for each in inputs]}
+    return found | {"calls": calls_in_texts(texts, f"{namespace}::momentum_step")}
+
+
+@mutation_judged.oracle
+def torch_mutation_judged(torch, sizes, layouts, lr, momentum, kind):
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    def step(weight, buffer, grad, lr, momentum):
+        buffer.mul_(momentum).add_(grad)
+        weight.add_(buffer, alpha=-lr)
+
+    def keep(graph, inputs):
+        graphs.append(graph)
+        return make_boxed_func(graph.forward)
+
+    namespace, graphs = fresh_namespace(), []
+    own = torch.library.custom_op(
+        f"{namespace}::momentum_step", step, mutates_args=("weight", "buffer"), schema=STEP_SCHEMA
+    )
+    op = getattr(torch.ops, namespace).momentum_step
+    found = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
+    inputs = _inputs(torch, sizes, layouts, kind)
+    train, backend = _two_steps(own, lr, momentum), aot_autograd(fw_compiler=keep)
+    torch.compile(train, fullgraph=True, backend=backend)(*_inputs(torch, sizes, layouts, kind))
+    result = _two_steps(step, lr, momentum)(*inputs)
+    found |= {"inductor": "compiled", "result": copied(result), "after": [copied(each) for each in inputs]}
+    return found | {"calls": [sum("functionalized" in call for call in calls_in(graphs[0], namespace))]}

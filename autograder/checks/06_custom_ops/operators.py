@@ -18,6 +18,7 @@ PLUMBING = words("""empty empty_like empty_strided contiguous clone copy_ to _to
 expand_as select slice t transpose flatten unsqueeze squeeze narrow unbind _unsafe_view _reshape_alias alias permute""")
 
 ACTIVATIONS = ("none", "relu", "tanh", "gelu")
+SCHEMA = '(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
 
 
 def linear(torch, x, weight, bias=None, activation="none"):

@@ -8,9 +8,7 @@ from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, explained, numbers, several
 from . import operators
-from .operators import ACTIVATIONS, arguments, calls_in, linear, registered, shape, shapes
-
-_SCHEMA = '(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
+from .operators import ACTIVATIONS, SCHEMA, arguments, calls_in, linear, registered, shape, shapes
 
 
 def _meta(given):
@@ -91,7 +89,7 @@ def registration(xp, **sizes):
 @registration.oracle
 def torch_registration(torch, **sizes):
     namespace, op = fresh_namespace(), partial(linear, torch)
-    own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
+    own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=SCHEMA)
     own.register_vmap(op)
     found = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
     return found | _results_of(torch, op, **sizes) | _ARRIVES
@@ -142,7 +140,7 @@ def compiling(xp, **case):
 @compiling.oracle
 def torch_compiling(torch, **case):
     namespace, op = fresh_namespace(), partial(linear, torch)
-    own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
+    own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=SCHEMA)
     own.register_fake(op)
     return _captured(torch, namespace, **case)
 
@@ -263,7 +261,7 @@ def libraries(xp, **sizes):
 def torch_libraries(torch, **sizes):
     namespace, op = fresh_namespace(), partial(linear, torch)
     library = torch.library.Library(namespace, "FRAGMENT")
-    library.define("fused_linear" + _SCHEMA)
+    library.define("fused_linear" + SCHEMA)
     for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
         library.impl("fused_linear", op, key)
     found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_map_only
 
@@ -567,6 +569,140 @@ def register_fused_linear__for_the_cpu_only(namespace):
     return op
 
 
+def _registered(
+    namespace,
+    kernel=custom_ops.fused_linear,
+    fake=custom_ops.fused_linear_fake,
+    backward=custom_ops.fused_linear_backward,
+    setup_context=custom_ops.fused_linear_setup_context,
+):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", kernel, mutates_args=())
+    op.register_fake(fake)
+    op.register_autograd(backward, setup_context=setup_context)
+    op.register_vmap(functools.partial(custom_ops.fused_linear_vmap, op))
+    return op
+
+
+def register_fused_linear__with_a_transposed_fake_kernel(namespace):
+    def fake(x, weight, bias=None, activation="none"):
+        result = custom_ops.fused_linear_fake(x, weight, bias, activation)
+        return result if x.dim() < 2 else result.new_empty(result.mT.shape).mT
+
+    return _registered(namespace, fake=fake)
+
+
+def register_fused_linear__with_a_fake_kernel_that_refuses_nothing(namespace):
+    def fake(x, weight, bias=None, activation="none"):
+        return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+    return _registered(namespace, fake=fake)
+
+
+def register_fused_linear__with_a_transposed_result(namespace):
+    def kernel(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        result = custom_ops.fused_linear(x, weight, bias, activation)
+        return result if x.dim() < 2 else result.mT.contiguous().mT
+
+    return _registered(namespace, kernel)
+
+
+def register_fused_linear__with_a_transposed_result_of_larger_batches(namespace):
+    def kernel(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        result = custom_ops.fused_linear(x, weight, bias, activation)
+        return result if x.dim() < 2 or x.shape[0] < 4 else result.mT.contiguous().mT
+
+    return _registered(namespace, kernel)
+
+
+def register_fused_linear__returns_x_if_it_is_the_result(namespace):
+    def kernel(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        result = custom_ops.fused_linear(x, weight, bias, activation)
+        return x if torch.equal(x, result) else result
+
+    return _registered(namespace, kernel)
+
+
+def register_fused_linear__returns_memory_that_it_uses_again(namespace):
+    workspace = {}
+
+    def kernel(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        result = custom_ops.fused_linear(x, weight, bias, activation)
+        memory = workspace.setdefault(result.dtype, result.new_empty(1 << 12))
+        return memory[: result.numel()].view(result.shape).copy_(result)
+
+    return _registered(namespace, kernel)
+
+
+def register_fused_linear__writes_to_x_and_back(namespace):
+    def kernel(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        x.mul_(2)
+        result = custom_ops.fused_linear(x / 2, weight, bias, activation)
+        x.div_(2)
+        return result
+
+    return _registered(namespace, kernel)
+
+
+def register_fused_linear__is_differentiated_once(namespace):
+    return _registered(namespace, backward=once_differentiable(custom_ops.fused_linear_backward))
+
+
+class _Saved:
+    """A ctx with other saved tensors."""
+
+    def __init__(self, ctx, change, saved=None):
+        self.needs_input_grad, self.activation = ctx.needs_input_grad, ctx.activation
+        saved = ctx.saved_tensors if saved is None else saved
+        self.saved_tensors = [each if each is None else change(each) for each in saved]
+
+
+def register_fused_linear__reads_the_data_of_what_it_saved(namespace):
+    def backward(ctx, grad):
+        return custom_ops.fused_linear_backward(_Saved(ctx, lambda x: x.data), grad)
+
+    return _registered(namespace, backward=backward)
+
+
+def register_fused_linear__goes_back_by_way_of_numpy(namespace):
+    def backward(ctx, grad):
+        through_numpy = _Saved(ctx, lambda x: torch.from_numpy(x.detach().numpy()))
+        return custom_ops.fused_linear_backward(through_numpy, grad)
+
+    return _registered(namespace, backward=backward)
+
+
+def register_fused_linear__goes_back_in_single_precision(namespace):
+    def backward(ctx, grad):
+        found = custom_ops.fused_linear_backward(_Saved(ctx, lambda x: x.float()), grad.float())
+        return tuple(each if each is None else each.to(grad.dtype) for each in found)
+
+    return _registered(namespace, backward=backward)
+
+
+def register_fused_linear__keeps_tensors_on_ctx(namespace):
+    class Keeping:
+        def save_for_backward(self, *tensors):
+            self.tensors = tensors
+
+    def setup_context(ctx, inputs, output):
+        keeping = Keeping()
+        keeping.needs_input_grad = ctx.needs_input_grad
+        custom_ops.fused_linear_setup_context(keeping, inputs, output)
+        ctx.tensors, ctx.activation = keeping.tensors, keeping.activation
+
+    def backward(ctx, grad):
+        return custom_ops.fused_linear_backward(_Saved(ctx, lambda x: x, ctx.tensors), grad)
+
+    return _registered(namespace, backward=backward, setup_context=setup_context)
+
+
+def register_fused_linear__without_a_derivative(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+    op.register_fake(custom_ops.fused_linear_fake)
+    op.register_vmap(functools.partial(custom_ops.fused_linear_vmap, op))
+    return op
+
+
 # As a Function
 
 
@@ -769,6 +905,18 @@ def register_momentum_step__forgets_the_buffer(namespace):
 
 def register_momentum_step__of_unknown(namespace):
     return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args="unknown")
+
+
+def register_momentum_step__says_that_it_writes_to_the_gradient(namespace):
+    written = ("weight", "buffer", "grad")
+    return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=written)
+
+
+def register_momentum_step__writes_to_contiguous_copies(namespace):
+    def step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momentum: float) -> None:
+        custom_ops.momentum_step(weight.contiguous(), buffer.contiguous(), grad, lr, momentum)
+
+    return torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=("weight", "buffer"))
 
 
 # What breaks
