@@ -12,12 +12,50 @@ import operator
 import sys
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rushlight.dynamo.bytecode import OPERATORS, UNARY
+from rushlight.dynamo.bytecode import OPERATORS, UNARY, live_names
 from rushlight.dynamo.opcodes import END, Interpreter, SuspendedFrame
 
+if TYPE_CHECKING:
+    from rushlight.dynamo.codegen import PyCodegen
+    from rushlight.dynamo.symbolic_convert import InstructionTranslator
+
 Call = Callable[[Any, list, dict[str, Any]], Any]
+
+
+def values_to_restore(
+    codegen: PyCodegen, frame: InstructionTranslator
+) -> tuple[list[str], dict[str, str], dict[str, str]]:
+    """The values with which Python continues a frame, which has stopped before the instruction `frame.instructions[frame.index]`.
+
+    Each value is an expression, which `codegen(variable)` gives for a variable. The graph returns new tensors in the order in which
+    `codegen` meets them. This order is PyTorch's, in which cells come last.
+
+    Returns:
+        a tuple of
+
+        - a list of the values of the stack, `frame.stack`, from the bottom;
+        - a dict of the local variables that are needed, by name. `frame.locals` is a dict of variables by name;
+        - a dict of the cells that are needed, by name. `frame.cells` is a dict of variables by name. Needed are the cells of live
+          names, `__class__`, and each cell that an instruction of the function writes (`STORE_DEREF`, before or after this one).
+
+    >>> def f(x, y):
+    ...     z = x + 1
+    ...     rl.dynamo.graph_break()
+    ...     return y + z
+    >>> [len(graph.graph.output_node().args[0]) for graph in rl.dynamo.explain(f)(rl.ones(2), rl.ones(2)).graphs]
+    [1, 1]
+
+    Source: `torch/_dynamo/output_graph.py`, `OutputGraph._get_stack_values_to_restore`; `torch/_dynamo/symbolic_convert.py`,
+    `create_call_resume_at`.
+    """
+    live = live_names(frame.instructions, frame.index)
+    cells = {"__class__", *live, *(each.arg for each in frame.instructions if each.op == "STORE_DEREF")}
+    stack = [codegen(variable) for variable in frame.stack]
+    local_variables = {name: codegen(variable) for name, variable in frame.locals.items() if name in live}
+    return stack, local_variables, {name: codegen(cell) for name, cell in frame.cells.items() if name in cells}
+
 
 
 class PythonInterpreter(Interpreter):
