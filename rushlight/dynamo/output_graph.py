@@ -21,7 +21,7 @@ from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
 from rushlight.dynamo.guards import Guard, bind
 from rushlight.dynamo.opcodes import SuspendedFrame
-from rushlight.dynamo.resume_execution import values_to_restore
+from rushlight.dynamo.resume_execution import cells_to_restore, values_to_restore
 from rushlight.dynamo.side_effects import SideEffects, codegen_update_mutated
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.builder import VariableBuilder
@@ -147,7 +147,8 @@ class OutputGraph:
 
     def suspended_frame(self, codegen: PyCodegen, frame: InstructionTranslator) -> str:
         codegen.realize_constants(frame.stack)
-        stack, *named = values_to_restore(codegen, frame)
+        stack, local_variables = values_to_restore(codegen, frame)
+        named = local_variables, cells_to_restore(codegen, frame)
         dicts = [f"{{{', '.join(f'{name!r}: {text}' for name, text in each.items())}}}" for each in named]
         parts = f"{frame.index}, {', '.join(dicts)}, [{', '.join(stack)}]"
         return f"{bind(self.scope, SuspendedFrame)}({parts})"

@@ -24,21 +24,16 @@ if TYPE_CHECKING:
 Call = Callable[[Any, list, dict[str, Any]], Any]
 
 
-def values_to_restore(
-    codegen: PyCodegen, frame: InstructionTranslator
-) -> tuple[list[str], dict[str, str], dict[str, str]]:
+def values_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> tuple[list[str], dict[str, str]]:
     """The values with which Python continues a frame, which has stopped before the instruction `frame.instructions[frame.index]`.
 
     Each value is an expression, which `codegen(variable)` gives for a variable. The graph returns new tensors in the order in which
-    `codegen` meets them. This order is PyTorch's, in which cells come last.
+    `codegen` meets them, and this order is PyTorch's. The values of the stack, `frame.stack`, are a list of variables, the lowest
+    first. The values of the local variables, `frame.locals`, are a dict of variables by name. Cells are found later.
 
     Returns:
-        a tuple of
-
-        - a list of the values of the stack, `frame.stack`, from the bottom;
-        - a dict of the local variables that are needed, by name. `frame.locals` is a dict of variables by name;
-        - a dict of the cells that are needed, by name. `frame.cells` is a dict of variables by name. Needed are the cells of live
-          names, `__class__`, and each cell that an instruction of the function writes (`STORE_DEREF`, before or after this one).
+        a tuple of a list of the expressions for the stack, in the order of the stack, and a dict of the expressions for the local
+        variables that must be kept, by name, in the order of `frame.locals`.
 
     >>> def f(x, y):
     ...     z = x + 1
@@ -51,11 +46,16 @@ def values_to_restore(
     `create_call_resume_at`.
     """
     live = live_names(frame.instructions, frame.index)
-    cells = {"__class__", *live, *(each.arg for each in frame.instructions if each.op == "STORE_DEREF")}
     stack = [codegen(variable) for variable in frame.stack]
-    local_variables = {name: codegen(variable) for name, variable in frame.locals.items() if name in live}
-    return stack, local_variables, {name: codegen(cell) for name, cell in frame.cells.items() if name in cells}
+    return stack, {name: codegen(variable) for name, variable in frame.locals.items() if name in live}
 
+
+def cells_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> dict[str, str]:
+    """The cells with which Python continues a frame: those of live names, and those that it writes and something else refers to."""
+    live = {"__class__", *live_names(frame.instructions, frame.index)}
+    shared = {name for name, cell in frame.cells.items() if cell.source is not None or cell in codegen.made}
+    needed = live | shared & {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}
+    return {name: codegen(cell) for name, cell in frame.cells.items() if name in needed}
 
 
 class PythonInterpreter(Interpreter):
@@ -94,7 +94,7 @@ class PythonInterpreter(Interpreter):
     # Names
 
     def STORE_DEREF(self, name: str) -> None:
-        self.cells[name].cell_contents = self.stack.pop()
+        self.cells.setdefault(name, CellType()).cell_contents = self.stack.pop()
 
     def DELETE_DEREF(self, name: str) -> None:
         del self.cells[name].cell_contents

@@ -137,7 +137,7 @@ class InstructionTranslatorBase(Interpreter):
         super().STORE_FAST(name)
 
     def STORE_DEREF(self, name: str) -> None:
-        self.write_cell(self.cells[name], self.stack.pop())
+        self.write_cell(self.cells.setdefault(name, CellVariable()), self.stack.pop())
 
     def DELETE_DEREF(self, name: str) -> None:
         self.write_cell(self.cells[name], None)

@@ -109,7 +109,7 @@ class UserDefinedObjectVariable(VariableTracker):
         if value is None and not hasattr(self.real, name):  # written and deleted in one capture
             tx.output.side_effects.forget_attr(self, name)
         else:
-            tx.output.side_effects.store_attr(self, name, value)
+            tx.output.side_effects.store_attr(self, name, value and value.realize())
         return ConstantVariable(None)
 
     def write_attribute(self, codegen, name, value):
