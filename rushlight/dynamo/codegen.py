@@ -68,10 +68,10 @@ def load_value(codegen: PyCodegen, variable: VariableTracker) -> str:
       expression `text` once, and returns the name of its value. It enters this name in the dict `codegen.made`, by variable.
     - A new tensor is a `TensorVariable`. Two variables are the same tensor if they have the same object as their `fake`: an
       operation in place returns the tensor that it was given.
-    - Anything else is made anew: `variable.reconstruct(codegen)` writes this, and returns an expression for the new object. It calls
-      `codegen` for the parts of the object. Two expressions for one variable must give one object. So make it once, and enter the
-      expression in `codegen.made`. Some kinds of variables are entered by `reconstruct` itself, because they may contain
-      themselves: leave such an entry as it is.
+    - Anything else is made anew: `variable.reconstruct(codegen)` writes this, and returns an expression for the new object. It
+      calls `codegen` for the parts of the object. Two expressions for one variable must give one object. So make it once, and
+      enter the expression in `codegen.made`. Some kinds of variables are entered by `reconstruct` itself, because they may
+      contain themselves: leave such an entry as it is.
 
     >>> f = lambda x: (x + 1, x)
     >>> explanation = rl.dynamo.explain(f)(rl.ones(2))

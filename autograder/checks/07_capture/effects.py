@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import drawn
-from .drawn_functions import define, dynamo_of, indented
+from .drawn_functions import define, dynamo_of, indented, result_or_raises
 
 # Functions that write to objects from before -------------------------------------------------------------------------
 
@@ -116,13 +116,11 @@ def calls_seen(xp, lines, indices):
         args = objects(xp, function, released)
         for each in (graphs, space["notes"]):
             each.clear()
-        try:
-            result = compiled(*args, xp.tensor([index]))
-        except (ValueError, AttributeError, LookupError, RuntimeError) as error:
-            result = "raises"
-        released = "not observed" if not found or result == "raises" else list(released)
+        result = result_or_raises(compiled, [*args, xp.tensor([index])])
+        order = "not compared" if not found or result == "raises" else list(released)  # to capture takes references
+        returned = [] if result == "raises" else list(graphs)  # torch runs a function that raises in Python
         state = seen(result, *args, space["g"], space["h"], function.__closure__[0].cell_contents)
-        found.append({"objects": state, "notes": list(space["notes"]), "released": released, "graphs": [] if result == "raises" else list(graphs)})
+        found.append({"objects": state, "notes": list(space["notes"]), "died in order": order, "graphs": returned})
         del result
     dynamo_of(xp).reset()
     return found
@@ -131,7 +129,8 @@ def calls_seen(xp, lines, indices):
 def _writes(st):
     """Up to six statements that write, and mostly one that breaks. In a last call its index may be out of range."""
     lines = st.lists(st.sampled_from(WRITES), min_size=1, max_size=6)
-    with_break = st.builds(lambda lines, i, each: [*lines[:i], each, *lines[i:]], lines, st.integers(0, 6), st.sampled_from(BREAKS))
+    broken = lambda lines, i, each: [*lines[:i], each, *lines[i:]]  # noqa: E731
+    with_break = st.builds(broken, lines, st.integers(0, 6), st.sampled_from(BREAKS))
     return st.one_of(lines, with_break, with_break)
 
 
@@ -145,10 +144,12 @@ def _case(text, last=0):
     edges=[
         _case("a.p = x + 1; b.p = x * 2"), _case("u = b.n; a.p = x + 1; b.p = x * 2"), _case("a.q = x - 3; a.p = x + 1"),
         _case("a.p, b.p = b.p, a.p; a.n += 1"), _case("del a.p; a.q = b.p"), _case("b.new = 3\ndel b.new; b.n = a.n + 2"),
-        _case("l.append(x + 4); a.p = l"), _case("u = len(l); d['k'] = x + 6; l[0] = x * 5"), _case("l.clear(); d.clear(); s.clear()"),
+        _case("l.append(x + 4); a.p = l"), _case("u = len(l); d['k'] = x + 6; l[0] = x * 5"),
+        _case("l.clear(); d.clear(); s.clear()"),
         _case("l.pop(); l.reverse(); a.l.append(x + 15)"), _case("d['new'] = x - 7; del d['j']; d['j'] = 1"),
         _case("d['k'] = x + 6; d.setdefault('j', 5)"), _case("d['k'] = d.pop('j', None)"), _case("s.add(7); s.discard(1)"),
-        _case("s.add(7)"), _case("s.discard(2); s.add(9)"), _case("g = x + 10; h = g; c = x - 12"), _case("h = 11; u = len(d); g = 1"),
+        _case("s.add(7)"), _case("s.discard(2); s.add(9)"), _case("g = x + 10; h = g; c = x - 12"),
+        _case("h = 11; u = len(d); g = 1"),
         _case("t = Plain()\nt.p = x + 13; x.add_(1)"), _case("t = Plain()\nt.p = 14\na.q = t"), _case("u = len(l)"),
         _case("t = [x + 16]\nl.append(t)\nd['t'] = t"), _case("m = l\nm.append(1); l.append(m[1])"),
         _case("l.append(x + 4); note(a, b, l, d, s); l.pop(); a.p = 1"), _case("a.p = x + 1; graph_break(); b.p = a.p"),
