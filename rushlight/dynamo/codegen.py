@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from rushlight.dynamo.guards import CONSTANTS, bind
 from rushlight.dynamo.variables.base import VariableTracker
-from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.lazy import LazyVariableTracker
 from rushlight.dynamo.variables.tensor import TensorVariable
 
@@ -62,16 +61,15 @@ def load_value(codegen: PyCodegen, variable: VariableTracker) -> str:
     `out`, the list of what the graph returned. `codegen.outputs`, a list of variables, says what the graph returns. It begins
     empty, and this function appends to it. The graph returns no tensor that Python has already, and no tensor twice.
 
-    - A `ConstantVariable`: `variable.reconstruct(codegen)` writes the constant.
     - A value from before the capture has a `source`, an expression, which is None for a new value. Statements that write to objects
       may run before the expression that you return, so the source must be read early: `codegen.remember(variable, text)` reads an
       expression `text` once, and returns the name of its value. It enters this name in the dict `codegen.made`, by variable.
     - A new tensor is a `TensorVariable`. Two variables are the same tensor if they have the same object as their `fake`: an
       operation in place returns the tensor that it was given.
-    - Anything else is made anew: `variable.reconstruct(codegen)` writes this, and returns an expression for the new object. It
-      calls `codegen` for the parts of the object. Two expressions for one variable must give one object. So make it once, and
-      enter the expression in `codegen.made`. Some kinds of variables are entered by `reconstruct` itself, because they may
-      contain themselves: leave such an entry as it is.
+    - Anything else, such as a constant or a new list, is made anew: `variable.reconstruct(codegen)` writes this, and returns an
+      expression for the object. It calls `codegen` for the parts of the object. Two expressions for one variable must give one
+      object. So make it once, and enter the expression in `codegen.made`. Some kinds of variables are entered by `reconstruct`
+      itself, because they may contain themselves: leave such an entry as it is.
 
     >>> f = lambda x: (x + 1, x)
     >>> explanation = rl.dynamo.explain(f)(rl.ones(2))
@@ -80,8 +78,6 @@ def load_value(codegen: PyCodegen, variable: VariableTracker) -> str:
 
     Source: `torch/_dynamo/codegen.py`, `PyCodegen.__call__`.
     """
-    if isinstance(variable, ConstantVariable):
-        return variable.reconstruct(codegen)
     if isinstance(variable, TensorVariable) and variable.source is None:
         for i, other in enumerate(codegen.outputs):
             if other.fake is variable.fake:

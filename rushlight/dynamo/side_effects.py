@@ -102,7 +102,7 @@ def codegen_update_mutated(codegen: PyCodegen, side_effects: SideEffects) -> lis
 
     Source: `torch/_dynamo/side_effects.py`, `SideEffects.codegen_update_mutated`.
     """
-    statements: list[str] = []
+    statements = []
     for variable in side_effects.get_modified_vars():
         if isinstance(variable, ListVariable):
             statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")

@@ -210,7 +210,7 @@ def graphs_returned(xp, function, args):
     def collect(gm, example_inputs):
         *_, output = gm.graph.nodes
         passed = [node.op == "placeholder" for node in output.args[0]]
-        returned = []
+        returned = ["a node twice"] * (len({node.name for node in output.args[0]}) < len(passed))
         found.append(returned)
 
         def run(*inputs):

@@ -23,7 +23,6 @@ from rushlight.c10.dtypes import float16, float32
 from rushlight.dynamo import bytecode, calls, guards, symbolic
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables import (
-    ConstantVariable,
     ConstDictVariable,
     ListVariable,
     SetVariable,
@@ -1160,10 +1159,8 @@ def captured_graphs__makes_no_number_a_symbol(program):
     }[program]
 
 
-def load_value__a_node_for_each_name(codegen, variable):
-    """A tensor that was written in place is returned again, under its new node. (The values are right, and so is the identity.)"""
-    if isinstance(variable, ConstantVariable):
-        return variable.reconstruct(codegen)
+def load_value__an_output_for_each_name(codegen, variable):
+    """A tensor with two names is returned twice."""
     if isinstance(variable, TensorVariable) and variable.source is None:
         codegen.outputs.append(variable)
         return f"out[{len(codegen.outputs) - 1}]"
@@ -1176,8 +1173,6 @@ def load_value__a_node_for_each_name(codegen, variable):
 
 def load_value__arguments_from_the_graph(codegen, variable):
     """Every tensor is an output."""
-    if isinstance(variable, ConstantVariable):
-        return variable.reconstruct(codegen)
     if isinstance(variable, TensorVariable):
         for i, other in enumerate(codegen.outputs):
             if other.fake is variable.fake:
@@ -1193,8 +1188,6 @@ def load_value__arguments_from_the_graph(codegen, variable):
 
 def load_value__made_each_time(codegen, variable):
     """Two names of one list become two lists."""
-    if isinstance(variable, ConstantVariable):
-        return variable.reconstruct(codegen)
     if isinstance(variable, TensorVariable) and variable.source is None:
         for i, other in enumerate(codegen.outputs):
             if other.fake is variable.fake:
