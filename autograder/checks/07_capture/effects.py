@@ -148,7 +148,7 @@ def _case(text, last=0):
         _case("l.clear(); d.clear(); s.clear()"),
         _case("l.pop(); l.reverse(); a.l.append(x + 15)"), _case("d['new'] = x - 7; del d['j']; d['j'] = 1"),
         _case("d['k'] = x + 6; d.setdefault('j', 5)"), _case("d['k'] = d.pop('j', None)"), _case("s.add(7); s.discard(1)"),
-        _case("s.add(7)"), _case("s.discard(2); s.add(9)"), _case("g = x + 10; h = g; c = x - 12"),
+        _case("s.add(7)"), _case("s.discard(2); s.add(9)"), _case("g = x + 10; h = g; c = x - 12"), _case("d['k'] = 1; a.p = x + 1; l.pop(); b.q = 2"),
         _case("h = 11; u = len(d); g = 1"),
         _case("t = Plain()\nt.p = x + 13; x.add_(1)"), _case("t = Plain()\nt.p = 14\na.q = t"), _case("u = len(l)"),
         _case("t = [x + 16]\nl.append(t)\nd['t'] = t"), _case("m = l\nm.append(1); l.append(m[1])"),
