@@ -1,8 +1,7 @@
 """`PyCodegen`: the Python around a graph, which makes again what the captured function made.
 
 It gives an expression for a variable: its source, a part of the graph's result `out`, or what `reconstruct` of the variable's class
-writes. Statements that must run first are in `lines`. In PyTorch: `torch/_dynamo/codegen.py`, `side_effects.py`, which write
-bytecode.
+writes. Statements that must run first are in `lines`. In PyTorch: `torch/_dynamo/codegen.py`, which writes bytecode.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from rushlight.dynamo.guards import CONSTANTS, bind
 from rushlight.dynamo.variables.base import VariableTracker
-from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.lazy import LazyVariableTracker
 from rushlight.dynamo.variables.tensor import TensorVariable
 
@@ -47,24 +45,7 @@ class PyCodegen:
     def __call__(self, variable: VariableTracker) -> str:
         if isinstance(variable, LazyVariableTracker) and variable.real is not None:
             variable = variable.real
-        if isinstance(variable, ConstantVariable) or variable.is_tensor() and variable.source is None:
-            return variable.reconstruct(self)
-        if variable not in self.made:
-            if variable.source is not None:
-                return self.remember(variable, variable.source)
-            self.made.setdefault(variable, variable.reconstruct(self))
-        return self.made[variable]
-
-    def graph_output(self, variable: TensorVariable) -> str:
-        """A tensor that the graph makes: a part of its result, or the input that an operation in place returned."""
-        first = self.output.by_fake.get(id(variable.fake), variable)
-        if first.source is not None:
-            return self(first)
-        for i, other in enumerate(self.outputs):
-            if other.fake is variable.fake:
-                return f"out[{i}]"
-        self.outputs.append(variable)
-        return f"out[{len(self.outputs) - 1}]"
+        return load_value(self, variable)
 
     def realize_constants(self, items: Iterable[VariableTracker]) -> None:
         """PyTorch guards on a number from before that is put into a new list or dict, or is on the stack at a break."""
@@ -73,6 +54,38 @@ class PyCodegen:
                 item.realize()
 
 
-def write_global(codegen: PyCodegen, space: dict[str, Any], name: str, values: dict[str, VariableTracker]) -> list[str]:
-    """A statement that writes a global variable."""
-    return [f"{codegen.bind(space, 'globals_of')}[{name!r}] = {codegen(values[name])}"]
+def load_value(codegen: PyCodegen, variable: VariableTracker) -> str:
+    """An expression for the value of a variable, for the code that runs after the graph.
+
+    Where does Python find the value? The code after the graph knows the values from before the capture, by their sources, and
+    `out`, the list of what the graph returned. `codegen.outputs`, a list of variables, says what the graph returns. It begins
+    empty, and this function appends to it. The graph returns no tensor that Python has already, and no tensor twice.
+
+    - A value from before the capture has a `source`, an expression, which is None for a new value. Statements that write to objects
+      may run before the expression that you return, so the source must be read early: `codegen.remember(variable, text)` reads an
+      expression `text` once, and returns the name of its value. It enters this name in the dict `codegen.made`, by variable.
+    - A new tensor is a `TensorVariable`. Two variables are the same tensor if they have the same object as their `fake`: an
+      operation in place returns the tensor that it was given.
+    - Anything else, such as a constant or a new list, is made anew: `variable.reconstruct(codegen)` writes this, and returns an
+      expression for the object. It calls `codegen` for the parts of the object. Two expressions for one variable must give one
+      object. So make it once, and enter the expression in `codegen.made`. Some kinds of variables are entered by `reconstruct`
+      itself, because they may contain themselves: leave such an entry as it is.
+
+    >>> f = lambda x: (x + 1, x)
+    >>> explanation = rl.dynamo.explain(f)(rl.ones(2))
+    >>> explanation.graphs[0].graph.output_node().args
+    ((add,),)
+
+    Source: `torch/_dynamo/codegen.py`, `PyCodegen.__call__`.
+    """
+    if isinstance(variable, TensorVariable) and variable.source is None:
+        for i, other in enumerate(codegen.outputs):
+            if other.fake is variable.fake:
+                return f"out[{i}]"
+        codegen.outputs.append(variable)
+        return f"out[{len(codegen.outputs) - 1}]"
+    if variable not in codegen.made:
+        if variable.source is not None:
+            return codegen.remember(variable, variable.source)
+        codegen.made.setdefault(variable, variable.reconstruct(codegen))
+    return codegen.made[variable]

@@ -24,7 +24,7 @@ from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
 from rushlight.dynamo.opcodes import NULL, SuspendedFrame
-from rushlight.dynamo.output_graph import OutputGraph, ResumeState
+from rushlight.dynamo.output_graph import OutputGraph
 from rushlight.dynamo.symbolic_convert import InstructionTranslator
 from rushlight.utils import _logging as logs
 
@@ -194,15 +194,16 @@ class Compiler:
     def compile_entry(self, frame: InstructionTranslator, reason: str | None, grad_mode: bool) -> CacheEntry:
         """Compile the graph of a frame that has returned, or has stopped before a break, and write the code around it."""
         code, output = frame.code, frame.output
-        resume = None if frame.returned else self.state_at_break(frame, reason)
-        if resume is None and not self.fullgraph and all(node.op == "placeholder" for node in output.graph.nodes):
+        if not frame.returned:
+            self.check_resumable(frame, reason)
+        elif not self.fullgraph and all(node.op == "placeholder" for node in output.graph.nodes):
             raise SkipFrame("no operation: nothing to capture")  # as in PyTorch, for good
         if grad_mode != local.grad_enabled:  # a graph ends in the mode in which it began; Python sets the other later
             output.grad_mode_after = grad_mode
             output.emit("call_function", rl._C._set_grad_enabled, (local.grad_enabled,), {}, None)
-        why = GraphCompileReason(str(reason) if resume else "return_value", line_of(frame), bool(resume))
+        why = GraphCompileReason("return_value" if frame.returned else str(reason), line_of(frame), not frame.returned)
         compile_graph = functools.partial(self.compile_graph, why, code.co_name)
-        run = output.compile_subgraph(frame.value, resume, compile_graph)
+        run = output.compile_subgraph(frame, compile_graph)
         output.scope = {name: value for name, value in run.__globals__.items() if not name.startswith("__")}
         check = guards.build_check(output.guards, output.scope)
         self.out_guards += output.guards
@@ -219,17 +220,12 @@ class Compiler:
             raise TypeError(f"the backend {self.backend} returned {type(compiled).__name__}, not a callable")
         return compiled
 
-    def state_at_break(self, frame: InstructionTranslator, reason: str | None) -> ResumeState:
-        """All that is needed to resume a frame at its next instruction: index, locals, cells, stack."""
+    def check_resumable(self, frame: InstructionTranslator, reason: str | None) -> None:
+        """Refuse a break after which the rest of the function would not be captured."""
         code = frame.code
         logs.artifact("graph_breaks", f"{reason} ({code.co_filename}:{line_of(frame)}, in {code.co_name})")
         if frame.handled or has_backedge(frame.instructions, frame.index):
             raise SkipFrame(f"a graph break in a loop or a handler: {reason}")
-        live = bytecode.live_names(frame.instructions, frame.index)
-        written = {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}  # such a cell is needed too
-        local_variables = {name: value for name, value in frame.locals.items() if name in live}
-        cells = {name: cell for name, cell in frame.cells.items() if name in {"__class__", *live, *written}}
-        return frame.index, local_variables, cells, frame.stack
 
 
 NEVER = {"UNKNOWN", "RETURN_GENERATOR", "YIELD_VALUE"}

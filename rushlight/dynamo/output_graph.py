@@ -2,7 +2,7 @@
 
 It grows while the translator runs. At its end, or where the graph breaks, `compile_subgraph` writes one function `run(L)`: it calls
 the compiled graph, makes what the captured function made, and writes to things from before. In PyTorch:
-`torch/_dynamo/output_graph.py`, `side_effects.py`. Left out: symbolic sizes, and several graphs in one `run`.
+`torch/_dynamo/output_graph.py`. Left out: symbolic sizes, and several graphs in one `run`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from operator import getitem
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rushlight as rl
 from rushlight import fx
@@ -21,13 +21,16 @@ from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
 from rushlight.dynamo.guards import Guard, bind
 from rushlight.dynamo.opcodes import SuspendedFrame
+from rushlight.dynamo.resume_execution import cells_to_restore, values_to_restore
+from rushlight.dynamo.side_effects import SideEffects, codegen_update_mutated
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.builder import VariableBuilder
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
 from rushlight.dynamo.variables.tensor import TensorVariable
 
-ResumeState = tuple[int, dict[str, VariableTracker], dict[str, VariableTracker], list[VariableTracker]]
+if TYPE_CHECKING:
+    from rushlight.dynamo.symbolic_convert import InstructionTranslator
 
 
 class OutputGraph:
@@ -39,13 +42,10 @@ class OutputGraph:
         self.guards: list[Guard] = []
         self.guarded: set[str] = set()
         self.inputs: list[tuple[Any, str, Tensor]] = []  # node, source, the tensor
+        self.side_effects = SideEffects()
         self.builder = VariableBuilder(self)
         self.by_fake: dict[int, TensorVariable] = {}  # id of a fake -> the variable that had it first
         self.held: list[Any] = []  # values whose ids are keys
-        # Writes to things from before, in order: a function of the code generator and its arguments.
-        self.effects: list[tuple] = []
-        self.grads: dict[int, VariableTracker] = {}  # id of a fake -> what was written to its `grad`
-        self.written: dict[int, dict[str, VariableTracker]] = {}  # id of a dict of globals -> what was written to it
         self.grad_mode_after: bool | None = None
         self.first_grad: int | None = None  # the root's instruction in which `autograd.grad` was first called
         self.last_input: fx.Node = self.graph._root
@@ -116,31 +116,23 @@ class OutputGraph:
 
     # Side effects
 
-    def effect(self, write: Callable[..., list[str]], *what: Any) -> None:
-        """Note a write to a thing from before, as a function of the code generator; several writes to one target count once."""
-        for known, *before in self.effects:
-            if known == write and all(a is b or type(a) is str and a == b for a, b in zip(before, what)):
-                return
-        self.effects.append((write, *what))
-
     def changed(self, container: ContainerVariable) -> None:
         """A container is about to be written to."""
         if container.frozen:
             raise Unsupported("writing to the dict of an object")
         if container.source is not None:
-            self.effect(container.write_contents)
+            self.side_effects.mutation(container)
 
     # The end
 
     def compile_subgraph(
-        self, returned: VariableTracker | None, resume: ResumeState | None, compile_graph: Callable
+        self, frame: InstructionTranslator, compile_graph: Callable[[fx.GraphModule, list], Callable]
     ) -> Callable:
-        """Write `run(L)`: it returns the value of `returned`, or a `SuspendedFrame` made of `resume`."""
+        """Write `run(L)`: it returns what the frame returned, or a `SuspendedFrame` if the frame has stopped before its end."""
         self.guard_identities()
         codegen = PyCodegen(self)
-        result = codegen(returned) if resume is None else self.suspended_frame(codegen, resume)
-        # Write to things from before. All values are found first: a source must not see what was already written.
-        codegen.lines += [line for write, *what in self.effects for line in write(codegen, *what)]
+        result = codegen(frame.value) if frame.returned else self.suspended_frame(codegen, frame)
+        codegen.lines += codegen_update_mutated(codegen, self.side_effects)
         if self.grad_mode_after is not None:
             codegen.lines.append(f"{bind(self.scope, rl._C._set_grad_enabled)}({self.grad_mode_after})")
         lines = ["def run(L):"]
@@ -153,14 +145,12 @@ class OutputGraph:
         space["run"].source = source
         return space["run"]
 
-    def suspended_frame(self, codegen: PyCodegen, resume: ResumeState) -> str:
-        index, local_variables, cells, stack = resume
-        codegen.realize_constants(stack)
-
-        def written(items: dict[str, VariableTracker]) -> str:
-            return f"{{{', '.join(f'{name!r}: {codegen(item)}' for name, item in items.items())}}}"
-
-        parts = f"{index}, {written(local_variables)}, {written(cells)}, [{', '.join(map(codegen, stack))}]"
+    def suspended_frame(self, codegen: PyCodegen, frame: InstructionTranslator) -> str:
+        codegen.realize_constants(frame.stack)
+        stack, local_variables = values_to_restore(codegen, frame)
+        named = local_variables, cells_to_restore(codegen, frame)
+        dicts = [f"{{{', '.join(f'{name!r}: {text}' for name, text in each.items())}}}" for each in named]
+        parts = f"{frame.index}, {', '.join(dicts)}, [{', '.join(stack)}]"
         return f"{bind(self.scope, SuspendedFrame)}({parts})"
 
     def call_graph(self, outputs: list[TensorVariable], compile_graph: Callable) -> str:

@@ -12,12 +12,50 @@ import operator
 import sys
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rushlight.dynamo.bytecode import OPERATORS, UNARY
+from rushlight.dynamo.bytecode import OPERATORS, UNARY, live_names
 from rushlight.dynamo.opcodes import END, Interpreter, SuspendedFrame
 
+if TYPE_CHECKING:
+    from rushlight.dynamo.codegen import PyCodegen
+    from rushlight.dynamo.symbolic_convert import InstructionTranslator
+
 Call = Callable[[Any, list, dict[str, Any]], Any]
+
+
+def values_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> tuple[list[str], dict[str, str]]:
+    """The values with which Python continues a frame, which has stopped before the instruction `frame.instructions[frame.index]`.
+
+    Each value is an expression, which `codegen(variable)` gives for a variable. The graph returns new tensors in the order in which
+    `codegen` meets them, and this order is PyTorch's. The values of the stack, `frame.stack`, are a list of variables, the lowest
+    first. The values of the local variables, `frame.locals`, are a dict of variables by name. Cells are found later.
+
+    Returns:
+        a tuple of a list of the expressions for the stack, in the order of the stack, and a dict of the expressions for the local
+        variables that must be kept, by name, in the order of `frame.locals`.
+
+    >>> def f(x, y):
+    ...     z = x + 1
+    ...     rl.dynamo.graph_break()
+    ...     return y + z
+    >>> [len(graph.graph.output_node().args[0]) for graph in rl.dynamo.explain(f)(rl.ones(2), rl.ones(2)).graphs]
+    [1, 1]
+
+    Source: `torch/_dynamo/output_graph.py`, `OutputGraph._get_stack_values_to_restore`; `torch/_dynamo/symbolic_convert.py`,
+    `create_call_resume_at`.
+    """
+    live = live_names(frame.instructions, frame.index)
+    stack = [codegen(variable) for variable in frame.stack]
+    return stack, {name: codegen(variable) for name, variable in frame.locals.items() if name in live}
+
+
+def cells_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> dict[str, str]:
+    """The cells with which Python continues a frame: those of live names, and those that it writes and something else refers to."""
+    live = {"__class__", *live_names(frame.instructions, frame.index)}
+    shared = {name for name, cell in frame.cells.items() if cell.source is not None or cell in codegen.made}
+    needed = live | shared & {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}
+    return {name: codegen(cell) for name, cell in frame.cells.items() if name in needed}
 
 
 class PythonInterpreter(Interpreter):
@@ -56,7 +94,7 @@ class PythonInterpreter(Interpreter):
     # Names
 
     def STORE_DEREF(self, name: str) -> None:
-        self.cells[name].cell_contents = self.stack.pop()
+        self.cells.setdefault(name, CellType()).cell_contents = self.stack.pop()
 
     def DELETE_DEREF(self, name: str) -> None:
         del self.cells[name].cell_contents

@@ -147,6 +147,6 @@ def compute(
         if type(left) not in (ListVariable, SetVariable) or left.cls is frozenset or type(result) is not type(left):
             return result
         frame.output.changed(left)
-        left.items = result.items
+        left.items, left.should_reconstruct_all = result.items, True
         return left
     return binary_op(frame, symbol, left, right)

@@ -16,7 +16,6 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rushlight.dynamo import calls, symbolic
-from rushlight.dynamo.codegen import write_global
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import bind
 from rushlight.dynamo.opcodes import END, NULL, Interpreter, SuspendedFrame
@@ -138,21 +137,21 @@ class InstructionTranslatorBase(Interpreter):
         super().STORE_FAST(name)
 
     def STORE_DEREF(self, name: str) -> None:
-        self.write_cell(self.cells[name], self.stack.pop())
+        self.write_cell(self.cells.setdefault(name, CellVariable()), self.stack.pop())
 
     def DELETE_DEREF(self, name: str) -> None:
         self.write_cell(self.cells[name], None)
 
     def write_cell(self, cell: CellVariable, contents: VariableTracker | None) -> None:
         if cell.source is not None:
-            self.output.effect(cell.write_contents)
+            self.output.side_effects.store_attr(cell, "cell_contents", contents)
         cell.contents = contents
 
     def LOAD_GLOBAL(self, name: str) -> None:
         space = self.f_globals
-        written = self.output.written.get(id(space), {})
-        if name in written:
-            self.push(written[name])
+        written = self.output.side_effects.load_global(space, name)
+        if written is not None:
+            self.push(written)
         elif name in space and str(space.get("__name__", "")).startswith("rushlight."):  # the framework stays as it is
             self.push(self.builder.known(space[name]))
         elif name in space:
@@ -164,9 +163,7 @@ class InstructionTranslatorBase(Interpreter):
             raise self.error(NameError, f"name '{name}' is not defined")
 
     def STORE_GLOBAL(self, name: str) -> None:
-        values = self.output.written.setdefault(id(self.f_globals), {})
-        values[name] = self.stack.pop()
-        self.output.effect(write_global, self.f_globals, name, values)
+        self.output.side_effects.store_global(self.f_globals, name, self.stack.pop())
 
     def IMPORT_NAME(self, name: str) -> None:
         names, level = self.pop(), self.pop()

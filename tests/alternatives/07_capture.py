@@ -808,6 +808,96 @@ def binary_op__known_values_first(frame, symbol, left, right):
     return calls.fold(frame, bytecode.OPERATORS[symbol], [left, right])
 
 
+def load_value__place_by_place(codegen, variable):
+    if isinstance(variable, ConstantVariable):
+        text = variable.reconstruct(codegen)
+    elif variable in codegen.made:
+        text = codegen.made[variable]
+    elif variable.source is not None:
+        text = codegen.remember(variable, variable.source)
+    elif isinstance(variable, TensorVariable):
+        fakes = [id(known.fake) for known in codegen.outputs]
+        if id(variable.fake) not in fakes:
+            codegen.outputs.append(variable)
+            fakes.append(id(variable.fake))
+        text = f"out[{fakes.index(id(variable.fake))}]"
+    else:
+        text = variable.reconstruct(codegen)
+        if variable in codegen.made:
+            text = codegen.made[variable]
+        codegen.made[variable] = text
+    return text
+
+
+def load_value__with_a_table_of_tensors(codegen, variable):
+    source = getattr(variable, "source", None)
+    match variable:
+        case ConstantVariable():
+            return variable.reconstruct(codegen)
+        case TensorVariable(source=None):
+            places = {id(each.fake): place for place, each in enumerate(codegen.outputs)}
+            place = places.get(id(variable.fake), len(places))
+            if place == len(places):
+                codegen.outputs += [variable]
+            return f"out[{place}]"
+    try:
+        return codegen.made[variable]
+    except KeyError:
+        if source:
+            return codegen.remember(variable, source)
+        return codegen.made.setdefault(variable, variable.reconstruct(codegen))
+
+
+def values_to_restore__in_loops(codegen, frame):
+    stack, kept = [], {}
+    for variable in frame.stack:
+        stack.append(codegen(variable))
+    for name in frame.locals:
+        if name in bytecode.live_names(frame.instructions, frame.index):
+            kept[name] = codegen(frame.locals[name])
+    return stack, kept
+
+
+def values_to_restore__names_first(codegen, frame):
+    needed = bytecode.live_names(frame.instructions, frame.index)
+    names = [name for name in frame.locals if name in needed]
+    texts = [*map(codegen, frame.stack + [frame.locals[name] for name in names])]
+    depth = len(frame.stack)
+    return texts[:depth], dict(zip(names, texts[depth:]))
+
+
+def codegen_update_mutated__in_front(codegen, side_effects):
+    statements = []
+    for variable in side_effects.get_modified_vars():
+        if isinstance(variable, ListVariable):
+            target = codegen(variable)
+            contents = codegen.name(variable.reconstruct_contents(codegen))
+            statements = [f"{target}.clear()", f"{target}.extend({contents})", *statements]
+        elif isinstance(variable, (ConstDictVariable, SetVariable)):
+            contents = codegen.name(variable.reconstruct_contents(codegen))
+            statements.insert(0, f"{codegen(variable)}.update({contents})")
+            if variable.should_reconstruct_all:
+                statements.insert(0, f"{codegen(variable)}.clear()")
+        else:
+            for name, value in [*side_effects.written(variable).items()][::-1]:
+                statements.insert(0, variable.write_attribute(codegen, name, value))
+    return statements
+
+
+def codegen_update_mutated__by_objects(codegen, side_effects):
+    def of_one(variable):
+        if isinstance(variable, ListVariable):
+            return [f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}"]
+        if isinstance(variable, (ConstDictVariable, SetVariable)):
+            target, new = codegen(variable), variable.reconstruct_contents(codegen)
+            return [f"{target}.clear()"] * variable.should_reconstruct_all + [f"{target}.update({new})"]
+        backwards = reversed([*side_effects.written(variable).items()])
+        return [variable.write_attribute(codegen, *each) for each in backwards][::-1]
+
+    found = [of_one(variable) for variable in side_effects.get_modified_vars()]
+    return [statement for statements in reversed(found) for statement in statements]
+
+
 def truth__by_a_table(frame, value):
     table = {
         ConstantVariable: lambda: bool(value.value),

@@ -1,10 +1,10 @@
-"""Lab 07, instructions and calls: what Dynamo does with an operator, a call and a branch, and whole programs."""
+"""Lab 07, instructions and calls: what Dynamo does with an operator and a call, and whole programs."""
 
 from __future__ import annotations
 
 from ...check import program
 from ..cases import drawn, listed, rows, several
-from .drawn_functions import BREAKING_LINES, BREAKS, HELPERS, LINES, captured, define, drawn_texts, indented, text_of
+from .drawn_functions import BREAKS, LINES, calls_of, captured, define, drawn_texts, indented, text_of
 
 # Operators -----------------------------------------------------------------------------------------------------------
 
@@ -167,98 +167,21 @@ def _(torch, name):
     return {"breaks": len(captured(torch, function, [[torch.arange(3.0)]])[0]["graphs"]) > 1}
 
 
-# Branches ------------------------------------------------------------------------------------------------------------
-
-CONDITIONS = {
-    "number": "k", "zero": "k - 3", "none": "None", "word": "''", "another word": "'a'", "list": "l", "empty list": "[]",
-    "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{1: x}", "empty dict": "{}", "set": "{1}",
-    "empty set": "set()", "argument dict": "d", "function": "helper", "lambda": "lambda: 0", "method": "o.flip", "object": "o",
-    "object with a truth": "Truth(0)", "and with another": "Truth(k)", "object with a length": "Sized(0)",
-    "and another length": "Sized(2)", "both": "Both()", "inherited length": "Longer(0)", "object from before": "no",
-    "length from before": "empty", "bool of a number": "bool(k) is True", "bool of a function": "bool(helper) is True",
-    "bool of an object": "bool(o) is True",
-    "tensor": "x.sum() > 0", "tensor of numbers": "x", "size": "x.shape[0] > 2",
-    "known of a tensor": "x.dim()", "exception": "ValueError()", "class": "Truth", "iterator": "iter([])",
-    "generator": "(v for v in [])",
-    "flag and tensor": "k > 5 and x.sum() > 0", "flag or tensor": "k > 2 or x.sum() > 0", "not a tensor": "not x.sum()",
-    "not a list": "not l", "shape": "x.shape", "dtype": "x.dtype", "method of a tensor": "x.sum",
-    "range": "range(0)", "module": "xp", "object first": "o or k > 5", "function first": "helper or k > 5",
-    "not a function": "not helper", "builtin": "abs", "builtin first": "abs or k > 5", "layer": "layer", "layers": "layers",
-    "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
-    "grad mode": "xp.no_grad()",
-}  # fmt: skip
-TRUTH_HELPERS = f"""{HELPERS}class Truth:
-    def __init__(self, value):
-        self.value = value
-
-    def __bool__(self):
-        return bool(self.value)
-
-class Sized:
-    def __init__(self, length):
-        self.length = length
-
-    def __len__(self):
-        return self.length
-
-class Both(Sized):
-    def __init__(self):
-        self.length = 0
-
-    def __bool__(self):
-        return True
-
-class Longer(Sized):
-    pass
-
-class Answer:
-    def __bool__(self):
-        return self.answer
-
-class Plain:
-    def flip(self):
-        return self
-
-o, no, empty = Plain(), Answer(), Longer(0)
-layer, layers = xp.nn.ReLU(), xp.nn.ModuleList()
-no.answer = False
-"""
-
-
-@program(
-    "dynamo.symbolic.truth",
-    cases=drawn(condition=list(CONDITIONS), sign=[1, -1]),
-    edges=[{"condition": name, "sign": sign} for name in CONDITIONS for sign in (1, -1)],
-    hint=lambda case, mine, theirs: f"if {CONDITIONS[case['condition']]}: ...",
-    draws=10,
-)
-def branch_taken(xp, condition, sign):
-    text = (
-        f"def f(x, k, l, d):\n    y = x + 1\n    if {CONDITIONS[condition]}:\n        return y * 2\n    return y - 1\n"
-    )
-    x = xp.ones(1 if condition == "tensor of numbers" else 3) * sign
-    return captured(xp, define(xp, TRUTH_HELPERS + text), [[x, 3, [], {1: 2}]])
-
-
 # Together ------------------------------------------------------------------------------------------------------------
 
 
-@program(
-    "together.captured",
-    cases=drawn(
-        text=lambda st: st.one_of(drawn_texts(LINES, 5)(st), drawn_texts(LINES + BREAKING_LINES * 2, 5)(st)),
-        calls=several(listed((2, 3), (1, 2)), 1, 4),
-    ),
-    edges=[
+_calls = several(listed((2, 3), (1, 2)), 1, 4)
+_together = {
+    "edges": [
         {"text": text_of(lines), "calls": [[2, 1], [3, 1], [2, 2], [2, 1]]}
-        for lines in (["x = x * k + y"], ["if k > 1:\n    x = x * 2"], ["x = helper(x, k)", "y = breaks(y, k)"])
+        for lines in (["x = x * k + y"], ["if k > 1:\n    x = x * 2"], ["x = helper(x, k)"])
     ],
-    hint=lambda case, mine, theirs: case["text"],
-    draws=15,
-)
+    "hint": lambda case, mine, theirs: case["text"],
+    "draws": 15,
+}
+
+
+@program("together.captured", cases=drawn(text=drawn_texts(LINES, 5), calls=_calls), **_together)
 def programs_captured(xp, text, calls):
     """Random functions, called with tensors of several sizes and several numbers: the graphs of each call, and the results."""
-    log, arguments = [], []
-    for size, k in calls:
-        arguments.append([xp.arange(float(size)), xp.ones(size), k, log])
-    return {"calls": captured(xp, define(xp, text), arguments), "log": log}
+    return calls_of(xp, text, calls)

@@ -79,6 +79,14 @@ def result_or_raises(function, args):
         return "raises"
 
 
+def calls_of(xp, text, calls):
+    """Calls of a compiled function of two tensors, a number and a list, each with a size and a number."""
+    log, arguments = [], []
+    for size, k in calls:
+        arguments.append([xp.arange(float(size)), xp.ones(size), k, log])
+    return {"calls": captured(xp, define(xp, text), arguments), "log": log}
+
+
 # Texts ---------------------------------------------------------------------------------------------------------------
 
 LINES = [  # x and y are tensors of the same size n, k is a number, log a list

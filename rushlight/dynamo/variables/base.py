@@ -3,7 +3,7 @@
 Each kind of value has a class with the same methods: `call_function`, `call_method`, `var_getattr`, `as_proxy`, `reconstruct` and
 others. The interpreter never asks for the kind: it calls the method, and a kind that has none breaks the graph. A variable with a
 `source` existed before the captured function began, and the expression `source` finds it again. In PyTorch:
-`torch/_dynamo/variables/base.py`. Left out: the mutation type, which is a note in `OutputGraph.effect` here.
+`torch/_dynamo/variables/base.py`. Left out: the mutation type, which is a note in `SideEffects` here.
 """
 
 from __future__ import annotations
@@ -138,9 +138,14 @@ class VariableTracker:
         """An expression for a value that the captured function made."""
         raise Unsupported(f"{self!r} cannot be made again after the graph")
 
-    def write_contents(self, codegen: PyCodegen) -> list[str]:
-        """Statements that give a container from before its new items."""
+    def reconstruct_contents(self, codegen: PyCodegen) -> str:
+        """An expression for the new items of a container from before."""
         raise Unsupported(f"a change of {self!r}")
+
+    def write_attribute(self, codegen: PyCodegen, name: str, value: VariableTracker | None) -> str:
+        """The statement that writes an attribute of an object from before, or deletes it if the value is None."""
+        target = codegen(self)
+        return f"del {target}.{name}" if value is None else f"{target}.{name} = {codegen(value)}"
 
 
 def known_value(variable: VariableTracker) -> Any:

@@ -40,29 +40,24 @@ _KNOWN_CLASSES = (*_FRAMEWORK_CLASSES, int, float, complex, str, bytes)
 
 
 class VariableBuilder:
-    """Makes variables for one `OutputGraph`. `by_identity` has the variable of each value that was wrapped, by the value's id."""
+    """Makes variables for one `OutputGraph`, which knows the variable of each value that was wrapped, by the value's id."""
 
     def __init__(self, output: OutputGraph) -> None:
-        self.output = output
-        self.by_identity: dict[int, VariableTracker] = {}
-
-    def remember(self, value: Any, variable: VariableTracker) -> None:
-        self.by_identity[id(value)] = variable
-        self.output.held.append(value)  # no other value gets its id
+        self.output, self.side_effects = output, output.side_effects
 
     def lazy(self, value: Any, source: str) -> LazyVariableTracker:
         return LazyVariableTracker(value, source, self)
 
     def wrap(self, value: Any, source: str) -> VariableTracker:
         """The variable of a value from before, with its guards. A value with two sources has one variable."""
-        known = self.by_identity.get(id(value)) if not isinstance(value, CONSTANTS) else None
+        known = self.side_effects.id_to_variable.get(id(value)) if not isinstance(value, CONSTANTS) else None
         if known is not None:
             if known.source is not None and known.source != source:
                 self.output.add_guard(Guard(source, f"{source} is {known.source}"))
             return known
         variable = self._wrap(value, source)
         if not isinstance(variable, ConstantVariable):
-            self.remember(value, variable)
+            self.side_effects.track(value, variable)
         return variable
 
     def _wrap(self, value: Any, source: str) -> VariableTracker:
@@ -151,14 +146,14 @@ class VariableBuilder:
 
     def cell(self, cell: CellType, source: str, contents: str | None = None) -> CellVariable:
         """A cell of a closure: one variable for all functions that share it."""
-        known = self.by_identity.get(id(cell))
+        known = self.side_effects.id_to_variable.get(id(cell))
         if known is not None and known.source != source:
             self.output.add_guard(Guard(source, f"{source} is {known.source}"))
         if known is None:
             known = CellVariable(None, source)
             with suppress(ValueError):  # an empty cell
                 known.contents = self.lazy(cell.cell_contents, contents or f"{source}.cell_contents")
-            self.remember(cell, known)
+            self.side_effects.track(cell, known)
         return known
 
     # Values that never change

@@ -52,6 +52,7 @@ class ConstDictVariable(ContainerVariable):
 
     def __init__(self, items: dict, source: Source = None, cls: type = dict, factory: Any = None) -> None:
         super().__init__(items, source, cls)
+        self.original_items = dict(items) if source is not None else {}
         self.factory: VariableTracker | None = factory
 
     def children(self):
@@ -110,6 +111,7 @@ class ConstDictVariable(ContainerVariable):
             case "copy":
                 return ConstDictVariable(dict(self.items), cls=self.cls, factory=self.factory)
         tx.output.changed(self)
+        self.should_reconstruct_all |= name not in ("setdefault", "update")
         match name:
             case "setdefault":
                 key, default, *_ = *args, ConstantVariable(None)
@@ -150,11 +152,14 @@ class ConstDictVariable(ContainerVariable):
             codegen.lines.append(f"{name}[{self.reconstruct_key(codegen, key)}] = {codegen(item)}")
         return name
 
-    def write_contents(self, codegen):
-        name = codegen(self)
-        pairs = (f"({self.reconstruct_key(codegen, key)}, {codegen(item)})" for key, item in self.items.items())
-        pairs = codegen.name(f"[{', '.join(pairs)}]")
-        return [f"{name}.clear()", f"{name}.update({pairs})"]
+    def reconstruct_contents(self, codegen):
+        new = {key: item for key, item in self.items.items() if self.is_new_item(key, item)}
+        pairs = (f"({self.reconstruct_key(codegen, key)}, {codegen(item)})" for key, item in new.items())
+        return f"[{', '.join(pairs)}]"
+
+    def is_new_item(self, key: Any, item: VariableTracker) -> bool:
+        """Whether an item must be written to the dict from before."""
+        return self.should_reconstruct_all or self.original_items.get(key) is not item
 
     def reconstruct_key(self, codegen: PyCodegen, key: Any) -> str:
         return codegen(key.variable if isinstance(key, TensorKey) else ConstantVariable(key))
@@ -177,6 +182,10 @@ class SetVariable(ContainerVariable):
 
     cls = set
 
+    def __init__(self, items: set, source: Source = None, cls: type = set) -> None:
+        super().__init__(items, source, cls)
+        self.original_items = set(items)
+
     def as_python_constant(self) -> Any:
         return self.cls(self.items)
 
@@ -193,6 +202,7 @@ class SetVariable(ContainerVariable):
             others.append({key_of(tx, i) for i in arg.unpack_var_sequence(tx)} if is_container else key_of(tx, arg))
         if name in WRITING:
             tx.output.changed(self)
+            self.should_reconstruct_all |= name not in ("add", "update")
             if any(isinstance(other, TensorKey) for other in others):
                 raise Unsupported("tensors in a set")
         elif name not in READING:
@@ -203,9 +213,9 @@ class SetVariable(ContainerVariable):
     def reconstruct(self, codegen):
         return codegen.name(f"{codegen.bind(self.cls)}({codegen.bind(tuple(self.items), 'elements')})")
 
-    def write_contents(self, codegen):
-        name = codegen(self)
-        return [f"{name}.clear()", f"{name}.update({codegen.bind(tuple(self.items), 'elements')})"]
+    def reconstruct_contents(self, codegen):
+        new = tuple(self.items if self.should_reconstruct_all else self.items - self.original_items)
+        return codegen.bind(new, "elements")
 
 
 LITERALS[set] = LITERALS[frozenset] = lambda value: SetVariable(set(value), cls=type(value))

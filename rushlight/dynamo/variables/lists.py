@@ -25,6 +25,7 @@ class ContainerVariable(VariableTracker):
     """What lists, tuples, dicts and sets have in common: `items`, and `cls`, the class of the container."""
 
     frozen = False  # whether a write to it breaks the graph
+    should_reconstruct_all = False  # whether the capture removed an item from a dict or a set
 
     def __init__(self, items: Any, source: str | None = None, cls: type | None = None) -> None:
         self.items, self.source, self.cls = items, source, cls or self.cls
@@ -133,8 +134,8 @@ class ListVariable(BaseListVariable):
         codegen.lines.append(f"{name} += [{', '.join(map(codegen, self.items))}]")
         return name
 
-    def write_contents(self, codegen):
-        return [f"{codegen(self)}[:] = [{', '.join(map(codegen, self.items))}]"]
+    def reconstruct_contents(self, codegen):
+        return f"[{', '.join(map(codegen, self.items))}]"
 
 
 class TupleVariable(BaseListVariable):

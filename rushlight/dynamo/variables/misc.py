@@ -50,10 +50,15 @@ class CellVariable(VariableTracker):
             codegen.lines.append(f"{name}.cell_contents = {codegen(self.contents)}")
         return name
 
-    def write_contents(self, codegen) -> list[str]:
-        """Statements that write to a cell from before."""
-        cell = codegen(self)
-        return [f"{cell}.cell_contents = {codegen(self.contents)}" if self.contents else f"del {cell}.cell_contents"]
+
+class NewGlobalVariable(VariableTracker):
+    """A global variable that the captured function writes."""
+
+    def __init__(self, space: dict[str, Any]) -> None:
+        self.space = space
+
+    def write_attribute(self, codegen, name, value):
+        return f"{codegen.bind(self.space, 'globals_of')}[{name!r}] = {codegen(value)}"
 
 
 class ExceptionVariable(VariableTracker):

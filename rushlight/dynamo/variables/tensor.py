@@ -18,7 +18,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker
+from rushlight.dynamo.variables.base import Source, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable, fold, literal
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -57,9 +57,6 @@ class TensorVariable(VariableTracker):
 
     def is_same(self, other):
         return self.fake is other.fake if isinstance(other, TensorVariable) else super().is_same(other)
-
-    def reconstruct(self, codegen):
-        return codegen.graph_output(self)
 
     # Attributes and methods
 
@@ -125,9 +122,9 @@ class TensorVariable(VariableTracker):
 
     def grad(self, tx: Translator) -> VariableTracker:
         """`tensor.grad`: what was written to it in this capture, or what was there before."""
-        written = tx.output.grads.get(id(self.fake))
-        if written is not None:
-            return written
+        written = tx.output.side_effects.written(tx.output.by_fake[id(self.fake)])
+        if "grad" in written:
+            return written["grad"]
         if self.real is None:
             return ConstantVariable(None)
         return tx.builder.lazy(self.real.grad, f"{self.source}.grad").realize()
@@ -141,11 +138,7 @@ class TensorVariable(VariableTracker):
                 raise Unsupported("a grad of another kind")
         elif not value.is_constant_none():
             raise Unsupported("a grad that is no tensor")
-        tx.output.grads[id(self.fake)] = value
-        tx.output.effect(self.write_grad, tx.output.grads)
-
-    def write_grad(self, codegen: PyCodegen, grads: dict[int, VariableTracker]) -> list[str]:
-        return [f"{codegen(self)}.grad = {codegen(grads[id(self.fake)])}"]
+        tx.output.side_effects.store_attr(tx.output.by_fake[id(self.fake)], "grad", value)
 
     def backward(self, tx, gradient=None, retain_graph=None, create_graph=None, inputs=None) -> VariableTracker:
         """`loss.backward()`: one `autograd.grad` for all leaves among the graph's inputs, and the accumulation of its results."""

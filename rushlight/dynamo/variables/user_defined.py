@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import PyCodegen, Translator, VariableTracker, observed, static_getattr
+from rushlight.dynamo.variables.base import Translator, VariableTracker, observed, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -27,14 +27,13 @@ from rushlight.dynamo.variables.torch import call_in_graph
 
 
 class UserDefinedObjectVariable(VariableTracker):
-    """An object of a class that the user has written. `attributes` is what the capture wrote to it; None: deleted. `real` is the
-    object, None for one that the captured function makes."""
+    """An object of a class that the user has written. `real` is the object, None for one that the captured function makes. What the
+    capture wrote to it is in `SideEffects`."""
 
     setter = "object.__setattr__"  # in the code after the graph
 
     def __init__(self, cls: type, real: Any = None, source: str | None = None) -> None:
         self.cls, self.real, self.source = cls, real, source
-        self.attributes: dict[str, VariableTracker | None] = {}
 
     def state(self) -> dict[str, Any]:
         return getattr(self.real, "__dict__", {})
@@ -42,17 +41,18 @@ class UserDefinedObjectVariable(VariableTracker):
     # Reading attributes
 
     def var_getattr(self, tx, name):
-        if name in self.attributes:
-            if self.attributes[name] is None:
+        written = tx.output.side_effects.written(self)
+        if name in written:
+            if written[name] is None:
                 raise tx.error(AttributeError, name)
-            return self.attributes[name]
+            return written[name]
         if isinstance(static_getattr(self.cls, "__getattribute__"), FunctionType):
             raise Unsupported(f"{self.cls.__name__}.__getattribute__")
         in_class = static_getattr(self.cls, name)
         if isinstance(in_class, property):
             return tx.builder.function(in_class.fget).call_function(tx, [self], {})
         if name == "__dict__":
-            if self.real is None or self.attributes:
+            if self.real is None or written:
                 raise Unsupported("the dict of an object that was written to")
             variable = tx.builder.wrap(self.state(), f"{self.source}.__dict__")
             variable.frozen = True
@@ -91,8 +91,8 @@ class UserDefinedObjectVariable(VariableTracker):
         if isinstance(in_class, property) and in_class.fset is not None and value is not None:
             tx.builder.function(in_class.fset).call_function(tx, [self, value], {})
         elif not self.intercept_setattr(tx, name, value):
-            if value is None and name not in self.attributes:
-                self.var_getattr(tx, name)
+            if value is None:
+                self.var_getattr(tx, name)  # it must be there
             self.store_attribute(tx, name, value)
 
     def intercept_setattr(self, tx: Translator, name: str, value: VariableTracker | None) -> bool:
@@ -106,23 +106,21 @@ class UserDefinedObjectVariable(VariableTracker):
         return True
 
     def store_attribute(self, tx: Translator, name: str, value: VariableTracker | None) -> ConstantVariable:
-        self.attributes[name] = value
-        if self.source is not None:
-            tx.output.effect(self.write_attribute, name)
+        if value is None and not hasattr(self.real, name):  # written and deleted in one capture
+            tx.output.side_effects.forget_attr(self, name)
+        else:
+            tx.output.side_effects.store_attr(self, name, value and value.realize())
         return ConstantVariable(None)
 
-    def write_attribute(self, codegen: PyCodegen, name: str) -> list[str]:
-        """Statements that write to an object from before."""
-        value = self.attributes[name]
+    def write_attribute(self, codegen, name, value):
         if value is None:
-            return [f"del {codegen(self)}.{name}"]
-        return [f"{self.setter}({codegen(self)}, {name!r}, {codegen(value)})"]
+            return super().write_attribute(codegen, name, value)
+        return f"{self.setter}({codegen(self)}, {name!r}, {codegen(value)})"
 
     def reconstruct(self, codegen):
         name = codegen.remember(self, f"object.__new__({codegen.bind(self.cls)})")
-        for attribute, value in self.attributes.items():
-            if value is not None:
-                codegen.lines += self.write_attribute(codegen, attribute)
+        for attribute, value in codegen.output.side_effects.written(self).items():
+            codegen.lines.append(self.write_attribute(codegen, attribute, value))
         return name
 
     # Calls

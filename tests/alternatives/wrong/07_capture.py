@@ -1157,3 +1157,118 @@ def captured_graphs__makes_no_number_a_symbol(program):
         "item": ["1: exp max, item", "1: log mul, return", "3: log, return", "4: log, return"],
         "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
     }[program]
+
+
+def load_value__an_output_for_each_name(codegen, variable):
+    """A tensor with two names is returned twice."""
+    if isinstance(variable, TensorVariable) and variable.source is None:
+        codegen.outputs.append(variable)
+        return f"out[{len(codegen.outputs) - 1}]"
+    if variable not in codegen.made:
+        if variable.source is not None:
+            return codegen.remember(variable, variable.source)
+        codegen.made.setdefault(variable, variable.reconstruct(codegen))
+    return codegen.made[variable]
+
+
+def load_value__arguments_from_the_graph(codegen, variable):
+    """Every tensor is an output."""
+    if isinstance(variable, TensorVariable):
+        for i, other in enumerate(codegen.outputs):
+            if other.fake is variable.fake:
+                return f"out[{i}]"
+        codegen.outputs.append(variable)
+        return f"out[{len(codegen.outputs) - 1}]"
+    if variable not in codegen.made:
+        if variable.source is not None:
+            return codegen.remember(variable, variable.source)
+        codegen.made.setdefault(variable, variable.reconstruct(codegen))
+    return codegen.made[variable]
+
+
+def load_value__made_each_time(codegen, variable):
+    """Two names of one list become two lists."""
+    if isinstance(variable, TensorVariable) and variable.source is None:
+        for i, other in enumerate(codegen.outputs):
+            if other.fake is variable.fake:
+                return f"out[{i}]"
+        codegen.outputs.append(variable)
+        return f"out[{len(codegen.outputs) - 1}]"
+    if variable.source is not None:
+        return codegen.made.get(variable) or codegen.remember(variable, variable.source)
+    codegen.made.pop(variable, None)
+    return variable.reconstruct(codegen)
+
+
+def values_to_restore__all_variables(codegen, frame):
+    return [*map(codegen, frame.stack)], {name: codegen(each) for name, each in frame.locals.items()}
+
+
+def values_to_restore__variables_before_the_stack(codegen, frame):
+    live = bytecode.live_names(frame.instructions, frame.index)
+    kept = {name: codegen(each) for name, each in frame.locals.items() if name in live}
+    return [*map(codegen, frame.stack)], kept
+
+
+def values_to_restore__live_before_the_function(codegen, frame):
+    live = bytecode.live_names(frame.instructions, 0)
+    stack = [*map(codegen, frame.stack)]
+    return stack, {name: codegen(each) for name, each in frame.locals.items() if name in live}
+
+
+def codegen_update_mutated__in_the_order_of_the_program(codegen, side_effects):
+    statements = []
+    for variable in side_effects.get_modified_vars():
+        if isinstance(variable, ListVariable):
+            statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")
+        elif isinstance(variable, (ConstDictVariable, SetVariable)):
+            if variable.should_reconstruct_all:
+                statements.append(f"{codegen(variable)}.clear()")
+            statements.append(f"{codegen(variable)}.update({variable.reconstruct_contents(codegen)})")
+        else:
+            for name, value in side_effects.written(variable).items():
+                statements.append(variable.write_attribute(codegen, name, value))
+    return statements
+
+
+def codegen_update_mutated__new_objects(codegen, side_effects):
+    """The name in the frame gets a new list, and nobody else does."""
+    statements = []
+    for variable in side_effects.get_modified_vars():
+        if isinstance(variable, (ListVariable, ConstDictVariable, SetVariable)):
+            statements.append(f"{codegen(variable)} = {variable.reconstruct_contents(codegen)}")
+        else:
+            for name, value in reversed(side_effects.written(variable).items()):
+                statements.append(variable.write_attribute(codegen, name, value))
+    return statements[::-1]
+
+
+def codegen_update_mutated__always_cleared(codegen, side_effects):
+    """A dict that only grew loses its other items."""
+    statements = []
+    for variable in side_effects.get_modified_vars():
+        if isinstance(variable, ListVariable):
+            statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")
+        elif isinstance(variable, (ConstDictVariable, SetVariable)):
+            statements.append(f"{codegen(variable)}.update({variable.reconstruct_contents(codegen)})")
+            statements.append(f"{codegen(variable)}.clear()")
+        else:
+            for name, value in reversed(side_effects.written(variable).items()):
+                statements.append(variable.write_attribute(codegen, name, value))
+    return statements[::-1]
+
+
+def codegen_update_mutated__attributes_turned_around(codegen, side_effects):
+    """The objects are in torch's order, and the attributes of each are not."""
+    statements = []
+    for variable in side_effects.get_modified_vars():
+        if isinstance(variable, ListVariable):
+            statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")
+        elif isinstance(variable, (ConstDictVariable, SetVariable)):
+            statements.append(f"{codegen(variable)}.update({variable.reconstruct_contents(codegen)})")
+            if variable.should_reconstruct_all:
+                statements.append(f"{codegen(variable)}.clear()")
+        else:
+            for name, value in side_effects.written(variable).items():
+                statements.append(variable.write_attribute(codegen, name, value))
+    return statements[::-1]
