@@ -145,6 +145,7 @@ def phase_exercises(phase: str) -> list[str]:
 
 BENCH = ("00", "06", "09", "10", "11")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
+LONGEST_PROGRAM = 12  # lines: a longer one is folded, so that the difference stays in sight
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
@@ -264,15 +265,17 @@ class Verdict:
             lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
         return "\n".join(lines)
 
+    def _is_folded(self, name: str, text: str) -> bool:
+        return name in ("program", "in torch") and (bool(self.listing) or text.count("\n") >= LONGEST_PROGRAM)
+
     def html(self) -> str:
         """The verdict as a small table. All text from the student's process is escaped."""
         colour = "#1a7f37" if self.passed else "#bf8700" if self.outcome == NOT_ATTEMPTED else "#cf222e"
         mark = "✓" if self.passed else "✗"
         cell = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
-        folded = ("program", "in torch") if self.listing else ()
         rows = "".join(
             f'<tr style="background:none"><th scope="row" style="{cell};font-weight:600">{name}</th>'
-            f'<td style="{cell}">{_folded(text) if name in folded else _preformatted(text)}</td></tr>'
+            f'<td style="{cell}">{_folded(text) if self._is_folded(name, text) else _preformatted(text)}</td></tr>'
             for name, text in self.rows()
         )
         table = f'<table style="border:0;margin:4px 0">{rows}</table>' if rows else ""

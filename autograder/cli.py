@@ -37,6 +37,7 @@ from .course import (
     printable,
     released_labs,
     set_environment,
+    written_points,
 )
 from .grade import GradingError, Row, grade, students, write_csv
 from .observe import NotGraded
@@ -151,7 +152,9 @@ def check(arguments: argparse.Namespace) -> int:
         out.print("\n".join(map(printable, str(verdict).splitlines())), markup=False)
     worth = points(name)
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
-    out.print(f"\n{earned:g} of {sum(worth.values()):g} points")
+    written = written_points(name)
+    more = f", and up to {written:g} for your written answer" if written else ""
+    out.print(f"\n{earned:g} of {sum(worth.values()):g} points{more}")
     return 0 if all(verdict.passed for verdict in verdicts.values()) else 1
 
 

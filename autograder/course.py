@@ -125,6 +125,14 @@ def points(lab: str) -> dict[str, float]:
     return {check_name(cell): cell["metadata"]["nbgrader"]["points"] for cell in graded}
 
 
+def written_points(lab: str) -> float:
+    """The points of a lab that an instructor gives: those of its written questions."""
+    by_hand = [
+        cell for cell in released(lab)["cells"] if cell["cell_type"] == "markdown" and "nbgrader" in cell["metadata"]
+    ]
+    return sum(cell["metadata"]["nbgrader"].get("points", 0) for cell in by_hand)
+
+
 def exercises(lab: str) -> list[str]:
     """The exercises of a lab, paths of attributes from `rl`, in the notebook's order."""
     return list(_exercises(released_path(lab), released_path(lab).stat().st_mtime_ns))

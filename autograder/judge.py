@@ -122,23 +122,23 @@ _PLAIN_DTYPES = ("float32", "int64")
 
 
 def complexity(tree: Tree) -> tuple[float, ...]:
-    """How hard a case is to read, the most important part first: elements, dimensions, empty tensors, storage offsets, strides
-    that are not contiguous, unusual dtypes, and the sizes of numbers. An empty tensor counts as one element."""
+    """How hard a case is to read, the most important part first: empty tensors, elements, dimensions, storage offsets, strides
+    that are not contiguous, unusual dtypes, and the sizes of numbers."""
     match tree:
         case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
             steps = [step for size, step in zip(sizes, strides) if size != 1]
             plain = [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i, size in enumerate(sizes) if size != 1]
-            odd = (0 in sizes, offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
-            return (max(math.prod(sizes), 1), len(sizes), *odd, 0)
+            odd = (offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
+            return (0 in sizes, math.prod(sizes), len(sizes), *odd, 0)
         case {"dtype": dtype}:
-            return (1, 0, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
+            return (0, 1, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
         case dict() | list() | tuple():
             items = tree.values() if isinstance(tree, dict) else tree
             return tuple(map(sum, zip(*map(complexity, items)))) or (0,) * 7
         case int() | float():
-            return (1, 0, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
+            return (0, 1, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
         case _:
-            return (1, 0, 0, 0, 0, 0, 0)
+            return (0, 1, 0, 0, 0, 0, 0)
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
@@ -374,7 +374,7 @@ class Judge:
         verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = check.show(torch, **found.case) if check.show else ""
-        verdict.oracle = source(check.reference) if check.reference else ""
+        verdict.oracle = source(check.reference) if check.reference and not check.prediction else ""
         verdict.theirs = "" if check.prediction else show(found.theirs)
 
 
@@ -428,7 +428,10 @@ def _hint(check: Check, found: Disagreement) -> str | None:
 def _undefined_name(mine: Tree) -> str | None:
     """A hint for a NameError: most often the notebook was run out of order."""
     if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
-        return f"{mine['message']}: if a cell above defines it, run that first, and then the exercise's cell and this one again"
+        return (
+            f"{mine['message']}: if a cell above defines it, run that first, or import it in a cell. "
+            "Then run the exercise's cell and this one again"
+        )
     return None
 
 

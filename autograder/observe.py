@@ -373,8 +373,16 @@ def agreement(mine: Tree, theirs: Tree) -> str:
         return difference(mine, theirs)
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
-        return f"all {right} entries are right, but others are missing"
-    return f"right up to entry {right} of {len(mine)}"
+        return (
+            f"your {_entries(right)} right, but others are missing" if mine else "entries are missing: yours has none"
+        )
+    return (
+        f"your first {_entries(right)} right, your entry {right + 1} is wrong" if right else "your first entry is wrong"
+    )
+
+
+def _entries(count: int) -> str:
+    return "entry is" if count == 1 else f"{count} entries are"
 
 
 def _tensor_difference(mine: Tree, theirs: Tree, at: str) -> str | None:

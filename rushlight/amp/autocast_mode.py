@@ -57,11 +57,12 @@ def is_eligible(value: Any) -> bool:
 
 
 def cached_cast(dtype: dtype, value: Any) -> Any:
-    """The argument that an autocast kernel passes on: an eligible tensor (`is_eligible`) is cast to this dtype (`Tensor.to`).
+    """The argument that an autocast kernel passes on: an eligible tensor (`is_eligible`) of another dtype is cast to this dtype
+    (`Tensor.to`).
 
-    For a list or tuple, each item is cast in the same way, also in lists within lists, and the result is a new list or
-    tuple. Anything else (tensors that are not eligible, numbers, None) stays as it is. Nothing is cached: each call casts the
-    values that the tensor has now.
+    An eligible tensor that has this dtype already is passed on without a call of `to`. For a list or tuple, each item is cast
+    in the same way, also in lists within lists, and the result is a new list or tuple. Anything else (tensors that are not
+    eligible, numbers, None) stays as it is. Nothing is cached: each call casts the values that the tensor has now.
 
         >>> [x.dtype for x in cached_cast(rl.float16, [rl.ones(2), rl.ones(2, dtype=rl.float64)])]
         [rushlight.float16, rushlight.float64]
@@ -70,7 +71,7 @@ def cached_cast(dtype: dtype, value: Any) -> Any:
     """
     if isinstance(value, (list, tuple)):
         return [cached_cast(dtype, item) for item in value]
-    return value.to(dtype) if is_eligible(value) else value
+    return value.to(dtype) if is_eligible(value) and value.dtype != dtype else value
 
 
 def promote_type(stack: Sequence) -> dtype:

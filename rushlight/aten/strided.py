@@ -58,16 +58,13 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset: int) -> int:
     """Position in the storage, counted in elements, of the element at a multi-index.
 
-    Each dimension contributes its index times its stride, and the first element of the tensor is at
-    `storage_offset`.
-
         >>> element_offset((1, 2), strides=(3, 1), storage_offset=10)
         15
 
     Args:
         index: a list or a tuple, one non-negative int per dimension, within the sizes (not checked).
-        strides: a list or a tuple, one stride per dimension, in elements.
-        storage_offset: in elements.
+        strides: a list or a tuple, one int per dimension: how many elements one step moves.
+        storage_offset: the position of the element whose indices are all 0.
 
     Source: `aten/src/ATen/core/TensorAccessor.h`, `TensorAccessor::operator[]`, one call per dimension.
     """

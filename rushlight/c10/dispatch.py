@@ -424,7 +424,8 @@ def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
 def skip_fallthrough(operator: Operator, key_set: int) -> int:
     """The set without the functionalities for which the operator's entry is `FALLTHROUGH`. The backends stay.
 
-    `operator.entry(key)`, which returns a kernel and a reason, looks up each functionality on the set's highest backend.
+    `operator.entry(key)` returns a kernel and a reason. The key for a functionality is the one on the highest backend of
+    `key_set`: with the backends CPU and Meta, `AutogradMeta` decides about `AutogradFunctionality`, and `AutogradCPU` does not.
 
         >>> key_set = rl.ones(2)._key_set
         >>> keys_in(key_set), keys_in(skip_fallthrough(operators["aten::add.Tensor"], key_set))
@@ -466,9 +467,9 @@ def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
 def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
     """Run the kernel for the highest key of a set: the last step of every call.
 
-    `operator.entry(key)` returns the kernel and a reason. `bind_kernel` makes the kernel callable with the stack. The
-    kernel runs within `traced(line)`, where the line is, for example,
-    `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: `how`, the operator's full name, the key's name.
+    `operator.entry(key)` returns the kernel and a reason. `bind_kernel(kernel, operator, key_set)` makes the kernel callable
+    with the stack. The kernel runs within `traced(line)`, where the line is, for example,
+    `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: `how`, `operator.full_name`, the key's name.
 
         >>> x = rl.ones(2)
         >>> with show_dispatch_trace(): run(operators["aten::add.Tensor"], key_set(DispatchKey.CPU), [x, x, 3], "call").tolist()
@@ -485,8 +486,8 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
         the kernel's result.
 
     Raises:
-        NotImplementedError: the entry is `MISSING`. The message has the operator's full name; `explain_missing` makes one. Nothing
-            is traced then.
+        NotImplementedError: the entry is `MISSING`; `explain_missing(operator, key)` returns the message, which has the operator's
+            full name. Nothing is traced then.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`; `OperatorEntry.h`, `OperatorEntry::lookup`.
     """
@@ -516,8 +517,11 @@ def _indented(line: str):
 def explain_missing(operator: Operator, key: DispatchKey) -> str:
     """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
     entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
-    nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last only raises an error
-    served = f"It is available for these keys: {[k for k, kernel in entries.items() if kernel not in nothing]}"
+    nowhere = (call_mode, autograd_fallback, meta_fallback)  # they pass the call on, or raise an error
+    keys = [
+        k for k, kernel in entries.items() if kernel not in (MISSING, FALLTHROUGH) and kernel.function not in nowhere
+    ]
+    served = f"It is available for these keys: {keys}" if keys else "It has no kernel for any key"
     if key == DispatchKey.Undefined:
         problem = f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps)"
         return f"{problem}, and it has no kernel for calls without tensors. {served}"

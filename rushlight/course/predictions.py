@@ -214,7 +214,8 @@ def kernels_run(program: str) -> list[str]:
     Returns:
         a list with a string for each kernel: the key under which the dispatcher found it, a space, and the operator without its
         overload. A key that falls through has no kernel. Kernels of backends (`CPU`, `Meta`) may call operators themselves. These
-        calls are left out. A composite kernel with an implicit gradient belongs to no backend, so its calls are listed.
+        calls are left out. But the calls of a composite kernel with an implicit gradient are listed, also if it runs under the
+        key of a backend.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call` and `Dispatcher::redispatch`.
     """

@@ -464,7 +464,9 @@ def cached_cast__by_cases(dtype, value):
 def cached_cast__by_map(dtype, value):
     if type(value) in (list, tuple):
         return list(map(functools.partial(cached_cast__by_map, dtype), value))
-    return value.to(dtype=dtype) if rl.autocast_mode.is_eligible(value) else value
+    if not rl.autocast_mode.is_eligible(value) or value.dtype == dtype:
+        return value
+    return value.to(dtype=dtype)
 
 
 def promote_type__by_a_loop(stack):

@@ -61,12 +61,12 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
 @pytest.mark.sweep
 def test_check_gives_the_solved_lab_all_its_points(rushlight, isolated):
     said = rushlight("check", "01a", "--notebook", "solutions/01a_views/01a_views.ipynb")
-    assert "26 of 26 points" in said
+    assert "28 of 28 points" in said
 
 
 @pytest.mark.sweep
 def test_check_gives_the_untouched_lab_none(rushlight, isolated):
-    assert "0 of 26 points" in rushlight("check", "01a", "--notebook", "labs/01a_views/01a_views.ipynb", code=1)
+    assert "0 of 28 points" in rushlight("check", "01a", "--notebook", "labs/01a_views/01a_views.ipynb", code=1)
 
 
 def test_conda_and_pip_install_the_same_packages(root):

@@ -89,7 +89,6 @@ def test_a_case_can_be_replayed(judge, strides):
 IN_ORDER = [
     {"x": tensor([])},
     {"x": tensor([1])},
-    {"x": tensor([0])},
     {"x": tensor([1, 1])},
     {"x": tensor([2], dtype="float32")},
     {"x": tensor([2], dtype="int32")},
@@ -103,6 +102,8 @@ IN_ORDER = [
     {"x": tensor([3]), "y": tensor([1])},
     {"x": tensor([2, 2], [1, 2])},
     {"x": tensor([2, 3])},
+    {"x": tensor([0])},
+    {"x": tensor([1, 0, 4])},
 ]
 
 
@@ -393,8 +394,10 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
 
     right = predictions.backward_order("exp")
     answers = {
-        "right up to entry 1 of 2": ["SumBackward0", "ExpBackward0"],
-        "all 2 entries are right, but others are missing": right[:2],
+        "your first entry is wrong": ["ExpBackward0", "SumBackward0"],
+        "your first entry is right, your entry 2 is wrong": ["SumBackward0", "ExpBackward0"],
+        "your 2 entries are right, but others are missing": right[:2],
+        "entries are missing: yours has none": [],
         "yours raises TypeError": 3,
         "yours raises KeyError": None,
     }
@@ -403,7 +406,7 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
         verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
         restore(predictions.backward_order)
         assert verdict.outcome == DISAGREED and words in verdict.message
-        assert "AccumulateGrad" not in str(verdict)
+        assert "AccumulateGrad" not in str(verdict) and not verdict.oracle
 
 
 def _saying(prediction):

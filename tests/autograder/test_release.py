@@ -58,8 +58,8 @@ def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01a", "--no-open")
     sample.fill(released, answers)
     nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
-    assert "26 of 26 points" in rushlight(course, "check", "01a")
-    assert "9 / 9" in rushlight(course, "status")
+    assert "28 of 28 points" in rushlight(course, "check", "01a")
+    assert "10 / 10" in rushlight(course, "status")
 
 
 OPENED = """
@@ -81,7 +81,7 @@ def opened(name):
 @pytest.mark.sweep
 def test_an_untouched_lab_earns_nothing_there(course, isolated):
     said = rushlight(course, "check", "01a", "--notebook", f"labs/{LAB}/{LAB}.ipynb")
-    assert said.splitlines()[-1] == "0 of 26 points"
+    assert said.splitlines()[-1] == "0 of 28 points, and up to 4 for your written answer"
 
 
 @pytest.mark.sweep
@@ -92,7 +92,10 @@ def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, releas
         exercise.source = f"{exercise.source[:stub]}    return opened({name!r})(*locals().values())\n"
     released.cells.insert(1, nbformat.v4.new_code_cell(OPENED))
     nbformat.write(released, course / "work" / "hostile.ipynb")
-    assert rushlight(course, "check", "01a", "--notebook", "work/hostile.ipynb").splitlines()[-1] == "0 of 26 points"
+    assert (
+        rushlight(course, "check", "01a", "--notebook", "work/hostile.ipynb").splitlines()[-1]
+        == "0 of 28 points, and up to 4 for your written answer"
+    )
 
 
 def test_a_folder_that_exists_is_left_alone(course):

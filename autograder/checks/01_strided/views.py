@@ -102,8 +102,14 @@ def transpose(xp, x, dim0, dim1):
     return viewed(x, x.transpose, dim0, dim1)
 
 
-@with_tensor
-def _orders(draw, st, sizes):
+@drawing
+def _orders(draw, st):
+    """All sizes differ and are more than 1, so that the smallest case shows where each dimension comes from."""
+    sizes = draw(st.permutations([2, 3, 4, 5]))[: draw(st.integers(0, 4))]
+    memory = draw(st.permutations(range(len(sizes))))  # the dimensions by their strides, the largest first
+    steps = dict(zip(memory, tensor([sizes[d] for d in memory])["tensor"]["strides"]))
+    strides = [steps[d] * draw(st.sampled_from([1, 1, 1, 2, 0])) for d in range(len(sizes))]
+    x = tensor(sizes, strides, draw(st.integers(0, 3)), draw(st.sampled_from(["int64", "float32", "bool"])))
     dims = list(draw(st.permutations(range(len(sizes)))))
     dims = [d - len(sizes) if draw(st.booleans()) else d for d in dims]
     # one fault at a time, because the order of the tests is free
@@ -114,7 +120,7 @@ def _orders(draw, st, sizes):
         dims[0] = dims[1]
     elif fault == "beyond" and dims:
         dims[-1] = draw(st.sampled_from([len(sizes), -len(sizes) - 1]))
-    return {"dims": dims}
+    return {"x": x, "dims": dims}
 
 
 @program(
@@ -127,6 +133,7 @@ def _orders(draw, st, sizes):
         (tensor([2, 3]), [0, 2]), (tensor([2, 3]), [0, -3]), (tensor([2, 3, 4]), [0, 0, 5]),
         (tensor([2, 3, 4]), [5, 0, 0]), (tensor([], []), []), (tensor([], []), [0]), (tensor([2]), []),
         (tensor([2]), [0, 0]), (tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1), [3, -1, 0, -3, 1]),
+        (tensor([2, 0, 3]), [2, 0, 1]), (tensor([1, 0, 0, 4]), [1, -2, 0, -1]),
     ),
     hint=lambda case, mine, theirs: (
         None

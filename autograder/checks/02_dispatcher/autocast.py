@@ -45,14 +45,32 @@ _VALUES = [
     "autocast_mode.cached_cast",
     cases=drawn(to=["float16", "float32"], values=_values),
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
+    disposable=True,
+    hint=explained(calls="a tensor that has the dtype already is passed on without a call"),
 )
 def cast(xp, to, values):
-    return _casts(xp, partial(xp.autocast_mode.cached_cast, getattr(xp, to)), values)
+    function = partial(xp.autocast_mode.cached_cast, getattr(xp, to))
+    return _casts(xp, function, values) | {"calls": _calls_for_two(xp, to, lambda x: function([x, x]))}
 
 
 @cast.oracle
 def _(torch, to, values):
-    return _casts(torch, lambda value: torch.amp.autocast_mode._cast(value, "cpu", getattr(torch, to)), values)
+    """The casts of `custom_fwd`, and the calls of a kernel of autocast with two tensors."""
+    found = _casts(torch, lambda value: torch.amp.autocast_mode._cast(value, "cpu", getattr(torch, to)), values)
+    loss = partial(torch.nn.functional.mse_loss, reduction="none")
+    kernel = {"float16": torch.mm, "float32": loss}[to]  # of either policy
+    with torch.autocast("cpu", dtype=torch.float16):
+        return found | {"calls": _calls_for_two(torch, to, lambda x: kernel(x, x))}
+
+
+def _calls_for_two(xp, to, cast):
+    """The casts that are called for two tensors, which have this dtype or another one."""
+    found = {}
+    for kind in ("float16", "float32"):
+        x = example(xp, "cpu", kind).reshape(1, 1)
+        _, names = _called(xp, lambda: cast(x))  # noqa: B023
+        found["the same dtype" if kind == to else "another dtype"] = names.count("aten::to")
+    return found
 
 
 def _casts(xp, cast, values):

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 
 from ...check import program
-from ..cases import defaults, drawing, drawn, is_torch, rows, several, when, words
+from ..cases import defaults, drawing, drawn, field, first_apart, is_torch, rows, several, when, words
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import (
     MASK,
@@ -373,6 +373,25 @@ _MODE_STACKS = [
 ]  # fmt: skip
 _moded = defaults(kernels=[], modes=[], stack=[["cpu"], None, 0], include=[], exclude=[], elsewhere=False)
 _ONE_KERNEL = [["CPU", "keyset"]]
+_MODE_HINTS = {
+    "included": "while the method runs, the key `Python` is included only if another mode is active",
+    "excluded": "while the method runs, the keys above `Python` are excluded",
+    "after": "afterwards, also if a method raises, the modes and the keys are as before",
+}
+
+
+def _hint_for_modes(case, mine, theirs):
+    """Which promise of the contract the first difference breaks, as far as the log says it."""
+    if first_apart(mine, theirs) in ("within", "after"):
+        return _MODE_HINTS["after"]
+    logs = zip(field(mine, "log") or [], field(theirs, "log"))
+    pair = next((pair for pair in logs if pair[0] != pair[1]), ("", ""))
+    if not all(isinstance(line, str) and "while its method runs" in line for line in pair):
+        return None
+    same = len({line.partition(", excluded ")[0] for line in pair}) == 1
+    return _MODE_HINTS["excluded" if same else "included"]
+
+
 _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView", "redispatch"]]
 
 
@@ -397,6 +416,7 @@ _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView
         for modes in (["on"], ["on", "other"], ["interrupt"])
     ],
     disposable=True,
+    hint=_hint_for_modes,
 )  # fmt: skip
 def moded(xp, kernels, modes, stack, include, exclude, elsewhere):
     run = partial(_in_modes, xp, kernels, modes, unpack(xp, stack), include, exclude)

@@ -189,7 +189,8 @@ def mode(xp, overload, number, kind, log):
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             call = f"{str(func).partition('.')[2]}, types {types}, {arguments_text(xp, args, kwargs)}"
-            log.append(f"mode {number}: {call} in a {type(args).__name__}, {thread(xp)}")
+            log.append(f"mode {number}: {call} in a {type(args).__name__}")
+            log.append(f"mode {number}, while its method runs: {thread(xp)}")
             if kind in ("raise", "interrupt"):
                 raise KeyError("the mode's") if kind == "raise" else Interrupt
             if kind == "refuse":

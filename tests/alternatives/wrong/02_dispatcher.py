@@ -486,17 +486,24 @@ def call_mode__hands_on_not_implemented(operator, *args, **kwargs):
 def cached_cast__casts_float64_too(dtype, value):
     if isinstance(value, (list, tuple)):
         return [cached_cast__casts_float64_too(dtype, item) for item in value]
-    return value.to(dtype) if hasattr(value, "dtype") and value.dtype.is_floating_point else value
+    floating = hasattr(value, "dtype") and value.dtype.is_floating_point
+    return value.to(dtype) if floating and value.dtype is not dtype else value
 
 
 def cached_cast__only_what_is_no_list(dtype, value):
-    return value.to(dtype) if rl.autocast_mode.is_eligible(value) else value
+    return value.to(dtype) if rl.autocast_mode.is_eligible(value) and value.dtype is not dtype else value
+
+
+def cached_cast__calls_for_every_tensor(dtype, value):
+    if isinstance(value, (list, tuple)):
+        return [cached_cast__calls_for_every_tensor(dtype, item) for item in value]
+    return value.to(dtype) if is_eligible(value) else value
 
 
 def cached_cast__casts_everything(dtype, value):
     if isinstance(value, (list, tuple)):
         return [cached_cast__casts_everything(dtype, item) for item in value]
-    return value.to(dtype) if isinstance(value, rl.Tensor) else value
+    return value.to(dtype) if isinstance(value, rl.Tensor) and value.dtype is not dtype else value
 
 
 def promote_type__the_widest_of_all(stack):
@@ -680,7 +687,7 @@ _casts = {}
 def cached_cast__keeps_what_it_cast(dtype, value):
     if isinstance(value, (list, tuple)):
         return [cached_cast__keeps_what_it_cast(dtype, item) for item in value]
-    if not is_eligible(value):
+    if not is_eligible(value) or value.dtype is dtype:
         return value
     if (id(value), dtype) not in _casts:
         _casts[id(value), dtype] = value, value.to(dtype)
@@ -870,7 +877,7 @@ def handled_by_a_mode(state, excluded, operator, args, kwargs):
 def cached_cast__keeps_casts_of_parameters(dtype, value):
     if isinstance(value, (list, tuple)):
         return [cached_cast__keeps_casts_of_parameters(dtype, item) for item in value]
-    if not is_eligible(value):
+    if not is_eligible(value) or value.dtype is dtype:
         return value
     return cached_cast__keeps_what_it_cast(dtype, value) if value.requires_grad else value.to(dtype)
 
