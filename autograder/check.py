@@ -146,6 +146,7 @@ def phase_exercises(phase: str) -> list[str]:
 BENCH = ("00", "06", "09", "10", "11")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 LONGEST_PROGRAM = 12  # lines: a longer one is folded, so that the difference stays in sight
+MANY_LINES = 40  # of a verdict: a long case then comes last
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
@@ -255,6 +256,8 @@ class Verdict:
             rows += [("hint", self.hint)] if self.hint else []
             replay = f'check("{self.check}", case={self.case!r})'
             rows += [("replay", replay)] if len(replay) < LONGEST_REPLAY else []
+        if sum(text.count("\n") for _, text in rows) > MANY_LINES:  # the difference and the hint, then the long case
+            rows.sort(key=lambda row: row[0] in ("case", "program", "in torch"))
         return rows
 
     def __str__(self) -> str:

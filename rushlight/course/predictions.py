@@ -357,7 +357,8 @@ def kernels_and_buffers(program: str) -> list[str]:
         order, then the bytes of all buffers that the wrapper allocates for this call, with one space between any two. A library
         call has one operator, `mm` for `@`. In a kernel, `+` is `add`, `/` is `div` and `-x` is `neg`. The bytes are 0 if all
         results take over the memory of earlier buffers. The arguments of the function are never overwritten. On the CPU, the
-        loop nests between two library calls are in one kernel.
+        loop nests between two library calls are in one kernel. Two nests that read the same tensor in the same loops run
+        together, where the first of them has to run.
 
     Source: `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`; `torch/_inductor/codegen/wrapper.py`, `AllocateLine`.
     """

@@ -149,7 +149,8 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
     - `call_function`, by its target:
       - a function of Python's module `operator` (its `__module__` is `_operator`) whose `__name__` is in `FORMATS`:
         `v = x + y`. `FORMATS` has a format for each, `{} + {}`;
-      - a function of `operator` whose name is in `IN_PLACE`: `x += y;  v = x`, with two spaces;
+      - a function of `operator` whose name is in `IN_PLACE`: `x += y;  v = x`, with two spaces. `IN_PLACE` has the format of the
+        first statement, `{} += {}`, or, for `setitem`, which has three operands, `{}[{}] = {}`;
       - `getattr` with two arguments, if the second is a string that is an identifier: `v = x.shape`;
       - any other function: `v = rushlight.relu(x)`. Its name is `scope.add_global(qualified_name(target), target)`.
 

@@ -23,10 +23,10 @@ from rushlight.library import OpOverload, OpOverloadPacket
 def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
     """Erase the nodes without users: `Graph.eliminate_dead_code`.
 
-    A node stays if it has users, or if it is impure: `node.is_impure()`. A given function `is_impure_node(node)` decides instead of
-    `node.is_impure()`, also for placeholders and the output. Nodes that are only used by erased nodes are erased too.
-    `graph.erase_node(node)` erases a node without users. First, check the graph with `graph.lint()`, because the pass relies on
-    nodes being defined before they are used.
+    A node stays if it has users, or if it is impure: `node.is_impure()`. A function `is_impure_node(node)`, if it is not None,
+    decides instead of `node.is_impure()`, also for placeholders and the output. Nodes that are only used by erased nodes are
+    erased too. `graph.erase_node(node)` erases a node without users. First, check the graph with `graph.lint()`, because the pass
+    relies on nodes being defined before they are used.
 
     Returns:
         whether a node was erased.
@@ -102,8 +102,9 @@ def common_subexpressions(graph: Graph) -> Graph:
     - their targets are equal, and the `fingerprint(...)` of their `args` and `kwargs` too, with each node replaced by its copy
       (`map_arg(a, fn)` replaces each node in `a` by `fn(node)`). Their `op` may be compared too: torch runs this pass on graphs in
       which all these nodes are `call_function`s;
-    - there is no write in between: `is_mutation(node)` is false for the node itself and for all nodes after the earlier one, also
-      for those that are always copied. After a write, later nodes are compared with nodes after the write only.
+    - there is no write in between: `is_mutation(node)` is false for the later node and for all nodes between the two, also for
+      nodes that are always copied. So after a write, a node is compared only with the nodes since this write. The write itself
+      is one of them.
 
     These nodes are always copied, and never used for another node: placeholders, `get_attr` nodes and the output; nodes for which
     `is_random(node)` is true; and nodes in `share_memory_with_output(graph)`, because two results must not become one tensor.

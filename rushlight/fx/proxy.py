@@ -42,7 +42,8 @@ def create_arg(tracer: TracerBase, a: Any) -> Any:
     """The argument of a node for the argument `a` of a recorded call.
 
     - For a Proxy it is the proxy's node. For an object with a method `__fx_create_arg__`, it is the result of this method, which
-      takes the tracer. (A list, tuple or dict with this method may follow its own rule instead.)
+      takes the tracer. (If a list, tuple or dict has this method, the result of the method and the result of the rules below are
+      both right.)
     - For a tuple, list, slice or range it is a new object of the same kind, with `tracer.create_arg(item)` for each item, or for
       start, stop and step. A subclass may override `create_arg`. A named tuple (a tuple with `_fields`) keeps its type. A
       tuple of another derived class keeps it too, or becomes a plain tuple. A list of a derived class becomes a plain list.

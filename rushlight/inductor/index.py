@@ -125,11 +125,18 @@ class Index:
         return all(isinstance(term, Symbol) for term, _ in self.terms)
 
     def __str__(self) -> str:
-        parts = [str(term) if coefficient == 1 else f"{coefficient}*{term}" for term, coefficient in self.terms]
+        parts = [_product(term, coefficient) for term, coefficient in self.terms]
         return " + ".join(parts + ([str(self.offset)] if self.offset or not parts else []))
 
 
 ZERO = Index()
+
+
+def _product(term: Term, coefficient: int) -> str:
+    """A term times its coefficient as Python reads it: `4*((i0)%2)`, because `4*(i0)%2` is another number."""
+    if coefficient == 1:
+        return str(term)
+    return f"{coefficient}*({term})" if isinstance(term, Division) else f"{coefficient}*{term}"
 
 
 def _sum(counts: dict[Term, int], offset: int) -> Index:

@@ -191,6 +191,9 @@ class Pointwise:
     dtype: dtype
     inner: Callable[[Sequence[Index]], Expr]
 
+    def __post_init__(self) -> None:
+        self.sizes = tuple(self.sizes)
+
 
 @dataclass(eq=False)
 class Reduction:
@@ -201,6 +204,9 @@ class Reduction:
     inner: Callable[[Sequence[Index], Sequence[Index]], Expr]
     reduced_sizes: tuple[int, ...]
     kind: str
+
+    def __post_init__(self) -> None:
+        self.sizes, self.reduced_sizes = tuple(self.sizes), tuple(self.reduced_sizes)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class TensorBox:
         if key not in self.loaded:
             value = self.value
             if isinstance(value, Pointwise):
-                found = value.inner(key)
+                found = value.inner(list(key))
             elif isinstance(value, View) and (value.strides is None or not value.base.is_realized):
                 found = value.base.load(tuple(value.reindex(key)))
             else:
@@ -186,10 +186,11 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
 
     Returns:
         a `Pointwise(sizes, dtype, inner)` with the sizes to which all operands broadcast (`broadcast_shapes(*shapes)`) and the
-        dtype of the result. `inner(indices)`, with one `Index` for each of `sizes`, gives the element there, an `Expr`:
-        `ir.op(name, *values, dtype=dtype)` of the operands' values in the dtype of the computation: `ir.cast(element, dtype)` of a
-        loaded element, `ir.constant(number, dtype)` of a number. Dimensions are matched from the last one; a dimension of size 1
-        of an operand has the index `ZERO`.
+        dtype of the result. `inner(indices)` takes a list of one `Index` for each of `sizes` and gives the element there, an
+        `Expr`: `ir.op(name, *values, dtype=dtype)`, where the argument `dtype` may be None, too. The values are those of the
+        operands in the dtype of the computation, `computed`: `ir.cast(element, computed)` of a loaded element,
+        `ir.constant(number, computed)` of a number. Dimensions are matched from the last one; a dimension of size 1 of an operand
+        has the index `ZERO`.
 
     >>> graph = rl.aot.make_fx(lambda x, y: x + y)(rl.ones(2, 3), rl.ones(3))
     >>> (nest,) = rl.inductor.graph.lower(graph).operations

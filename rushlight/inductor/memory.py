@@ -233,10 +233,11 @@ def plan(program: Program) -> Plan:
     sizes = {name: (str(each.dtype), each.nbytes) for name, each in program.layouts.items() if name not in kept}
     written = {name for _, writes in steps for name in writes}
     empty = [name for name in sizes if name not in written]  # buffers without elements: no step writes them
-    lines = [("allocate", name) for name in empty] + call_lines(steps, kept, outputs, updates)
+    lines = [("allocate", name) for name in empty]
+    lines += map(tuple, call_lines(steps, kept, outputs, updates))
     if steps:
         nbytes = {name: size for name, (_, size) in sizes.items()}
-        lines = plan_reuse(lines, sizes, bytes_alive(steps, nbytes, outputs))
+        lines = [*map(tuple, plan_reuse(lines, sizes, bytes_alive(steps, nbytes, outputs)))]
     return assign_memory(lines, program, outputs)
 
 

@@ -60,11 +60,11 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
         extern_kernels.addmm(arg2_1, arg0_1, reinterpret_tensor(arg1_1, (20, 50), (1, 20), 0), alpha=1, beta=1, out=buf0)
         buf4 = torch.ops.aten.sort.stable(buf0, stable=False, dim=1, descending=False)
 
-    Each call is one indented line. The operator is the dotted name in the text, which begins with `extern_kernels.`, in either
-    form, or with `torch.ops.`, in the second. The operands are the names of the tensors that it reads, in order, also keyword
-    arguments: `arg`, a number, `_`, a number, or `buf` and a number. For a `reinterpret_tensor`, which is a view, the operand is
-    its base. A tensor that is passed twice is named twice, and lists, such as `[arg1_1, None]`, are looked through. The result, the
-    name after `out=` or before ` = `, is not an operand.
+    Each call is one indented line. The operator is the dotted name in the text. In the first form the name begins with
+    `extern_kernels.`, in the second form with `extern_kernels.` or `torch.ops.`. The operands are the names of the tensors that it
+    reads, in order, also keyword arguments: `arg`, a number, `_`, a number, or `buf` and a number. For a `reinterpret_tensor`,
+    which is a view, the operand is its base. A tensor that is passed twice is named twice, and lists, such as `[arg1_1, None]`,
+    are looked through. The result, the name after `out=` or before ` = `, is not an operand.
 
     >>> extern_calls("    extern_kernels.mm(buf1, reinterpret_tensor(arg1_1, (64, 600), (1, 64), 0), out=buf2)")
     [('extern_kernels.mm', ['buf1', 'arg1_1'], 'buf2')]
@@ -221,8 +221,9 @@ def kernel_reductions(source: str) -> list[str]:
 def bytes_moved(text: str) -> list[tuple[str, int]]:
     """For each call of a kernel in a module, in order: its name and the bytes that it has to move between memory and processor.
 
-    Every argument is moved as a whole: it is read once if its pointer is `const`, and written once if not. An argument named
-    `in_out_ptr` is both read and written. The kernel's C++ has types and names, in the order of the arguments of the call:
+    Every argument counts as a whole: as read once if its pointer is `const`, and as written once if not, however many loops of the
+    kernel use it. An argument named `in_out_ptr` counts as both read and written. The kernel's C++ has types and names, in the
+    order of the arguments of the call:
 
         cpp_fused_add_0 = async_compile.cpp_pybinding(['float*', 'const float*'], r'''
         #include <torch/csrc/inductor/cpp_prefix.h>
@@ -283,7 +284,8 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
 
     A lambda is called `<lambda>`.
 
-    A line with a version, such as `0/1`, is a reason: (version, argument, what, expected, actual), all strings. There are
+    A line with a version, such as `0/1`, is a reason: (version, argument, what, expected, actual), all strings. The first number of
+    a version is that of the compiled function, and the second counts its compilations. There are
     - `tensor 'x' size mismatch at index 0. expected 4, actual 5`: ("0/1", "x", "size", "4", "5"). The same with `stride`, and,
       without `at index 0`, with `rank` and with `dtype`, whose values are names such as Float;
     - `tensor 'x' requires_grad mismatch. expected requires_grad=0`: ("0/1", "x", "requires_grad", "0", None), because the line does

@@ -31,8 +31,9 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
 
     - If the second nest reads a buffer that the first writes, every such read has the index expression of the write.
     - If the second nest writes a buffer that the first reads, every such read has the index expression of the write. (Otherwise
-        the second nest overwrites an element before the first has read it.)
-    - The nests do not write to the same buffer.
+        the second nest overwrites an element before the first has read it. For example, the program ends in `x.copy_(y)`, because
+        it wrote to its argument `x`.)
+    - The nests do not write to the same buffer. (In torch, those of a `cat` do: each writes its part of the result.)
 
     Buffers that both nests only read do not matter. It does not matter either whether a nest reduces (its `kind`): the result of
     a reduction is complete after its loop over a row, and `inner_loops` puts the nests that read it into a later loop. Index

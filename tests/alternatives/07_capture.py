@@ -316,6 +316,17 @@ def eliminate_dead_code__again_and_again(graph, is_impure_node=None):
         any_erased = True
 
 
+def eliminate_dead_code__with_a_default(graph, is_impure_node=None):
+    graph.lint()
+    stays = is_impure_node or (lambda node: node.is_impure())
+    dead = False
+    for node in list(graph.nodes)[::-1]:
+        if not node.users and not stays(node):
+            graph.erase_node(node)
+            dead = True
+    return dead
+
+
 def eliminate_dead_code__marking_what_lives(graph, is_impure_node=None):
     graph.lint()
     alive = set()

@@ -432,7 +432,7 @@ def pointwise__with_a_function_for_each_operand(name, operands, dtype=None):
         return ir.cast(operand.load(chosen), common)
 
     return Pointwise(
-        sizes=tuple(sizes),
+        sizes=list(sizes),
         dtype=common if dtype is None else dtype,
         inner=lambda indices: ir.op(name, *[value(each, indices) for each in operands], dtype=dtype or common),
     )
@@ -477,10 +477,10 @@ def reduction__with_places(kind, operand, dims, keepdim, dtype=None):
         return ir.cast(operand.load(full), operand.dtype if dtype is None else dtype)
 
     return Reduction(
-        sizes=tuple(sizes),
+        sizes=sizes,
         dtype=operand.dtype if dtype is None else dtype,
         inner=inner,
-        reduced_sizes=tuple(operand.sizes[dim] for dim in gone),
+        reduced_sizes=[operand.sizes[dim] for dim in gone],
         kind=kind,
     )
 

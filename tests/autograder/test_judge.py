@@ -25,6 +25,7 @@ from autograder.check import (
     MALFORMED,
     TIMED_OUT,
     UNSTABLE,
+    Verdict,
     exercise_of,
     find,
     function_of,
@@ -411,3 +412,14 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
 
 def _saying(prediction):
     return lambda program: {}[program] if prediction is None else prediction
+
+
+def test_a_verdict_shows_a_long_case_after_the_difference_and_the_hint():
+    def names(text):
+        verdict = Verdict(
+            "a.check", DISAGREED, case={"text": text}, program="p", mine="1", theirs="2", message="m", hint="h"
+        )
+        return [name for name, _ in verdict.rows()]
+
+    assert names("one\n")[:2] == ["case", "program"]
+    assert names("line\n" * 100) == ["yours", "torch's", "differs", "hint", "replay", "case", "program"]

@@ -94,3 +94,9 @@ def test_a_stride_is_known_only_of_a_variable_that_is_in_no_quotient():
     assert index.stride_of(Index.of(i) * 5 + j, i) == 5
     assert index.stride_of(Index.of(i) * 5, j) == 0
     assert index.stride_of(both, j) is None and index.stride_of(both, i) is None
+
+
+def test_the_text_of_an_index_is_python_for_the_same_number():
+    one = Index.of(Remainder(Index.of(i) + j, 2)) * 12 + Quotient(Index.of(j) * 3, 2) + Index.of(i) * 5 + 7
+    for point in points([i, j]):
+        assert eval(str(one), {symbol.name: value for symbol, value in point.items()}) == index.evaluate(one, point)

@@ -183,3 +183,20 @@ def test_a_graph_of_symbolic_sizes_is_refused_in_one_line():
         graph = rl.aot.make_fx(lambda x: x + 1)(rl.ones(3))
         next(iter(graph.graph.nodes)).meta["val"] = 3
         lower(graph)
+
+
+def test_the_sizes_of_loops_may_be_lists_and_their_indices_are_lists(monkeypatch):
+    from rushlight.inductor import ir, lowerings_pointwise
+
+    seen = []
+
+    def doubled(name, operands, dtype=None):
+        def inner(indices):
+            seen.append(type(indices))
+            return ir.op(name, *(each.load(indices) for each in operands))
+
+        return ir.Pointwise([*operands[0].sizes], operands[0].dtype, inner)
+
+    monkeypatch.setattr(lowerings_pointwise, "pointwise", doubled)
+    graph = lower(rl.aot.make_fx(lambda x: (x + x).maximum(x))(rl.zeros(2, 3)))
+    assert graph.operations[-1].dtype is rl.float32 and set(seen) == {list}
