@@ -57,12 +57,17 @@ def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tupl
 def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The dimensions of a loop, the fastest first, in the order that they have in the operands' memory.
 
-    The order begins row-major: the last dimension first. Then, from the second to the last in this order, each dimension
-    is moved towards the front past every one that is slower. The first operand that has strides other than 0 in both of two
-    dimensions compares them. The smaller stride is faster. If the strides are equal, the dimension with the larger size is
-    slower if it comes before the other in the order. Otherwise this operand cannot tell, and the next one decides. A moving
-    dimension passes over those that no operand can tell apart from it, and stops at the first that is faster than it. Only
-    with a slower dimension does it swap positions.
+    The order begins row-major: the last dimension first. Then, from the second to the last position of this order, the
+    dimension at this position moves towards the front. It is compared with each dimension before it, the nearest first:
+
+    - If the other dimension is slower, the two swap positions. The dimensions between them stay where they are.
+    - If the other dimension is faster, the move ends.
+    - If no operand can tell the two apart, nothing changes, and the comparison with the next one follows.
+
+    To compare two dimensions, ask the operands in turn. An operand with stride 0 in one of the two cannot tell. Otherwise, the
+    dimension with the smaller stride is faster. If the strides are equal and the size of the other dimension is larger than the
+    size of the moving one, the other dimension is slower. In all other cases of equal strides this operand cannot tell. The
+    first operand that can tell decides.
 
     Args:
         sizes: of the loop; a tuple or a list.

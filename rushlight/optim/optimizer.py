@@ -313,8 +313,8 @@ def sgd(
             is replaced by a new tensor that shares no memory with the gradient. With `momentum` 0 the list is not used, and
             may be empty.
 
-    The gradients are not changed. It is called while no graph is recorded. PyTorch uses `add`, `mul` and similar operators, with
-    `alpha`, in this order. Use the same ones, so that the results agree to the last digits.
+    The gradients are not changed. It is called while no graph is recorded. PyTorch computes the lines in
+    this order, with `add`, `mul` and similar operators and their `alpha`. If you use other operators, the last digits may differ.
 
     >>> p, b = rl.tensor([1.0]), rl.tensor([10.0])
     >>> options = {"dampening": 0, "weight_decay": 0, "nesterov": False, "maximize": False}
@@ -414,8 +414,7 @@ def adam(
         max_exp_avg_sqs: a list of that length too if `amsgrad`; otherwise it is not used, and may be empty.
 
     The gradients are not changed. It is called while no graph is recorded. Values that depend only on t are computed with Python
-    numbers, values of the parameter's size with tensors: m by `lerp`, v by `addcmul`, p by `addcdiv`. So the results agree with
-    PyTorch's to the last digits.
+    numbers, values of the parameter's size with tensors. If you use other operators than PyTorch, the last digits may differ.
 
     >>> p, m, v, t = rl.ones(1), rl.zeros(1), rl.zeros(1), rl.zeros(())
     >>> options = {"weight_decay": 0, "amsgrad": False, "maximize": False, "decoupled_weight_decay": False}

@@ -103,6 +103,19 @@ def _loops(draw, st):
     return {"sizes": shape, "operand_strides": operands}
 
 
+def _about_order(case, mine, theirs):
+    if len(case["sizes"]) > 2:
+        return (
+            "each dimension swaps with every slower one on its way; one that no operand can tell apart from it is passed over,"
+            " and stays in its position"
+        )
+    if any(0 in strides for strides in case["operand_strides"]):
+        return "an operand that has stride 0 in one of two dimensions does not decide their order"
+    if any(len({*strides}) < len(strides) for strides in case["operand_strides"]):
+        return "with equal strides, the larger size is slower only if it comes first in the order; otherwise ask the next operand"
+    return None
+
+
 @program(
     "memory_formats.reorder_dimensions",
     cases=_loops,
@@ -123,10 +136,7 @@ def _loops(draw, st):
         ([1, 1, 1, 2, 3], [[1, 0, 2, 1, 2], [1, 3, 0, 3, 2]]), ([2, 2, 2, 2, 2], [[0, 0, 16, 8, 1], [3, 3, 1, 4, 1]]),
         ([2, 2], [[300, 300]]),
     ),
-    hint=when(
-        lambda case: any(0 in strides for strides in case["operand_strides"]),
-        "an operand that has stride 0 in one of two dimensions does not decide their order",
-    ),
+    hint=_about_order,
 )  # fmt: skip
 def strides_of_a_result(xp, sizes, operand_strides):
     order = lists_too(xp.memory_formats.reorder_dimensions, sizes, operand_strides)
@@ -181,8 +191,10 @@ def _in_use(sizes, operand_strides):
         ([2, 1, 2, 1, 2], [[1, 9, 2, 9, 4], [4, 9, 8, 9, 16]]), ([2, 4, 2], [[1, 2, 4]]), ([2, 2, 2], [[1, 3, 6]]),
         ([300, 2], [[1, 300]]),
     ),
-    hint=when(
-        lambda case: len(case["operand_strides"]) > 1, "every operand must continue, or two dimensions stay apart"
+    hint=lambda case, mine, theirs: (
+        "a dimension of size 1 joins whatever its stride is, and leaves its stride to the next one that joins"
+        if 1 in case["sizes"]
+        else "every operand must continue, or two dimensions stay apart" if len(case["operand_strides"]) > 1 else None
     ),
 )  # fmt: skip
 def joined(xp, sizes, operand_strides):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from ...check import program
-from ..cases import drawing, rows, tensor, when
+from ..cases import drawing, rows, tensor
 from .operands import FLOATING, NUMERIC, dense, f16, f32, f64, i32, i64, products, u8
 
 _PRODUCTS = rows(
@@ -92,7 +92,13 @@ def _addmm_edges():
     "linear_algebra.addmm_out",
     cases=_scaled_products,
     edges=[*_addmm_edges()],
-    hint=when(lambda case: case["nan"], "with beta 0 self is not read, not even multiplied by 0: NaN times 0 is NaN"),
+    hint=lambda case, mine, theirs: (
+        "with beta 0 self is not read, not even multiplied by 0: NaN times 0 is NaN"
+        if case["nan"]
+        else "self is out here: what is written before self is read is lost"
+        if case["own"]
+        else None
+    ),
 )
 def addmm(xp, bias, mat1, mat2, beta, alpha, nan, transposed, own):
     bias, out = _written(xp, bias, mat1, mat2, nan, transposed, own)

@@ -15,6 +15,8 @@ from .trees import mostly
 
 
 def _about_order(case, mine, theirs):
+    if "error" in mine and case["count"] is None:
+        return "the sampler is endless: each request for a list takes batch_size indices, and no index is taken earlier"
     if not (isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs)):
         return None
     if mine[0] != theirs[0]:
@@ -52,11 +54,15 @@ def _about_order(case, mine, theirs):
     hint=_about_order,
 )  # fmt: skip
 def batchings(xp, count, given, batch_size, drop_last, asked):
-    taken = []
+    taken, seen = [], []
 
     def sampler():
         for i in itertools.count() if count is None else range(count):
             taken.append(i)
+            if count is None and len(taken) > (len(seen) + 1) * batch_size:  # otherwise `list(sampler)` would never end
+                raise RuntimeError(
+                    f"indices taken: {len(taken)}; lists requested: {len(seen)}; batch_size: {batch_size}"
+                )
             yield {"words": f"word {i}", "none": None, "odd": (-1, "", (), False)[i % 4]}.get(given, i)
 
     class Sized:  # it draws an index only when it is asked, as `RandomSampler` does
@@ -66,7 +72,7 @@ def batchings(xp, count, given, batch_size, drop_last, asked):
     source = Sized() if given == "sized" and count is not None else source
     order = xp.utils.data.BatchSampler(source, batch_size, drop_last)
     pieces = iter(order)
-    seen = [["before", len(taken)]]
+    seen.append(["before", len(taken)])
     for _ in range(asked):
         piece = next(pieces, "the end")
         seen.append([type(piece).__name__, piece, len(taken)])

@@ -68,13 +68,18 @@ def _doubles(sizes, *rest, **others):
 
 def _about_normalisation(case, mine, theirs):
     if "error" in theirs:
-        text = "the contract says which shapes and dtypes go together; no helper compares the dtypes"
-        return None if "error" in mine else text
+        if "error" in mine:
+            if case["x"]["tensor"]["dtype"] in _FLOATING:
+                return None
+            return "a dtype that is not floating-point is the last error: shapes and dtypes are compared before"
+        return "the contract says which shapes and dtypes go together; no helper compares the dtypes"
     match first_apart(mine, theirs):
         case "contiguous":
             return "the result is contiguous, whatever the strides of the input"
         case "grads":
             return "the result is right, its gradient is not: does autograd see every step?"
+        case "result" if case["far"]:
+            return "subtract the mean first: the mean of the squares minus the square of the mean loses the digits of large numbers"
         case "result" if case["x"]["tensor"]["dtype"] == "float16":
             return None  # the difference may be its rounding
         case "result" if len(case["shape"]) > 1:
@@ -239,12 +244,17 @@ def _about_entropy(case, mine, theirs):
         return None
     if case["scale"] == 0 and case["smoothing"] <= 0:
         return "a masked class has the logarithm -inf: without smoothing only the true class counts"
-    if len(case["sizes"]) != 2:
-        return "dimension 1 is the classes, and the positions come after it; a single sample has the classes in dimension 0"
+    classes = (
+        "dimension 1 is the classes, and the positions come after it; a single sample has the classes in dimension 0"
+    )
     if case["truth"] == "classes" and case["smoothing"] > 0:
-        return (
-            "all classes share s of the truth, also the true one: s / classes each, with its own mean (of_all_classes)"
+        shared = (
+            "s / classes of the truth goes to each class, also to the true one; of_all_classes computes this part, and also"
+            " takes weight, reduction and ignore_index"
         )
+        return shared if len(case["sizes"]) == 2 else f"{shared}; {classes}"
+    if len(case["sizes"]) != 2:
+        return classes
     if case["scale"] == 1000:
         return "log_softmax, not the logarithm of a softmax that was rounded to 0"
     return None

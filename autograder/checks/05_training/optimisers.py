@@ -288,9 +288,10 @@ def _about_adam(case, mine, theirs):
             return "w is the largest v so far, element by element; it is not corrected before the comparison"
         return None
     if wrong == {"params"} and not settings.get("weight_decay") and case["kind"] == "Adam":
+        eps = "eps is added to the root of v after the root is divided by the root of its correction"
         if settings.get("eps", 0) > 0.01:
-            return "the state is right, the parameters are not: eps is added after the root and after its correction"
-        return "the state is right, the parameters are not: the corrections 1 - beta ** t count this step, and t starts at 1"
+            return f"the state is right, the parameters are not: {eps}"
+        return f"the state is right, the parameters are not: t in 1 - beta ** t counts this step, so t starts at 1; and {eps}"
     return None
 
 

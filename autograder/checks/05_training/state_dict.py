@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, drawn, explained, first_apart, listed, numbers, several
+from ...observe import difference
+from ..cases import attempt, drawn, field, first_apart, listed, numbers, several
 from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, tensor_state
+
+
+def _about_saving(case, mine, theirs):
+    match first_apart(mine, theirs):
+        case "whole":
+            return "parameters, then persistent buffers, without members that are None; detached, unless keep_vars"
+        case "own":
+            return "the entries come under the prefix, after those that the destination has"
+        case "after":
+            mine, theirs = (
+                [dict(x["dict"])["elements"] for _, x in field(each, "after")["dict"]] for each in (mine, theirs)
+            )
+            if difference(mine, theirs):
+                return "an entry shares the memory of its tensor"
+            return (
+                "an entry shares the version counter of its tensor: detach() does, but the version of .data is its own"
+            )
+    return None
 
 
 @program(
@@ -15,11 +34,7 @@ from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, 
         for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "_n", 0], ["parameter", "_w", 0]])
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
-    hint=explained(
-        whole="parameters, then persistent buffers, without members that are None; detached, unless keep_vars",
-        own="the entries come under the prefix, after those that the destination has",
-        after="an entry shares the memory of its tensor",
-    ),
+    hint=_about_saving,
 )  # fmt: skip
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)
@@ -30,7 +45,7 @@ def saved(xp, entries, prefix, keep_vars):
     with xp.no_grad():
         for x in {**tree.parameters, **{f"buffer {n}": x for n, x in tree.buffers.items()}}.values():
             x.add_(1)
-    after = {name: [plain(x), x._version] for name, x in whole.items()}
+    after = {name: {"elements": plain(x), "version": x._version} for name, x in whole.items()}
     return {"whole": shown, "own": {name: x is None for name, x in own.items()}, "after": after}
 
 

@@ -232,8 +232,9 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
     - Each parameter (`_parameters`): compute `fn(parameter)` in `no_grad`. If the result is on the parameter's device, assign it
       to the parameter's `data`: the parameter stays the same object, so an optimizer that holds it still works. Otherwise,
       replace the parameter by a new `Parameter` of the result, with the old one's `requires_grad`.
-    - Right after each parameter, its gradient, if it has one, in the same way: assign `fn(grad)` to the gradient's `data` or, if
-      the result is on another device, make it the `grad` of the new parameter, with the old gradient's `requires_grad`.
+    - Right after each parameter, if it has a gradient: compute `fn(grad)` in `no_grad`. If the result is on the gradient's
+      device, assign it to the gradient's `data`. Otherwise, make it the `grad` of the new parameter, with the old gradient's
+      `requires_grad`.
     - Each buffer (`_buffers`): replace it by `fn(buffer)`, computed outside of `no_grad`.
 
     PyTorch asks `torch._has_compatible_shallow_copy_type` instead of comparing the devices: dense tensors on CPU and CUDA are

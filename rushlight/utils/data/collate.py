@@ -29,7 +29,8 @@ def default_collate(batch: Sequence) -> Any:
     - named tuples: field by field, collated, as that named tuple;
     - other sequences: index by index, collated; the samples must have equal lengths.
 
-    The values of one key are collated as a list, those of one field or index as a tuple (strings show which).
+    The values of one key are collated as a list, the values of one field or index as a tuple. You see the difference if the
+    values are strings, because then the list or tuple itself is the result.
 
     A mapping is returned with the type of the first sample: a copy of that sample with other values or, if the type is not
     mutable, the type called on a dict of the values. A sequence is returned with the type of the first sample in the same way,

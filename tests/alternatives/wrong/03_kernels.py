@@ -72,6 +72,36 @@ def reorder_dimensions__leaves_the_dimensions_as_they_are(sizes, operand_strides
     return tuple(reversed(range(len(sizes))))
 
 
+def reorder_dimensions__moves_the_dimension_past_those_between(sizes, operand_strides):
+    order = list(reversed(range(len(sizes))))
+    for i in range(1, len(order)):
+        target = i
+        for other in reversed(range(i)):
+            comparison = _compare(order[other], order[i], sizes, operand_strides)
+            if comparison > 0:
+                target = other
+            elif comparison < 0:
+                break
+        order.insert(target, order.pop(i))
+    return order
+
+
+def reorder_dimensions__stops_where_no_operand_can_tell(sizes, operand_strides):
+    order = list(reversed(range(len(sizes))))
+    for i in range(1, len(order)):
+        while i > 0 and _compare(order[i - 1], order[i], sizes, operand_strides) > 0:
+            order[i - 1], order[i] = order[i], order[i - 1]
+            i -= 1
+    return order
+
+
+def _compare(a, b, sizes, operand_strides):
+    for strides in operand_strides:
+        if strides[a] and strides[b] and (strides[a] != strides[b] or sizes[a] > sizes[b]):
+            return strides[a] - strides[b] or 1
+    return 0
+
+
 def coalesce_dimensions__asks_the_first_operand_only(sizes, operand_strides):
     new_sizes, places = [], []
     first = operand_strides[0] if operand_strides else [0] * len(sizes)

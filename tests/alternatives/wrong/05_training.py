@@ -342,6 +342,12 @@ def save_to_state_dict__copies(module, destination, prefix, keep_vars):
             destination[prefix + name] = x if keep_vars else x.detach().clone()
 
 
+def save_to_state_dict__has_versions_of_its_own(module, destination, prefix, keep_vars):
+    for name, x in (*module._parameters.items(), *module._buffers.items()):
+        if x is not None and name not in module._non_persistent_buffers_set:
+            destination[prefix + name] = x if keep_vars else x.data
+
+
 def save_to_state_dict__saves_all_buffers(module, destination, prefix, keep_vars):
     for name, x in (*module._parameters.items(), *module._buffers.items()):
         if x is not None:
