@@ -169,8 +169,8 @@ def step_time(
 
     - a gather enters the communication queue when the previous computation begins (the first gather at once): so
       communication is one gather ahead, never more;
-    - a reduction enters the communication queue when its backward ends, which is after the gather of the next layer entered
-      it;
+    - a reduction enters the communication queue when its backward ends, which is after the gather of the next computation has
+      entered it;
     - a computation begins when the previous computation and its own gather have ended.
 
     The step ends when both queues are empty.

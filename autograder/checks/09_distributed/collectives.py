@@ -72,6 +72,8 @@ def sent_down_a_tree(distance, count):
 
 
 _IN_USE = "a send may still read its tensor after the return: wait for what isend returns"
+_WORLD = "`dst=`, `src=` and `peer=` are ranks of the world; ranks of the group are `group_dst=`, `group_src=` and `group_peer=`"
+_OTHER_PART = "a rank receives another index than it has made room for: which index does each rank send first?"
 _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
 
 
@@ -85,6 +87,7 @@ _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of
         (3, [1], [2], "float64"), (2, None, [600000] * 2, "float32"), (3, None, [600000] * 3, "float32"),
     ),
     hint=explained_by_rank(
+        raised={"Pair": _WORLD, "not part of": _WORLD, "not registered": _WORLD},
         first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
         messages="one message for each rank, to the next one in its group",
         kept="the outgoing tensor is not changed",
@@ -139,6 +142,7 @@ def _to_reduce(torch, group, shapes, kind):
         (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
     ),
     hint=explained_by_rank(
+        raised={"shape": _OTHER_PART, "size": _OTHER_PART},
         output="the partial result number i ends on rank i, so it must begin on the rank after it",
         kept="the given tensors are not changed: received parts need memory of their own",
         in_use=_IN_USE,
