@@ -226,6 +226,7 @@ def _all_reduce_seconds(sizes: list[int], repeat: int) -> list[list[float]]:
     tensors = [torch.zeros(size // 4, device=device()) for size in sizes]
     seconds: list[list[float]] = [[] for _ in sizes]
     for _ in range(repeat + 1):
+        dist.all_reduce(tensors[0].clone())  # after a large message even the next small one is slow
         for tensor, runs in zip(tensors, seconds):
             dist.barrier()
             start = time.perf_counter()
