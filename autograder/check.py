@@ -2,11 +2,13 @@
 
 A check is one small program and the cases to run it on. `@program` registers it. The student's process runs the program with
 `xp = rushlight`, the judge runs it with `xp = torch`, and the observed results must agree. If torch has no counterpart in
-Python, `.oracle` gives the judge another program, which derives the answer from torch.
+Python, `.oracle` gives the judge another program, which derives the answer from torch. If torch has nothing to derive it from, this
+program computes the answer in another way than the exercise does, and the verdict does not show it.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import html
 import importlib
@@ -66,6 +68,11 @@ class Check:
         self.reference = reference
         return self
 
+    @cached_property
+    def asks_torch(self) -> bool:
+        """Whether the answer is torch's. It is not if the oracle uses neither torch nor a tensor of the case."""
+        return self.reference is None or _uses_torch(self.reference) or any(map(_has_tensor, self.edges))
+
     @property
     def exercise(self) -> str:
         """The exercise, a path of attributes from `rl`. The check's name may add the name of a part."""
@@ -89,6 +96,41 @@ def source(program: Callable) -> str:
     lines = textwrap.dedent(inspect.getsource(program)).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("def "))
     return "\n".join(lines[start:])
+
+
+def _uses_torch(oracle: Callable) -> bool:
+    """Whether an oracle uses its first parameter, which is torch, or imports torch, itself or in the helpers that it names."""
+    first = next(iter(inspect.signature(inspect.unwrap(oracle)).parameters))
+    return first in _names_used(oracle) or _imports_torch(oracle, set())
+
+
+def _imports_torch(function: Callable, seen: set[Callable]) -> bool:
+    seen.add(function)
+    if not _imported(function).isdisjoint({"torch", "torchgen", "torch_dumps"}):
+        return True
+    known = inspect.unwrap(function).__globals__
+    named = [inspect.unwrap(known[name]) for name in _names_used(function) if callable(known.get(name))]
+    helpers = [each for each in named if isinstance(each, FunctionType) and each.__module__.startswith(checks.__name__)]
+    return any(_imports_torch(helper, seen) for helper in helpers if helper not in seen)
+
+
+def _names_used(function: Callable) -> set[str]:
+    return {each.id for each in ast.walk(ast.parse(source(function))) if isinstance(each, ast.Name)}
+
+
+def _imported(function: Callable) -> set[str]:
+    """The first names of the modules that a function imports in its body, and the names that it imports from a package."""
+    statements = [
+        each for each in ast.walk(ast.parse(source(function))) if isinstance(each, ast.Import | ast.ImportFrom)
+    ]
+    modules = [getattr(each, "module", None) or alias.name for each in statements for alias in each.names]
+    return {module.partition(".")[0] for module in modules}
+
+
+def _has_tensor(case: Tree) -> bool:
+    if isinstance(case, dict):
+        return "tensor" in case or any(map(_has_tensor, case.values()))
+    return isinstance(case, list | tuple) and any(map(_has_tensor, case))
 
 
 _registry: dict[str, Check] = {}
@@ -215,6 +257,7 @@ class Verdict:
     listing: str = ""  # the case as code, if the check shows it so
     program: str = ""
     oracle: str = ""  # the program that ran on torch, if it is another one
+    exact: bool = False  # whether the answer is that of an exact calculation without torch
     mine: str = ""
     raised: str = ""  # an exception of the student's function that did not end the program
     theirs: str = ""
@@ -227,19 +270,25 @@ class Verdict:
     def as_dict(self) -> dict:
         return asdict(self)
 
+    @property
+    def judged_by(self) -> str:
+        """What the results are compared with, in a sentence."""
+        return "an exact calculation" if self.exact else "torch"
+
     def headline(self) -> str:
         if self.passed:
-            return f"{self.check}: all {self.cases} cases agree with torch"
+            return f"{self.check}: all {self.cases} cases agree with {self.judged_by}"
         if self.outcome == DISAGREED and self.cases == 1:
-            return f"{self.check}: this case does not agree with torch:"
+            return f"{self.check}: this case does not agree with {self.judged_by}:"
         if self.outcome == DISAGREED:
-            return f"{self.check}: {self.agreed} of {self.cases} cases agree with torch; the smallest that does not:"
+            agreed = f"{self.agreed} of {self.cases} cases agree with {self.judged_by}"
+            return f"{self.check}: {agreed}; the smallest that does not:"
         return f"{self.check}: {self.outcome}"
 
     def line(self) -> str:
         """The verdict in one line."""
         if self.outcome == DISAGREED:
-            return f"{self.check}: {self.message} ({self.agreed} of {self.cases} cases agree with torch)"
+            return f"{self.check}: {self.message} ({self.agreed} of {self.cases} cases agree with {self.judged_by})"
         return self.headline() + (f": {self.message}" if self.message else "")
 
     def rows(self) -> list[tuple[str, str]]:
@@ -250,7 +299,8 @@ class Verdict:
         if self.case is not None:
             rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
-            rows += [("yours", self.mine)] + ([("torch's", self.theirs)] if self.theirs else [])
+            rows += [("yours", self.mine)]
+            rows += [("expected" if self.exact else "torch's", self.theirs)] if self.theirs else []
             rows += [("raised", self.raised)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []

@@ -55,6 +55,8 @@ from .check import (
 from .checks.cases import field, first_apart
 from .course import cache_folder
 from .observe import (
+    CALCULATION,
+    TORCH,
     Malformed,
     NotGraded,
     SubjectDied,
@@ -301,7 +303,7 @@ class Judge:
             answers = wait_for_answers()
         known = {_key(each[0]): _compare(*each) for each in zip(cases, observed, answers, strict=True)}
         failing = sum(found is not None for found in known.values())
-        verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - failing)
+        verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - failing, exact=not check.asks_torch)
         return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
 
     def _decide_failure(
@@ -351,7 +353,8 @@ class Judge:
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         self._describe(verdict, check, found)
-        verdict.message = (agreement if check.prediction else difference)(found.mine, found.theirs)
+        compare = agreement if check.prediction else partial(difference, origin=CALCULATION if verdict.exact else TORCH)
+        verdict.message = compare(found.mine, found.theirs)
         verdict.mine = _safely(show, found.mine)
         if found.raised is not None and found.ended:
             verdict.mine += _safely(show_frames, found.raised)
@@ -374,7 +377,8 @@ class Judge:
         verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = check.show(torch, **found.case) if check.show else ""
-        verdict.oracle = source(check.reference) if check.reference and not check.prediction else ""
+        is_shown = check.reference and check.asks_torch and not check.prediction
+        verdict.oracle = source(check.reference) if is_shown else ""
         verdict.theirs = "" if check.prediction else show(found.theirs)
 
 

@@ -15,7 +15,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
@@ -325,46 +325,58 @@ def _is_tensor(fields: dict) -> bool:
 # Comparing -----------------------------------------------------------------------------------------------------------
 
 
-def difference(mine: Tree, theirs: Tree, where: str = "") -> str | None:
+class Origin(NamedTuple):
+    """Who gave the answer that a result is compared with, and the answer, in words."""
+
+    name: str
+    answer: str
+
+
+TORCH = Origin("torch", "torch's")
+CALCULATION = Origin("the calculation", "expected")
+
+
+def difference(mine: Tree, theirs: Tree, where: str = "", origin: Origin = TORCH) -> str | None:
     """The first difference between two observations, in words, or None if they agree.
 
-    `theirs` is torch's and is trusted. `mine` may be any JSON.
+    `theirs` is torch's, or that of an exact calculation, and is trusted. `mine` may be any JSON.
     """
     try:
-        return _difference(result_of(mine), theirs, where)
+        return _difference(result_of(mine), theirs, where, origin)
     except (KeyError, TypeError, ValueError, OverflowError):
         return f"{where or 'the result'}: yours is not an observation"
 
 
-def _difference(mine: Tree, theirs: Tree, where: str) -> str | None:
+def _difference(mine: Tree, theirs: Tree, where: str, origin: Origin) -> str | None:
     at = f"{where}: " if where else ""
     if _kind(mine) != _kind(theirs) and "error" in (_kind(mine), _kind(theirs)):
-        raised, which, other = (mine, "yours", "torch") if _kind(mine) == "error" else (theirs, "torch", "yours")
+        of_mine = _kind(mine) == "error"
+        raised, which, other = (mine, "yours", origin.name) if of_mine else (theirs, origin.name, "yours")
         message = str(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
         return f"{at}{which} raises {raised['type']} ({message}), {other} does not"
     if _kind(mine) != _kind(theirs):
-        return f"{at}yours is {_name(mine)}, torch's is {_name(theirs)}"
+        return f"{at}yours is {_name(mine)}, {origin.answer} is {_name(theirs)}"
     match _kind(theirs):
         case "error":
             if theirs["error"][0] in mine["error"]:
                 return None
-            return f"{at}yours raises {mine['type']}, torch raises {theirs['type']}"
+            return f"{at}yours raises {mine['type']}, {origin.name} raises {theirs['type']}"
         case "tensor":
-            return _tensor_difference(mine, theirs, at)
+            return _tensor_difference(mine, theirs, at, origin)
         case "list":
             if len(mine) != len(theirs):
-                return f"{at}yours has {len(mine)} items, torch's has {len(theirs)}"
+                return f"{at}yours has {len(mine)} items, {origin.answer} has {len(theirs)}"
             pairs = ((m, t, f"{where}[{i}]") for i, (m, t) in enumerate(zip(mine, theirs, strict=True)))
         case "dict":
             mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
             if list(mine) != list(theirs):
-                return f"{at}yours has keys {list(mine)}, torch's has {list(theirs)}"
+                return f"{at}yours has keys {list(mine)}, {origin.answer} has {list(theirs)}"
             pairs = ((mine[key], theirs[key], f"{where}.{key}" if where else key) for key in theirs)
         case "float":
-            return None if _close(mine, theirs) else f"{at}yours {mine}, torch's {theirs}"
+            return None if _close(mine, theirs) else f"{at}yours {mine}, {origin.answer} {theirs}"
         case _:
-            return None if mine == theirs else f"{at}yours {show(mine)}, torch's {show(theirs)}"
-    return next((found for m, t, path in pairs if (found := _difference(m, t, path))), None)
+            return None if mine == theirs else f"{at}yours {show(mine)}, {origin.answer} {show(theirs)}"
+    return next((found for m, t, path in pairs if (found := _difference(m, t, path, origin))), None)
 
 
 def agreement(mine: Tree, theirs: Tree) -> str:
@@ -385,16 +397,16 @@ def _entries(count: int) -> str:
     return "entry is" if count == 1 else f"{count} entries are"
 
 
-def _tensor_difference(mine: Tree, theirs: Tree, at: str) -> str | None:
+def _tensor_difference(mine: Tree, theirs: Tree, at: str, origin: Origin) -> str | None:
     for field in _FIELDS:
         if mine["tensor"][field] != theirs["tensor"][field]:
-            return f"{at}{field}: yours {_brief(mine, field)}, torch's {_brief(theirs, field)}"
+            return f"{at}{field}: yours {_brief(mine, field)}, {origin.answer} {_brief(theirs, field)}"
     ours, real = values(mine), values(theirs)
     wrong = np.argwhere(~_equal(ours, real))
     if len(wrong) == 0:
         return None
     index = tuple(int(i) for i in wrong[0])
-    return f"{at}element [{', '.join(map(str, index))}]: yours {ours[index]}, torch's {real[index]}"
+    return f"{at}element [{', '.join(map(str, index))}]: yours {ours[index]}, {origin.answer} {real[index]}"
 
 
 def _equal(ours: np.ndarray, real: np.ndarray) -> np.ndarray:

@@ -76,7 +76,7 @@ def ring_reduce_scatter(
     contribution to the partial result that arrives, and passes the sum on in the next step. So each rank sends every index
     once, except its own index, where its last step ends.
 
-    `combine(a, b, op)` reduces two tensors. May call of torch.distributed what `ring_shift` may.
+    `combine(a, b, op)` returns a new tensor, the reduction of two. May call of torch.distributed what `ring_shift` may.
 
     Source: `torch.distributed.reduce_scatter`; NCCL's `src/device/reduce_scatter.h`.
     """

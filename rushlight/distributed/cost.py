@@ -169,8 +169,8 @@ def step_time(
 
     - a gather enters the communication queue when the previous computation begins (the first gather at once): so
       communication is one gather ahead, never more;
-    - a reduction enters the communication queue when its backward ends, which is after the gather of the next layer entered
-      it;
+    - a reduction enters the communication queue when its backward ends, which is after the gather of the next computation has
+      entered it;
     - a computation begins when the previous computation and its own gather have ended.
 
     The step ends when both queues are empty.
@@ -226,6 +226,7 @@ def _all_reduce_seconds(sizes: list[int], repeat: int) -> list[list[float]]:
     tensors = [torch.zeros(size // 4, device=device()) for size in sizes]
     seconds: list[list[float]] = [[] for _ in sizes]
     for _ in range(repeat + 1):
+        dist.all_reduce(tensors[0].clone())  # after a large message even the next small one is slow
         for tensor, runs in zip(tensors, seconds):
             dist.barrier()
             start = time.perf_counter()

@@ -121,7 +121,7 @@ def start_gather(unit: Unit) -> None:
     [1, 2] and [3] on rank 0, and [4, 5] and [6] on rank 1, the flat tensor becomes [1, 2, 3, 4, 5, 6]. All parameters of a
     unit have one dtype, and there is at least one parameter.
 
-    Collectives: one `all_gather_single`, with `async_op=True`.
+    Collectives: one `all_gather_single`, or one `all_gather` of a list of views of the flat tensor, with `async_op=True`.
 
     Source: `torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py`, `foreach_all_gather`.
     """
@@ -167,7 +167,7 @@ def reduce_gradients(unit: Unit) -> None:
     The `grad` of `whole` becomes None, which frees its memory. For example, if the gradient of one parameter is [2, 4, 6] on
     each of two ranks, rank 0 gets [2, 4] and rank 1 gets [6].
 
-    Collectives: one `reduce_scatter_single`, of a sum.
+    Collectives: one `reduce_scatter_single`, or one `reduce_scatter` of a list; of a sum, or of an average.
 
     Source: `_fsdp_collectives.py`, `foreach_reduce`.
     """

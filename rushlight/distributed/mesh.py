@@ -71,7 +71,7 @@ def redistribute(
 
     The ranks of `group` are a one-dimensional mesh. `shape` is a tuple or a list. `local`, contiguous, is this rank's part of
     the tensor under `source`: all of it for Replicate and Partial, its shard (which may be empty) for Shard. It is not
-    changed; the result may share its memory. There is one collective for each change, and no more:
+    changed; the result may share its memory, and need not be contiguous. There is one collective for each change, and no more:
 
         from        to Replicate    to Shard(j)
         Replicate                   none

@@ -141,8 +141,8 @@ def run_stage(
     ("F", i): call the module on `inputs[i]` on the first stage, on other stages on the tensor that the rank before sends. The
     output goes to the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from
     that loss, or from the gradient of the output that the rank after sends; the gradient of the received input goes to the
-    rank before. The tensors that autograd has saved in the forward of a micro-batch are kept until its backward, and no
-    longer. A received input is dropped too, at the latest in the next action (a message with a graph would keep it).
+    rank before. After the backward of a micro-batch, drop all that keeps the tensors that autograd saved in its forward. Drop
+    its received input at the latest in the next action. Send tensors without a graph, because a graph keeps what it saved.
 
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 
@@ -162,10 +162,10 @@ def run_stage(
 
     Allowed: `isend`, `irecv` and `batch_isend_irecv` (of P2POp), for each action at most one incoming and one outgoing
     message, of contiguous tensors; `group_dst`, `group_src` and `group_peer` are ranks of the group. A send may block until
-    its message is received: if stages wait for their sends before they continue, two that send to each other wait forever. So
-    start a send, and wait for it at the end. (Wait once: gloo waits a second time for a second message. With NCCL, messages
-    to a rank and messages from it run one at a time unless they are started together, by one `batch_isend_irecv`: so start
-    the send of an action together with the receive of the next action.)
+    its message is received: if stages wait for their sends before they continue, two that send to each other wait forever.
+    So start a send, and wait for it at the end. Call `wait()` of a work only once. (In gloo a second call waits for a second
+    message. With NCCL, messages to a rank and messages from it run one at a time unless they are started together, by one
+    `batch_isend_irecv`: so start the send of an action together with the receive of the next action.)
 
     Source: `torch/distributed/pipelining/schedules.py`, `Schedule1F1B._step_microbatches`.
     """

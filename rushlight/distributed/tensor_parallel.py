@@ -64,8 +64,9 @@ def copy_to_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
     part of its gradient, and the gradient is the sum of these parts, on all ranks. For example, if the gradients that arrive on
     two ranks are [1] and [10], `x` gets the gradient [11] on both.
 
-    Allowed: one `all_reduce` in backward (`all_reduced` does it), nothing in forward. Neither `x` nor an incoming gradient is
-    written to. `apply_with_backward` makes an autograd function from two functions. Not allowed here and below: DTensor.
+    Allowed: one `all_reduce` in backward (`all_reduced(x, group=group)` does it), nothing in forward. Neither `x` nor an
+    incoming gradient is written to. `apply_with_backward` makes an autograd function from two functions. Not allowed here
+    and below: DTensor.
 
     Source: `torch/distributed/tensor/_redistribute.py`, where the gradient of `Replicate` for a local computation is
     `Partial`; in Megatron-LM `copy_to_tensor_model_parallel_region`.
@@ -197,13 +198,14 @@ def vocabulary_parallel_cross_entropy(
     """`cross_entropy` of logits of which each rank has a part of the vocabulary; the same number on all ranks.
 
     Args:
-        logits: (rows, tokens): of this rank's tokens, at least one.
+        logits: (rows, tokens): of this rank's tokens, at least one. Logits may be -inf, even all of a rank's, as long as each
+            row has a finite logit on some rank: such a token has the probability 0.
         targets: (rows): tokens of the whole vocabulary, the same on all ranks, int64.
         first: the index of this rank's first token in the vocabulary.
         ignore_index: a row with this target has loss 0 and no gradient, for any value of `ignore_index`, and the mean is over
             the other rows.
-        reduction: "none": the losses, (rows); "sum"; "mean", which is nan if there are no rows to average. Anything else is a
-            ValueError, before anything is sent.
+        reduction: "none": the losses, (rows); "sum"; "mean", which is nan if there are no rows to average (the gradient is 0
+            all the same). Anything else is a ValueError, before anything is sent.
 
     A row's loss is log(sum(exp(logits - m))) - (its target's logit - m), where m is the largest logit of the row on any rank.
     Subtracting m keeps the exponentials from overflowing. The gradient of this rank's logits is its part of the whole

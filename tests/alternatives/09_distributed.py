@@ -390,6 +390,14 @@ def start_gather__in_place(unit):
     unit.arriving = (work, everything)
 
 
+def start_gather__into_a_list_of_views(unit):
+    mine = torch.cat([each.padded for each in unit.parameters])
+    ranks = dist.get_world_size(unit.group)
+    everything = mine.new_empty(ranks * len(mine))
+    work = dist.all_gather([*everything.chunk(ranks)], mine, group=unit.group, async_op=True)
+    unit.arriving = work, everything
+
+
 def finish_gather__rank_by_rank(unit):
     work, everything = unit.arriving
     work.wait()
@@ -436,6 +444,24 @@ def reduce_gradients__rank_by_rank(unit):
         if each.sharded.grad is None:
             each.sharded.grad = torch.zeros_like(each.sharded)
         each.sharded.grad += average.view_as(each.sharded)
+
+
+def reduce_gradients__by_an_average(unit):
+    ranks = dist.get_world_size(unit.group)
+    chosen = [each for each in unit.parameters if each.whole.grad is not None]
+    if not chosen:
+        return
+    tables = []
+    for each in chosen:
+        flat = each.whole.grad.reshape(-1)
+        tables.append(torch.cat([flat, flat.new_zeros(ranks * len(each.padded) - len(flat))]).view(ranks, -1))
+        each.whole.grad = None
+    everything = torch.cat(tables, 1).reshape(-1)
+    mine = everything.new_empty(len(everything) // ranks)
+    dist.reduce_scatter_single(mine, everything, dist.ReduceOp.AVG, unit.group)
+    for each, part in zip(chosen, mine.split([len(each.padded) for each in chosen])):
+        average = part[: each.sharded.numel()].view_as(each.sharded)
+        each.sharded.grad = average if each.sharded.grad is None else each.sharded.grad + average
 
 
 def reduce_gradients__with_a_list(unit):

@@ -143,6 +143,26 @@ def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(
     assert all(each == case for each in asked)
 
 
+WITHOUT_TORCH = [name for name, check in registry().items() if not check.asks_torch]
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
+def test_an_oracle_that_does_not_ask_torch_is_not_shown_nor_called_torch(name, monkeypatch):
+    monkeypatch.setattr(judging, "SHRINK_SECONDS", 0.0)
+    verdict = Judge(1).verdict(name, lambda name, cases: [True for _ in cases])
+    assert verdict.outcome == DISAGREED and not verdict.oracle
+    assert "expected" in dict(verdict.rows()) and "in torch" not in dict(verdict.rows())
+    shown = str(verdict).replace(verdict.program, "").replace(repr(verdict.case), "")
+    assert "torch's" not in shown and "torch raises" not in shown
+    assert "an exact calculation" in verdict.headline() and "an exact calculation" in verdict.line()
+
+
+def test_an_oracle_that_asks_torch_is_one_that_uses_it_or_a_tensor_of_its():
+    assert {"distributed.cost.fit", "aot.partition.minimum_cut"} <= {*WITHOUT_TORCH}
+    asking = {"strided.is_contiguous", "inductor.output_code.kernel_calls", "trace.registrations", "strided.permute"}
+    assert asking.isdisjoint(WITHOUT_TORCH)
+
+
 def test_an_answer_that_changes_is_unstable(judge, strides):
     turns = itertools.count()
     fill(strides, lambda sizes: [next(turns)] * len(sizes))

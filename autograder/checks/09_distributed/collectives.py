@@ -45,7 +45,35 @@ def messages_to_next(rank, ranks, nbytes):
     return {"beyond": [], "in use": False, "messages": [[(rank + 1) % ranks, size] for size in nbytes if size]}
 
 
+def in_turn(nbytes, first, count):
+    """`count` of the sizes of a ring's parts, from the first one on, each with the number before that of the last one."""
+    return [nbytes[(first - step) % len(nbytes)] for step in range(count)]
+
+
+def sent_to_reduce_and_scatter(rank, nbytes):
+    """The sizes of a rank's messages, from the sizes of the parts."""
+    return in_turn(nbytes, rank - 1, len(nbytes) - 1)
+
+
+def sent_to_gather(rank, nbytes):
+    """The sizes of a rank's messages, from the sizes of the parts."""
+    return in_turn(nbytes, rank, len(nbytes) - 1)
+
+
+def sent_down_a_tree(distance, count):
+    """How far away are the receivers of the rank at this distance from the source, of so many ranks."""
+    receivers, knowing = {0: []}, 1
+    while knowing < count:
+        for sender in range(min(knowing, count - knowing)):
+            receivers[sender + knowing] = []
+            receivers[sender].append(knowing)
+        knowing *= 2
+    return receivers[distance]
+
+
 _IN_USE = "a send may still read its tensor after the return: wait for what isend returns"
+_WORLD = "`dst=`, `src=` and `peer=` are ranks of the world; ranks of the group are `group_dst=`, `group_src=` and `group_peer=`"
+_OTHER_PART = "a rank receives another index than it has made room for: which index does each rank send first?"
 _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
 
 
@@ -59,6 +87,7 @@ _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of
         (3, [1], [2], "float64"), (2, None, [600000] * 2, "float32"), (3, None, [600000] * 3, "float32"),
     ),
     hint=explained_by_rank(
+        raised={"Pair": _WORLD, "not part of": _WORLD, "not registered": _WORLD},
         first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
         messages="one message for each rank, to the next one in its group",
         kept="the outgoing tensor is not changed",
@@ -113,6 +142,7 @@ def _to_reduce(torch, group, shapes, kind):
         (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
     ),
     hint=explained_by_rank(
+        raised={"shape": _OTHER_PART, "size": _OTHER_PART},
         output="the partial result number i ends on rank i, so it must begin on the rank after it",
         kept="the given tensors are not changed: received parts need memory of their own",
         in_use=_IN_USE,
@@ -135,9 +165,8 @@ def reduce_scatter(xp, torch, group, shapes, op, kind):
 def torch_reduce_scatter(torch, group, shapes, op, kind):
     rank, inputs, output = _to_reduce(torch, group, shapes, kind)
     torch.distributed.reduce_scatter(output, inputs, getattr(torch.distributed.ReduceOp, op), group)
-    count = len(shapes)
-    nbytes = [inputs[(rank - step) % count].nbytes for step in range(1, count)]
-    return {"output": output, "kept": True} | messages_to_next(rank, count, nbytes)
+    nbytes = sent_to_reduce_and_scatter(rank, [each.nbytes for each in inputs])
+    return {"output": output, "kept": True} | messages_to_next(rank, len(shapes), nbytes)
 
 
 @program(
@@ -178,7 +207,7 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
     outputs = [numbers(torch, shape, i, kind) for i, shape in enumerate(shapes)]
     seen = {}
     for i, rank in enumerate(members):
-        nbytes = [outputs[(i - step) % count].nbytes for step in range(count - 1)]
+        nbytes = sent_to_gather(i, [each.nbytes for each in outputs])
         seen[rank] = {"outputs": outputs, "kept": True} | messages_to_next(i, count, nbytes)
     return [seen.get(rank) for rank in range(ranks)]
 
@@ -215,9 +244,8 @@ def torch_all_reduce(torch, group, shape, op, kind):
     rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     tensor = numbers(torch, shape, rank, kind)
     torch.distributed.all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
-    few, more = divmod(tensor.numel(), count)
-    steps = [*range(1, count), *range(count - 1)]
-    nbytes = [tensor.element_size() * (few + ((rank - step) % count < more)) for step in steps]
+    parts = [each.nbytes for each in tensor.reshape(-1).tensor_split(count)]
+    nbytes = sent_to_reduce_and_scatter(rank, parts) + sent_to_gather(rank, parts)
     seen = {"shape": tensor.shape, "first": tensor.reshape(-1)[:99].clone(), "sum": tensor.double().sum()}
     return seen | messages_to_next(rank, count, nbytes)
 
@@ -256,8 +284,7 @@ def torch_broadcast(torch, group, root, shape, kind):
     tensor, count = numbers(torch, shape, torch.distributed.get_rank(), kind), torch.distributed.get_world_size(group)
     torch.distributed.broadcast(tensor, global_ranks(group)[root], group)
     distance = (torch.distributed.get_rank(group) - root) % count  # from the source
-    hops = [2**k for k in range(8) if distance < 2**k and distance + 2**k < count]
-    sent = [[(root + distance + hop) % count, tensor.nbytes] for hop in hops]
+    sent = [[(root + distance + hop) % count, tensor.nbytes] for hop in sent_down_a_tree(distance, count)]
     return {"tensor": tensor, "beyond": [], "in use": False, "messages": sent}
 
 

@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, drawing, drawn, error_name, explained, listed, numbers, rows, several, with_layout
-from .ranks import global_ranks, on_ranks, on_ranks_quietly, recorded_traffic, recorded_waits, time_limit
+from ..cases import (
+    copied,
+    drawing,
+    drawn,
+    error_name,
+    explained,
+    first_apart,
+    listed,
+    numbers,
+    rows,
+    several,
+    with_layout,
+)
+from .ranks import (
+    explained_by_rank,
+    global_ranks,
+    on_ranks,
+    on_ranks_quietly,
+    recorded_traffic,
+    recorded_waits,
+    time_limit,
+)
 
 # Buckets -------------------------------------------------------------------------------------------------------------
 
-_PLACES = {"float32": ("float32", "cpu"), "float64": ("float64", "cpu"), "elsewhere": ("float32", "meta")}
-_KINDS = ["float32", "float32", "float64", "elsewhere"]
+_PLACES = {"float32": ("float32", "cpu"), "float64": ("float64", "cpu"), "float32 on meta": ("float32", "meta")}
+_KINDS = ["float32", "float32", "float64", "float32 on meta"]
 
 
 def _to_assign(torch, tensors):
@@ -26,10 +46,10 @@ def _to_assign(torch, tensors):
         ([[4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [17]),
         ([[4, "float32"]] * 7, [16, 48]), ([[4, "float32"]] * 7, [16, 32, 48]),
         ([[1, "float32"], [20, "float32"], [1, "float32"]], [40]), ([[4, "float32"], [4, "float64"]] * 4, [16, 60]),
-        ([[4, "float32"], [4, "elsewhere"]] * 4, [8, 32]),
+        ([[4, "float32"], [4, "float32 on meta"]] * 4, [8, 32]),
         ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
         ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
-        ([[2, "elsewhere"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
+        ([[2, "float32 on meta"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
     ),
     hint=explained(
         buckets="a tensor with which a bucket reaches its limit closes it; each kind has its own buckets and its own limits"
@@ -168,6 +188,9 @@ def _marks(draw, st):
 _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier": [], "members": []}
 
 
+_ORDER = "do all ranks call the same collectives in the same order, if their gradients arrive in different orders?"
+
+
 @program(
     "distributed.ddp.mark_ready",
     cases=_marks,
@@ -178,8 +201,17 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
         _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]], "limit": 1000, "earlier": [0]},
         _four | {"orders": [[3, 0, 2, 1], [0, 1, 3, 2]], "ranks": 3, "members": [1, 2], "limit": 20},
     ],
-    hint="buckets are launched in their order, each as soon as it and all before it are full, without a wait; a launched bucket "
-    "holds the gradients divided by the number of ranks of the group",
+    hint=explained_by_rank(
+        raised={"died": _ORDER, "wait": _ORDER},
+        arrivals="a gradient that arrives must not change `parameter.grad`, and every bucket whose turn it is is launched now",
+        sent="compare the launches with the order of `reducer.buckets`",
+        works="the work that `all_reduce` returns belongs to the bucket",
+        waits="backward goes on at once: nothing is waited for here",
+        launched="`reducer.launched` counts the launched buckets",
+        pending="`pending` counts the parameters of a bucket that have not arrived",
+        averages="what the all-reduce adds up is the average only if each rank divides its gradient; zeros for a gradient of None",
+        own="`parameter.grad` itself does not change",
+    ),
     draws=8,
 )  # fmt: skip
 @on_ranks
@@ -292,6 +324,39 @@ def _outputs(st):
 
 
 _OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]
+_CODE = {
+    "add": "{x} + {y}", "both": "torch.stack([{x}, {y}]).unbind()[0]", "stop": "{x}.detach() + 1",
+    "alias": "{x}.view(())", "long": "{x} + 1 + 1 + ...  # 3000 times", "wide": "{x}, doubled 60 times by z = z + z, + {y}",
+}  # fmt: skip
+
+
+def _graph_as_code(torch, count, steps, outputs):
+    names = [f"p{i}" for i in range(count)] + [f"y{i}" for i in range(len(steps))]
+    lines = [f"parameters = {', '.join(names[:count])}  # all without dimensions"]
+    for i, (operation, a, b) in enumerate(steps):
+        known = names[: count + i]
+        lines.append(f"y{i} = " + _CODE[operation].format(x=known[a % len(known)], y=known[b % len(known)]))
+    return "\n".join([*lines, f"outputs = {_named(names, outputs)}"])
+
+
+def _named(names, outputs):
+    """The outputs of a case as code."""
+    if isinstance(outputs, int):
+        return names[outputs % len(names)]
+    if isinstance(outputs, dict):
+        return "{" + ", ".join(f"{key!r}: {_named(names, each)}" for key, each in outputs.items()) + "}"
+    return f"[{', '.join(_named(names, each) for each in outputs)}]" if isinstance(outputs, list) else "None"
+
+
+def _about_unused(case, mine, theirs):
+    if isinstance(mine, dict) and "error" in mine:
+        return {
+            "TimeoutError": "there are many paths through this graph: how often is each node visited?",
+            "RecursionError": "this graph is deeper than Python's stack",
+        }.get(mine["error"][0])
+    if first_apart(mine, theirs) == "grads":
+        return "no gradient is computed"
+    return "which node of the graph belongs to a parameter, and which of them can be reached from the outputs?"
 
 
 @program(
@@ -306,11 +371,8 @@ _OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]
         (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
         (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
     ),
-    hint=explained(
-        unused="walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a "
-        "node once, and keep the nodes that are left in a list instead of a function that calls itself",
-        grads="no gradient is computed",
-    ),
+    hint=_about_unused,
+    show=_graph_as_code,
 )  # fmt: skip
 def unused(xp, count, steps, outputs):
     import torch
@@ -376,8 +438,15 @@ _Y, _N = True, False
         _three | {"used": [[_Y, _N, _N], [_N, _Y, _N]], "ranks": 3, "members": [0, 2], "buckets": 3},
         _three | {"used": [[_Y, _Y, _Y]] * 2, "looks": False, "buckets": 1, "earlier": [0, 1, 2]},
     ],
-    hint="wait for each bucket, ask which parameters any rank has used if `used` is given, copy the averages into those "
-    "gradients (in place where there is a gradient), and reset the reducer",
+    hint=explained_by_rank(
+        raised={"wait": "do all ranks call the same collectives, in the same order?"},
+        error="a bucket that was not launched is refused before anything else",
+        grads="which parameters get their average: those that this rank has used, or that any rank has used?",
+        in_place="other references to a gradient must see the average",
+        state="the next backward begins with `pending` and `work` as a new bucket has them",
+        launched="the next backward begins with no launched bucket",
+        sent="the ranks ask each other only if `used` is given, once, in int32",
+    ),
     draws=8,
 )
 @on_ranks

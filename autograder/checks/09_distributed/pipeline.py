@@ -171,7 +171,7 @@ def longest_ways(torch, orders, forward, backward, transfer):
 
 def _runs(st):
     def of(ranks):
-        more = {"rows": (1, 3), "first": ["numbers", "tokens"], "turned": bool}
+        more = {"rows": (1, 3), "first": ["numbers", "tokens"], "transposed": bool}
         return drawn(ranks=[ranks], part=[False], schedule=["gpipe", "1f1b"], microbatches=(ranks, 5), **more)(st)
 
     return st.integers(2, 3).flatmap(of)
@@ -186,7 +186,7 @@ def _no_calls():
     return {"order": [], "most kept": 0, "each": 1, "left": 0, "received": [], "kept after": 0}
 
 
-def _recorded_stage(torch, stage, first, turned, calls):
+def _recorded_stage(torch, stage, first, transposed, calls):
     """A stage of a model that records in `calls` its forwards and backwards, and the tensors kept between them."""
     from torch.multiprocessing.reductions import StorageWeakRef
 
@@ -234,7 +234,7 @@ def _recorded_stage(torch, stage, first, turned, calls):
                 y = torch.tanh(functional.linear(x, self.weight))
             calls["each"] = Kept.alive - before
             calls["most kept"] = max(calls["most kept"], Kept.alive / calls["each"])
-            return y.t().contiguous().t() if turned else y
+            return y.t().contiguous().t() if transposed else y
 
     return Stage()
 
@@ -256,7 +256,7 @@ def _squared_difference(output, target):
     "distributed.pipeline.run_stage",
     cases=_runs,
     edges=rows(
-        "ranks part schedule microbatches rows first turned",
+        "ranks part schedule microbatches rows first transposed",
         (2, False, "gpipe", 4, 2, "numbers", False), (2, False, "1f1b", 4, 2, "numbers", False),
         (3, False, "1f1b", 5, 2, "numbers", False), (3, True, "1f1b", 3, 1, "numbers", False),
         (2, False, "1f1b", 2, 2, "tokens", False), (3, False, "gpipe", 3, 2, "numbers", True),
@@ -275,9 +275,9 @@ def _squared_difference(output, target):
     draws=4,
 )  # fmt: skip
 @on_ranks
-def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
+def stage_runs(xp, torch, group, schedule, microbatches, rows, first, transposed):
     stage, stages, calls = group.rank(), group.size(), _no_calls()
-    module = _recorded_stage(torch, stage, first, turned, calls)
+    module = _recorded_stage(torch, stage, first, transposed, calls)
     inputs, targets = _whole_run(torch, stages, microbatches, rows, first)
     module.weight.grad = torch.ones_like(module.weight)
     order = [tuple(each) for each in _an_order(schedule, stage, stages, microbatches)]
@@ -297,7 +297,7 @@ def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
 
 @stage_runs.oracle
 @on_ranks
-def torch_stage_runs(torch, group, schedule, microbatches, rows, first, turned):
+def torch_stage_runs(torch, group, schedule, microbatches, rows, first, transposed):
     from torch.distributed import pipelining
 
     stage, stages, calls = group.rank(), group.size(), _no_calls()

@@ -173,12 +173,16 @@ def rings(draw, st, **more):
     return {"ranks": ranks, "members": members} | made
 
 
-def explained_by_rank(**reasons):
-    """A hint chosen by the first entry that differs on the first rank whose results differ. Underscores are spaces."""
+def explained_by_rank(raised=None, **reasons):
+    """A hint chosen by the first entry that differs on the first rank whose results differ. Underscores are spaces.
+
+    `raised` has hints for ranks that fail, by a part of the message.
+    """
 
     def hint(case, mine, theirs):
         if not (isinstance(mine, list) and isinstance(theirs, list)):
-            return None
+            message = mine.get("message", "") if isinstance(mine, dict) else ""
+            return next((text for part, text in (raised or {}).items() if part in message), None)
         for rank, pair in enumerate(zip(mine, theirs)):
             if difference(*pair):
                 wrong = str(first_apart(*pair))

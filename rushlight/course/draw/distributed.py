@@ -40,7 +40,7 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
     ends = [end for events in ranks for *_, end in events]
     begin, last = min(start for events in ranks for _, _, start, _ in events), max(ends)
     figure, [[axes]] = charts(9, 0.6 + 0.3 * top)
-    axes.set(xlim=(begin, last), ylim=(top - 0.2, -0.2), xlabel=x)
+    axes.set(xlim=(begin, last + (last - begin) / 200), ylim=(top - 0.2, -0.2), xlabel=x)  # the last box has its edge
     for _, lines, _, at in rows:
         for level, line in enumerate(lines):
             for kind, text, start, end in line:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, charts, colour_of, hide_spines, sheet
 
@@ -118,8 +119,11 @@ def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns:
     the vertical axis is logarithmic."""
     columns = min(columns, len(drawn))
     rows = -(-len(drawn) // columns)
-    figure, grid = charts(2.9 * columns + 0.4, 2.0 * rows + 0.4, rows, columns, sharex=True, sharey=True)
+    wide, tall = (6.0, 2.9) if len(drawn) == 1 else (2.9 * columns, 2.0 * rows)
+    figure, grid = charts(wide + 0.4, tall + 0.4, rows, columns, sharex=True, sharey=True)
     for axes, (title, lines) in zip(grid.flat, drawn):
+        if all(float(each).is_integer() for _, at, _ in lines for each in at):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         for (name, at, values), style in zip(lines, STYLES if len(lines) > 1 else STYLES[1:]):
             axes.plot(at, values, label=name, **style)
         axes.set_title(title, size=9, loc="left")
