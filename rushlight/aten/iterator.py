@@ -68,7 +68,7 @@ def coalesce_dimensions(
     From the first dimension to the last, a dimension joins the one before it if either of the two has size 1, or if for
     every operand its stride is the size times the stride of the dimension before it. The joined dimension has the product
     of the sizes. Its stride is that of the dimension before, unless that dimension has size 1: then it is the stride of the
-    dimension that joins.
+    dimension that joins. The stride of a dimension of size 1 does not matter.
 
     Args:
         sizes: of the loop, none of them 0; a tuple or a list.

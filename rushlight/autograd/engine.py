@@ -112,7 +112,7 @@ def execute(
     captures: dict[Edge, list[int]] | None = None,
 ) -> dict[int, Tensor]:
     """Run the graph from the roots, each with its gradient, to its ends, or only as far as `captures` requires. `roots` and
-    `grads` are lists or tuples of one length.
+    `grads` are lists of one length.
 
     A node has an input for each entry of its `input_metadata`, and at least one. Gradients that arrive at the same input are
     added (`_add_input`), including the gradients of the roots. Several roots may be the same edge. A node is ready when a

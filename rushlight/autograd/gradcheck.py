@@ -220,8 +220,8 @@ def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) ->
         eps: the step.
 
     Returns:
-        a list. For each element of `x`, in row-major order, it has a list of numbers: one for each element of the result,
-            row-major too.
+        a list or a tuple. For each element of `x`, in row-major order, it has a list or a tuple of numbers: one for each
+            element of the result, row-major too.
 
     >>> x = rl.tensor([1.0, 3.0], dtype=rl.float64)
     >>> [[round(value, 4) for value in row] for row in numerical_gradient(lambda: x * x, x, 1e-6)]

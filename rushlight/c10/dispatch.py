@@ -485,7 +485,8 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
         the kernel's result.
 
     Raises:
-        NotImplementedError: the entry is `MISSING`; `explain_missing` makes the message. Nothing is traced then.
+        NotImplementedError: the entry is `MISSING`. The message has the operator's full name; `explain_missing` makes one. Nothing
+            is traced then.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`; `OperatorEntry.h`, `OperatorEntry::lookup`.
     """

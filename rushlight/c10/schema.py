@@ -119,8 +119,8 @@ def split_at_commas(text: str) -> list[str]:
     """The parts of `text` between commas, without the white space around them.
 
     A comma inside parentheses, brackets or quotes (of either kind) does not separate. Inside quotes, parentheses, brackets
-    and the other kind of quote have no meaning either, and a quote cannot be escaped. A part may be empty: `a,,b` has three.
-    An empty text, or only white space, has no parts.
+    and the other kind of quote have no meaning either. There are no backslashes. A part may be empty: `a,,b` has three. An
+    empty text, or only white space, has no parts.
 
         >>> split_at_commas("Tensor self, int[] dims=[1, 2]")
         ['Tensor self', 'int[] dims=[1, 2]']
@@ -243,8 +243,8 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
     Raises:
         RuntimeError: the line has no name; no `->` with something after it; arguments or returns whose parenthesis is not
             closed; several returns without parentheses; an argument without a name; a positional argument without a default
-            after one that has a default, whatever the default is (PyTorch makes an exception for lists); or `default` as its
-            overload name.
+            after one that has a default, whatever the default is (PyTorch accepts an argument of a list type there, and you may
+            too); or `default` as its overload name.
 
     Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseDeclaration`.
     """

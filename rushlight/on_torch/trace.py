@@ -150,8 +150,8 @@ def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int
     """The operators that `function(*args)` calls, in order, each with the shapes of its tensor arguments.
 
     They are the operators that reach the end of the dispatcher, below autograd, where composite operators such as `matmul`
-    have been decomposed: those that the `__torch_dispatch__` of a `TorchDispatchMode` receives. The result is a list with a
-    pair for each: its name with overload, `"aten.add.Tensor"`, as `str` gives it, and a list of the shapes of all tensors
+    have been decomposed: those that the `__torch_dispatch__` of a `TorchDispatchMode` receives. The result is a list or a tuple
+    with a pair for each: its name with overload, `"aten.add.Tensor"`, as `str` gives it, and a list of the shapes of all tensors
     among its arguments when it is called: first the positional arguments, then the keyword arguments, including tensors in
     lists, in order. A pair or a shape is a tuple or a list.
 
@@ -306,9 +306,9 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
     subtracted with them. `share` is a fraction of the sum of all self times, which may be 0. If
     rounding decides whether a time is more than this, both results are right.
 
-    `events` is a list in any order, which stays as it is. The result is a list of pairs. No two events of one thread have the
-    same start and end; one is `within` the other, or they do not overlap (one may start where another ends). Events of
-    different threads are independent. An operator may call itself.
+    `events` is a list in any order, which stays as it is. The result is a list or a tuple of pairs, which are tuples or
+    lists. No two events of one thread have the same start and end; one is `within` the other, or they do not overlap (one may
+    start where another ends). Events of different threads are independent. An operator may call itself.
 
         >>> hot_operators([Event("matmul", 1, 0, 10), Event("mm", 1, 2, 9)])
         [('mm', 7), ('matmul', 3)]

@@ -79,13 +79,13 @@ def highest_priority_key__by_searching_down(key_set):
     return DispatchKey.Undefined
 
 
-def highest_priority_key__as_a_number(key_set):
+def highest_priority_key__by_names(key_set):
     names = [name for name, bit in BIT.items() if bit & key_set]
     if not names or names[-1] in BACKENDS:
-        return 0
+        return DispatchKey(0)
     backends = [name for name in names if name in BACKENDS]
     found = PER_BACKEND[names[-1]] + backends[-1] if names[-1] in PER_BACKEND and backends else names[-1]
-    return int(DispatchKey[found])
+    return DispatchKey[found]
 
 
 def keys_in__by_names(key_set):

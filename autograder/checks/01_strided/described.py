@@ -6,6 +6,8 @@ element is its own position in the storage.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..cases import as_lists, drawing, lists_too, tensors
 
 
@@ -37,7 +39,9 @@ def mixed_too(function, *arguments):
     return result
 
 
-def viewed(x, view, *arguments):
-    """The view of x that `view(*arguments)` makes."""
+def viewed(x, view, *arguments, exercise=None):
+    """The view of x that `view(*arguments)` makes. A method makes tuples of lists, so lists go to the `exercise` itself."""
     y = mixed_too(view, *arguments)
+    if exercise is not None:
+        mixed_too(partial(exercise, x), *arguments)
     return {"view": y, "shares its storage": shares(x, y), "is x itself": y is x}

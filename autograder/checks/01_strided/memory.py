@@ -45,10 +45,12 @@ class _DLTensor(ctypes.Structure):
 
 
 def _described(x, null_strides, lanes, bits):
-    """A DLTensor of `x` whose `data` is the beginning of the storage. `bits` and `lanes` may be wrong."""
+    """A DLTensor of `x` on the CPU, whose `data` is the beginning of the storage. `bits` and `lanes` may be wrong."""
     code = {"b": 6, "u": 1, "i": 0, "f": 2}[str(x.dtype).rpartition(".")[2][0]]
     ints = ctypes.c_int64 * x.dim()
     return _DLTensor(
+        data=x.untyped_storage().data_ptr(),
+        device_type=1,
         ndim=x.dim(),
         dtype=_DataType(code, bits or 8 * x.element_size(), lanes),
         shape=ints(*x.shape),

@@ -78,6 +78,7 @@ def _sensible(case):
         (tensor([3]), [-2]), (tensor([3]), [-2, 3]), (tensor([1, 2, 4], [12, 12, 1], 2), [3, 0, 1, 2, 4]),
         (tensor([3, 2, 1], [1, 27, 9], 3), [-1, -1, 3]), (tensor([2, 1, 3], [5, 4, 1]), [1, 2, 1, 2, 4, 3]),
         (tensor([300]), [300]), (tensor([1, 300]), [2, 300]), (tensor([1], [5]), [1, 4]), (tensor([1, 3], [9, 2]), [1, 2, 3]),
+        (tensor([1, 3]), [3]), (tensor([0, 2]), [-1, 2]),
     ),
     hint=lambda case, mine, theirs: (
         None
@@ -86,7 +87,7 @@ def _sensible(case):
     ),
 )  # fmt: skip
 def expand(xp, x, sizes):
-    return viewed(x, x.expand, sizes)
+    return viewed(x, x.expand, sizes, exercise=None if is_torch(xp) else xp.strided.expand)
 
 
 # View and reshape ----------------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ def view(xp, x, sizes):
     ],
 )  # fmt: skip
 def reshape(xp, x, sizes):
-    return viewed(x, x.reshape, sizes)
+    return viewed(x, x.reshape, sizes, exercise=None if is_torch(xp) else xp.strided.reshape)
 
 
 # Any sizes and strides -----------------------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ def _windows(draw, st):
             ([], [], 12), ([2], [-1], 3), ([2], [1], -1), ([-1], [1], 0), ([2, 2], [1], 0), ([2], [1, 1], 0),
             ([1], [40], 0), ([0, 3], [1, 1], 0), ([2, 0], [40, 40], 3), ([2, 3], [2], 0), ([], [1], 0), ([1], [], 0),
             ([2, 1, 2, 1, 2], [1, 9, 0, 9, 5], 5), ([2, 1, 2, 1, 2], [1, 9, 0, 9, 5], 6),
-            ([0], [-1], 0), ([0], [1], -1), ([2, 0], [1, -3], None),
+            ([0], [-1], 0), ([1], [-1], 0), ([0], [1], -1), ([2, 0], [1, -3], None),
         )
     ]
     + rows(

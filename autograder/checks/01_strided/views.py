@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...check import program
-from ..cases import dim, drawing, drawn, lists_too, rows, sizes, tensor, tensors, when
+from ..cases import dim, drawing, drawn, is_torch, lists_too, rows, sizes, tensor, tensors, when
 from .described import mixed_too, viewed, with_tensor
 
 # Strides -------------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _orders(draw, st, sizes):
     ),
 )  # fmt: skip
 def permute(xp, x, dims):
-    return viewed(x, x.permute, dims)
+    return viewed(x, x.permute, dims, exercise=None if is_torch(xp) else xp.strided.permute)
 
 
 @with_tensor
@@ -196,12 +196,21 @@ def _slices(draw, st, sizes):
     ),
 )  # fmt: skip
 def slice(xp, x, dim, start, end, step):
-    return viewed(x, partial(xp.strided.slice, x), dim, start, end, step)
+    return viewed(x, partial(xp.strided.slice, x), *_up_to_defaults(dim, start, end, step))
+
+
+def _up_to_defaults(*arguments):
+    """The arguments of a slice without those at the end that have their default."""
+    for default in (1, None, None, 0):
+        if arguments[-1] != default:
+            break
+        arguments = arguments[:-1]
+    return arguments
 
 
 @slice.oracle
 def _(torch, x, dim, start, end, step):
-    return viewed(x, partial(torch.ops.aten.slice, x), dim, start, end, step)
+    return viewed(x, partial(torch.ops.aten.slice, x), *_up_to_defaults(dim, start, end, step))
 
 
 @program(

@@ -70,16 +70,21 @@ def _casts(xp, cast, values):
 
 @program(
     "autocast_mode.promote_type",
-    cases=drawn(values=_values),
-    edges=[{"values": values} for values in _VALUES if values != _NESTED],  # no operator takes a list in a list
+    cases=drawn(values=_values, lower=["float16"]),
+    edges=[
+        *(
+            {"values": values, "lower": "float16"} for values in _VALUES if values != _NESTED
+        ),  # no operator takes such a list
+        *({"values": values, "lower": "bfloat16"} for values in ([], ["float32 cpu"], ["float64 cpu", 2.5])),
+    ],
 )
-def promoted(xp, values):
-    with xp.autocast("cpu", dtype=xp.float16):
+def promoted(xp, values, lower):
+    with xp.autocast("cpu", dtype=getattr(xp, lower)):
         return [xp.autocast_mode.promote_type(typed(xp, values, kind)) for kind in (list, tuple)]
 
 
 @promoted.oracle
-def _(torch, values):
+def _(torch, values, lower):
     """The dtype of one more tensor, in the lower precision, when `cat` has joined all of them."""
 
     def tensors(value):
@@ -94,8 +99,9 @@ def _(torch, values):
             seen.append(args[0][0].dtype)
             return args[0][0]
 
-    seen, probe = [], torch.ones(1, dtype=torch.float16)
-    with torch.autocast("cpu", dtype=torch.float16), Below():
+    lower = getattr(torch, lower)
+    seen, probe = [], torch.ones(1, dtype=lower)
+    with torch.autocast("cpu", dtype=lower), Below():
         torch.cat([probe, *tensors(typed(torch, values))])
     return [seen[0]] * 2
 
@@ -108,7 +114,7 @@ def _operands(st):
     def of_dtypes(some):
         matrix = st.sampled_from(some).map(_matrix)
         rarely = [False] * 7 + [True]
-        more = {"enabled": settings, "interrupted": rarely, "elsewhere": rarely}
+        more = {"enabled": settings, "interrupted": rarely, "elsewhere": rarely, "lower": ["float16"]}
         return drawn(name=sorted(_OPERATORS), a=matrix, b=matrix, **more)(st)
 
     return st.sampled_from(dtypes).flatmap(of_dtypes)
@@ -130,7 +136,7 @@ def _matrix(dtype):
     return tensor([2, 2], dtype=dtype)
 
 
-_autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=False, elsewhere=False)
+_autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=False, elsewhere=False, lower="float16")
 
 
 @program(
@@ -157,7 +163,8 @@ _autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=F
             ("mm", "float32", True, False), ("prod", "float16", True, False), ("cat", "float16", True, False),
             ("mm", "float16", True, False), ("mm", "float32", False, True),
         )
-    ],
+    ]
+    + [_autocasting("mm", _matrix("float32"), _matrix("float32"), lower="bfloat16")],
     disposable=True,
     hint=explained(
         enabled="the excluded keys are as before afterwards, also after an error",
@@ -165,12 +172,12 @@ _autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=F
         calls="the kernel calls the operator again, with `invoke`, and does not redispatch",
     ),
 )  # fmt: skip
-def autocasting(xp, name, a, b, enabled, interrupted, elsewhere):
-    run = partial(_under_autocast, xp, name, a, b, enabled, interrupted)
+def autocasting(xp, name, a, b, enabled, interrupted, elsewhere, lower):
+    run = partial(_under_autocast, xp, name, a, b, enabled, interrupted, lower)
     return threaded(run) if elsewhere else run()
 
 
-def _under_autocast(xp, name, a, b, enabled, interrupted):
+def _under_autocast(xp, name, a, b, enabled, interrupted, lower):
     """If `interrupted`, the first call below autocast is interrupted: a cast, or the operator."""
     made, casts = xp.library.Library("aten", "IMPL"), []
 
@@ -183,10 +190,11 @@ def _under_autocast(xp, name, a, b, enabled, interrupted):
         stack.callback(made._destroy)
         made.impl("_to_copy", cast_under_autocast, "AutocastCPU")
         for each in enabled:
-            stack.enter_context(xp.autocast("cpu", dtype=xp.float16, enabled=each))
+            stack.enter_context(xp.autocast("cpu", dtype=getattr(xp, lower), enabled=each))
         if interrupted:
             stack.enter_context(mode(xp, None, 0, "interrupt", []))
         result, calls = _called(xp, lambda: attempt(lambda: _OPERATORS[name](xp.ops.aten, a, b)))
+        result = result.dtype if lower == "bfloat16" else result  # numpy has no such numbers
         return {
             "result": result, "enabled": xp.is_autocast_enabled("cpu"), "casts under autocast": [] if name == "add" else casts,
             "calls": calls.count(f"aten::{re.split('[ .]', name)[0]}"),

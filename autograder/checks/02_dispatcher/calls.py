@@ -1,11 +1,11 @@
 """Checks of lab 02: a call, from the key set of its arguments to the kernels that run."""
 
 import re
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 
 from ...check import program
-from ..cases import defaults, drawing, drawn, rows, several, when, words
+from ..cases import defaults, drawing, drawn, is_torch, rows, several, when, words
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import (
     MASK,
@@ -322,7 +322,7 @@ def _(torch, kernels, bits, stack, how):
             key = getattr(torch._C.DispatchKey, on_cpu.get(keys[-1], keys[-1]))
             bits = names(torch, union(torch, bits) & torch._C._dispatch_keyset_full_after(key))
         if isinstance(result, str):
-            last, name = highest_name(torch, bits), overload("f")._schema.name
+            last, name = highest_name(torch, bits), f"{overload('f')._schema.name}.xs"
             keys += [last] * torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, on_cpu.get(last, last))
     hows = [how, *["redispatch"] * len(keys)]
     lines = [f"{' ' * i}[{how}] op=[lab::f], key=[{key}]" for i, (how, key) in enumerate(zip(hows, keys))]
@@ -356,12 +356,14 @@ _CALLS = [
     disposable=True,
 )  # fmt: skip
 def called(xp, kernels, stack, include, exclude):
-    log, stack = [], unpack(xp, stack)
+    log, lines, stack = [], ["[call]"] if is_torch(xp) else [], unpack(xp, stack)
     with operators(xp, kernels, log) as overload, guards(xp, include, exclude):
-        result = attempt(lambda: overload("f")(*stack))
+        with nullcontext() if is_torch(xp) else xp.dispatch.show_dispatch_trace(lines.append):
+            result = attempt(lambda: overload("f")(*stack))
+        how = lines[0].partition(" ")[0] if log else None  # torch's release builds have no trace
         log.append("on another thread, without the guards")
         elsewhere = threaded(lambda: attempt(lambda: overload("f")(*stack)))
-    return {"kernels": log, "results": [result, elsewhere]}
+    return {"kernels": log, "results": [result, elsewhere], "how": how}
 
 
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]

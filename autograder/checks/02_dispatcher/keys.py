@@ -95,9 +95,14 @@ _SETS = [
 ]  # fmt: skip
 
 
+def _name(xp, key):
+    assert isinstance(key, xp._C.DispatchKey), f"{key!r} is no DispatchKey"
+    return key.name
+
+
 @program("dispatch.highest_priority_key", cases=_sets_of_bits, edges=[{"bits": bits} for bits in _SETS])
 def highest_key(xp, bits):
-    return xp._C.DispatchKey(xp.dispatch.highest_priority_key(union(xp, bits))).name
+    return _name(xp, xp.dispatch.highest_priority_key(union(xp, bits)))
 
 
 @highest_key.oracle
@@ -121,7 +126,9 @@ def highest_name(torch, bits):
     ),
 )
 def keys_of_a_set(xp, bits):
-    return [xp._C.DispatchKey(key).name for key in xp.dispatch.keys_in(union(xp, bits))]
+    keys = xp.dispatch.keys_in(union(xp, bits))
+    assert isinstance(keys, (list, tuple)), f"the keys are in a {type(keys).__name__}"
+    return [_name(xp, key) for key in keys]
 
 
 @keys_of_a_set.oracle

@@ -133,19 +133,19 @@ def in_order(kernels):
 
 @contextmanager
 def operators(xp, kernels, log):
-    """The operators `f`, with these kernels (`[key, kind]`), and `g`, with two. Yields a function of their names."""
+    """The operators `f.xs`, with these kernels (`[key, kind]`), and `g.xs`, with two. Yields a function of `f` or `g`."""
     with library(xp) as (namespace, made):
 
         def overload(name):
-            return getattr(getattr(xp.ops, namespace), name).default
+            return getattr(getattr(xp.ops, namespace), name).xs
 
         for name in "fg":
-            made.define(f"{name}(Tensor?[] xs, Tensor? y=None, int n=0) -> int?")
+            made.define(f"{name}.xs(Tensor?[] xs, Tensor? y=None, int n=0) -> int?")
         for key, kind in in_order(kernels):
             function, keyset = kernel(xp, overload, key, kind, log)
-            made.impl("f", function, key, with_keyset=keyset)
+            made.impl("f.xs", function, key, with_keyset=keyset)
         for key in ("AutogradCPU", EXPLICIT):
-            made.impl("g", lambda *args, key=key, **kwargs: log.append(f"g, {key}") or 1, key)
+            made.impl("g.xs", lambda *args, key=key, **kwargs: log.append(f"g, {key}") or 1, key)
         yield overload
 
 
@@ -188,8 +188,8 @@ def mode(xp, overload, number, kind, log):
         again = kind == "again"
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            call = f"{str(func).partition('.')[2]}, types {list(types)}, {arguments_text(xp, args, kwargs)}"
-            log.append(f"mode {number}: {call}, {thread(xp)}")
+            call = f"{str(func).partition('.')[2]}, types {types}, {arguments_text(xp, args, kwargs)}"
+            log.append(f"mode {number}: {call} in a {type(args).__name__}, {thread(xp)}")
             if kind in ("raise", "interrupt"):
                 raise KeyError("the mode's") if kind == "raise" else Interrupt
             if kind == "refuse":

@@ -106,7 +106,7 @@ _SINGLE_ARGUMENTS = rows(
 
 @program("schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
 def argument(xp, text, kwarg_only):
-    read = xp.schema.parse_argument(text, kwarg_only)
+    read = xp.schema.parse_argument(text, *[True] * kwarg_only)
     found = {"name": read.name, "type": read.type, "alias": read.alias}
     return found | {"default": read.default if read.has_default else "(required)", "kwarg_only": read.kwarg_only}
 
@@ -160,16 +160,18 @@ _SCHEMAS = [
     "f(int a=0, int b) -> ()", "f(bool a=False, int b) -> ()", "f(int? a=None, int b) -> ()", "f(str a='', int b) -> ()",
     "f(int a=0, *, int b=0, int c) -> ()", "f (\tint[10] a ,\tint b=9007199254740993 )\t->\t( int , int\tb10 ) ",
     "ns2::f2.out10(*, *, int a) -> ()", "f(int a, *) -> ( )", "f(*) -> Tensor(a!)[]", "f._x(Tensor? a) -> Tensor?",
-    "f(int a) -> int)", "f(int a) int", "default(int a) -> int",
+    "f(int a) -> int)", "f(int a) int", "default(int a) -> int", "f(int[] a=[], int b) -> ()",
 ]  # fmt: skip
 
 
 @program("schema.parse_schema", cases=_schemas, edges=[{"text": text} for text in _SCHEMAS])
 def schema(xp, text):
     read = xp.schema.parse_schema(text, "lab")
+    assert isinstance(read.arguments, tuple) and isinstance(read.returns, tuple), "arguments and returns are tuples"
     arguments = [[argument.name, argument.kwarg_only] for argument in read.arguments]
     returns = [[result.name, result.kwarg_only] for result in read.returns]
-    return [read.namespace, read.name, read.overload_name, arguments, returns, str(read)]
+    namespaces = [read.namespace, xp.schema.parse_schema(text).namespace]
+    return [namespaces, read.name, read.overload_name, arguments, returns, str(read)]
 
 
 @schema.oracle
@@ -179,7 +181,7 @@ def _(torch, text):
     arguments = [[argument.name, argument.kwarg_only] for argument in read.arguments]
     returns = [[result.name, result.kwarg_only] for result in read.returns]
     written = str(read) if namespace else f"lab::{read}"
-    return [namespace or "lab", name, read.overload_name, arguments, returns, written]
+    return [[namespace or "lab", namespace or "aten"], name, read.overload_name, arguments, returns, written]
 
 
 _NONE, _TWO = "f() -> ()", "f(int a, int b) -> ()"

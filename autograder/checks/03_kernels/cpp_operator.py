@@ -62,7 +62,8 @@ _LINES = [
 )
 def rms_norm(xp, x, weight, eps):
     result = xp.cpp.rms_norm(x, weight, eps)
-    return {"result": result, "beyond single": beyond_single(xp, result)}
+    schema = str(xp.dispatch.operators["rushlight_cpp::rms_norm"].schema)
+    return {"result": result, "beyond single": beyond_single(xp, result), "schema": schema}
 
 
 @rms_norm.oracle
@@ -71,4 +72,5 @@ def _(torch, x, weight, eps):
         raise RuntimeError("this operator does not promote")
     result = torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
     result = torch.empty(x.shape, dtype=x.dtype).copy_(result)  # its strides differ where a dimension has size 1
-    return {"result": result, "beyond single": beyond_single(torch, result)}
+    schema = torch._C.parse_schema("rushlight_cpp::rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+    return {"result": result, "beyond single": beyond_single(torch, result), "schema": str(schema)}

@@ -53,7 +53,10 @@ def resize(xp, out, sizes, order):
     stored = out.untyped_storage().nbytes() // out.element_size()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        resized = xp.structured.resize_output(out, sizes, None if order is None else dense(sizes, order))
+        strides = None if order is None else dense(sizes, order)
+        if len(sizes) == 3:
+            strides = strides and tuple(strides)
+        resized = xp.structured.resize_output(out, sizes, strides)
         again = xp.structured.resize_output(out, list(sizes))
     return _resized(resized, again, warned, out) | {"kept": out.as_strided((stored,), (1,), 0)}
 
@@ -101,6 +104,11 @@ def _kernel(xp, name, calls):
         return 3
 
     return xp.structured.Structured(meta, impl, kernel.casts)
+
+
+def _arguments(name, *operands):
+    """All arguments of a kernel, of some kernels in a list."""
+    return (list if name in ("mul", "mm") else tuple)((*operands, *_MORE[name]))
 
 
 @contextmanager
@@ -167,7 +175,7 @@ _FUNCTIONAL = rows(
 @program("structured.call_functional", cases=_calls, edges=_FUNCTIONAL)
 def functional(xp, name, x, y):
     calls = []
-    return xp.structured.call_functional(_kernel(xp, name, calls), (x, y, *_MORE[name])), calls
+    return xp.structured.call_functional(_kernel(xp, name, calls), _arguments(name, x, y)), calls
 
 
 @functional.oracle
@@ -249,7 +257,7 @@ def inplace(xp, name, x, y, views, meta):
     first, second = _view(xp, x, views[0], meta), _view(xp, x if y is None else y, views[1], meta)
     calls = []
     with _untouched(x, first):
-        result = xp.structured.call_inplace(_kernel(xp, name, calls), (first, second, *_MORE[name]))
+        result = xp.structured.call_inplace(_kernel(xp, name, calls), _arguments(name, first, second))
     return _written(result, first, x, meta) | {"meta calls": calls.count("meta")}
 
 
@@ -351,7 +359,7 @@ def out_form(xp, name, x, y, out, views, meta):
     calls = []
     with warnings.catch_warnings(), _untouched(x, out):
         warnings.simplefilter("ignore")
-        result = xp.structured.call_out(_kernel(xp, name, calls), (first, second, *_MORE[name]), out)
+        result = xp.structured.call_out(_kernel(xp, name, calls), _arguments(name, first, second), out)
     return _written(result, out, x, meta) | {"meta calls": calls.count("meta")}
 
 

@@ -21,18 +21,21 @@ _PRODUCTS = rows(
     (f32([1]), f32([3, 4]), f32([4, 0])), (f64([2]), f32([3, 4]), f32([4, 2])), (f32([2]), f64([3, 4]), f32([4, 2])),
     (f32([2]), f32([3, 4]), f64([4, 2])), (f32([2]), f64([3, 4]), f64([4, 2])), (i64([2]), i32([3, 4]), i64([4, 2])),
     (f32([2]), f32([3, 300]), f32([300, 2])),
+    (f32([2]), f32([3, 2**40], [0, 0]), f32([2**40, 2], [0, 0])),  # nothing is computed
 )  # fmt: skip
 
 
 @program("linear_algebra.meta_addmm", cases=lambda st: products(st, forms=("functional",)), edges=_PRODUCTS)
 def meta_of_addmm(xp, bias, mat1, mat2):
-    result = xp.structured.allocate(xp.linear_algebra.meta_addmm(bias, mat1, mat2, 1, 1))
+    result = xp.structured.allocate(xp.linear_algebra.meta_addmm(bias, mat1, mat2, 0, 2))
     return result.shape, result.stride(), result.dtype
 
 
 @meta_of_addmm.oracle
 def _(torch, bias, mat1, mat2):
-    result = torch.addmm(bias, mat1, mat2)
+    if mat1.numel() > 2**30:
+        bias, mat1, mat2 = (torch.empty_strided(x.shape, x.stride(), device="meta") for x in (bias, mat1, mat2))
+    result = torch.addmm(bias, mat1, mat2, beta=0, alpha=2)
     return result.shape, result.stride(), result.dtype
 
 
@@ -164,7 +167,7 @@ def block_by_block(xp, a, b, blocks, transposed):
         seen.append([*a_block.shape, b_block.shape[1], are_views])
         out_block += a_block @ b_block
 
-    xp.linear_algebra.blocked_mm(*whole, blocks, multiply)
+    xp.linear_algebra.blocked_mm(*whole, list(blocks) if transposed else blocks, multiply)
     return {"product": out, "blocks": sorted(seen)}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import observe
 from ...check import program
-from ..cases import dim, drawing, lists_too, sizes, tensors, when
+from ..cases import dim, drawing, is_torch, lists_too, sizes, tensors, when
 from .operands import FLOATING, beyond_single
 
 
@@ -97,7 +97,8 @@ def _about_softmax(case, mine, theirs):
     if "dict" not in mine or "dict" not in theirs:
         return None
     (ours, after), (real, before) = (
-        [observe.values(tree) for name, tree in side["dict"] if name != "beyond single"] for side in (mine, theirs)
+        [observe.values(tree) for name, tree in side["dict"] if name in ("softmax", "x afterwards")]
+        for side in (mine, theirs)
     )
     if not np.array_equal(after, before, equal_nan=True):
         return "x itself has changed: return a new array"
@@ -128,7 +129,10 @@ def _about_softmax(case, mine, theirs):
 def softmax(xp, values, kind, view, dim):
     x = _numbers(xp, values, kind, view)
     found = xp.softmax(x, dim)
-    return {"softmax": found, "beyond single": beyond_single(xp, found), "x afterwards": x}
+    dtype = found.numpy().dtype.name
+    if not is_torch(xp) and x.dim() and x.numel():  # the operator converts the array to its own dtype
+        dtype = xp.reductions.softmax(x.numpy(), dim % x.dim()).dtype.name
+    return {"softmax": found, "beyond single": beyond_single(xp, found), "x afterwards": x, "dtype": dtype}
 
 
 @drawing

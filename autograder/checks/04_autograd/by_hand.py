@@ -36,7 +36,7 @@ def in_order(found):
         "n features classes target numbers",
         (1, 2, 3, 1, ["float64", 1]), (2, 2, 3, 1, ["float64", 1]), (4, 3, 2, 0, ["float64", 1]),
         (3, 1, 4, 2, ["float32", 1]), (3, 3, 3, 1, ["float64", 1000]), (2, 2, 1, 0, ["float64", 1]),
-        (5, 4, 6, 5, ["float64", 1]), (32, 64, 600, 7, ["float64", 1]),
+        (5, 4, 6, 5, ["float64", 1]), (6, 1, 6, 0, ["float64", 1000]), (32, 64, 600, 7, ["float64", 1]),
     ),
     hint=explained(
         NllLossBackward0="the backward pass begins with the derivative of the loss with respect to itself",

@@ -96,6 +96,7 @@ def nodes_that_run(xp, leaves, statements, times, roots, ends):
     ends = [xp.graph.gradient_edge(x).node for x in chosen(values, ends)]
     graph = renumbered(Graph(*roots))
     found = xp.engine.nodes_to_execute(iter(ends), iter(graph.nodes))
+    assert isinstance(found, (set, frozenset)), f"the nodes are in a {type(found).__name__}"
     return [node in found for node in graph.nodes], len(found)
 
 
@@ -275,7 +276,7 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
 )  # fmt: skip
 def calling(xp, **case):
     def call(results, node, edges, grads, keep):
-        found = xp.engine.call_function(node, list(grads), keep)
+        found = xp.engine.call_function(node, (tuple if keep else list)(grads), keep)
         return [grad for grad, edge in zip(found, node.next_edges) if edge.node is not None]
 
     return called(xp, call, lambda node, name: xp.graph.unpack(node, getattr(node, f"saved_{name}")), **case)
@@ -566,7 +567,17 @@ def through_a_write(xp, layout, shape, views, formula, history, offset):
     grad = gradient_of_base(xp, base, layout, history, offset)
     of_base = base.shape, base.stride(), base.storage_offset()
     of_view = part.shape, part.stride(), part.storage_offset() - base.storage_offset()
-    found = xp.history.copy_slices(FORMULAS[formula], grad, of_base, of_view)
+    returned = []
+
+    def function(grad):
+        returned.append(FORMULAS[formula](grad))
+        return returned[0]
+
+    found = xp.history.copy_slices(function, grad, of_base, of_view)
+    others = [] if isinstance(returned[0], xp.Tensor) else returned[0][1:]
+    assert all(mine is other for mine, other in zip(found[1:], others, strict=True)), (
+        "another gradient is not as returned"
+    )
     return gradients_of_a_write(xp, found, grad)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
-from ..cases import drawing, drawn, rows, sizes, tensor, when
+from ..cases import drawing, drawn, lists_too, rows, sizes, tensor, when
 from .graphs import plain
 
 
@@ -41,7 +43,7 @@ def sums(draw, st):
     ),
 )  # fmt: skip
 def summed(xp, grad, sizes):
-    result = xp.engine.sum_to(grad, sizes)
+    result = lists_too(partial(xp.engine.sum_to, grad), sizes)
     return result, result is grad
 
 

@@ -72,6 +72,8 @@ def history_of_results(xp, shape, operator, kind):
     x = xp.ones(shape, dtype=getattr(xp, kind))
     result, node = operator(xp, x), xp.graph.Node()
     returned = xp.history.set_history(result, node, *([] if differentiable is None else [differentiable]))
+    others = [x for x in (result if isinstance(result, (list, tuple)) else [result]) if not x.requires_grad]
+    assert all(x._autograd is None for x in others), "a result without a derivative has metadata"
     return histories(result, node, [[list(sizes), kind] for sizes, kind in node.input_metadata], returned is result)
 
 

@@ -695,3 +695,71 @@ def infer_size__changes_a_list_in_place(a, b):
 
 def element_offset__in_floating_point(index, strides, storage_offset):
     return int(storage_offset + np.dot(np.asarray(index, float), np.asarray(strides, float)))
+
+
+# Lists in the place of tuples
+
+
+_permute, _expand_rightly, _reshape, _as_strided = map(
+    _rebuilt, (strided.permute, strided.expand, strided.reshape, strided.as_strided)
+)
+
+
+def permute__takes_a_tuple_only(self, dims):
+    return _permute(self, dims + ())
+
+
+def permute__wraps_the_dims_in_the_list(self, dims):
+    if isinstance(dims, list):
+        dims[:] = [dim + self.dim() if dim < 0 else dim for dim in dims]
+    return _permute(self, dims)
+
+
+def expand__takes_a_tuple_only(self, sizes):
+    return _expand_rightly(self, () + sizes)
+
+
+def expand__replaces_minus_one_in_the_list(self, sizes):
+    for i in range(-1, -min(len(sizes), self.dim()) - 1, -1) if isinstance(sizes, list) else ():
+        sizes[i] = self.size(i) if sizes[i] == -1 else sizes[i]
+    return _expand_rightly(self, sizes)
+
+
+def reshape__replaces_minus_one_in_the_list(self, shape):
+    if isinstance(shape, list):
+        shape[:] = infer_view_size(shape, self.numel())
+    return _reshape(self, shape)
+
+
+# Edges of a sentence
+
+
+def expand__drops_dimensions_of_size_one_at_the_front(self, sizes):
+    while len(sizes) < self.dim() and self.size(0) == 1:
+        self = changed(self, self.shape[1:], self.stride()[1:])
+    return _expand_rightly(self, sizes)
+
+
+def expand__refuses_minus_one_for_a_dimension_without_elements(self, sizes):
+    if any(size == -1 and old == 0 for size, old in zip(reversed(sizes), reversed(self.shape))):
+        raise RuntimeError("-1")
+    return _expand_rightly(self, sizes)
+
+
+def as_strided__lets_a_dimension_of_size_one_have_any_stride(self, sizes, strides, storage_offset=None):
+    if len(sizes) != len(strides):
+        raise RuntimeError
+    view = _as_strided(self, sizes, [0 if s == 1 else t for s, t in zip(sizes, strides)], storage_offset)
+    return changed(view, sizes, strides)
+
+
+def layout__counts_from_the_address_zero(dl_tensor):
+    sizes, strides, offset, dtype = _layout(dl_tensor)
+    return sizes, strides, (dl_tensor.data or 0) // dtype.itemsize + offset, dtype
+
+
+_slice_rightly = _rebuilt(strided.slice)
+
+
+def slice__has_no_defaults(self, dim, start, end, step):
+    return _slice_rightly(self, dim, start, end, step)

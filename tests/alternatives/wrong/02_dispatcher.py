@@ -960,3 +960,102 @@ def kernels_run__a_composite_kernel_begins_below_autograd(program):
         "meta": ["AutogradMeta matmul", "Meta mm", "AutogradMeta mul", "Meta mul"],
         "autocast": ["AutocastCPU matmul", "AutogradCPU matmul", "CPU mm", "AutogradCPU exp", "CPU exp"],
     }[program]
+
+
+# Types, and words
+
+
+def _copied(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+_highest, _keys_in, _parse_schema = map(_copied, (highest_priority_key, dispatch.keys_in, schema.parse_schema))
+
+
+def highest_priority_key__gives_an_int(key_set):
+    return int(_highest(key_set))
+
+
+def keys_in__yields(key_set):
+    yield from _keys_in(key_set)
+
+
+def keys_in__gives_ints(key_set):
+    return [int(key) for key in _keys_in(key_set)]
+
+
+def parse_schema__makes_lists(text, namespace="aten"):
+    read = _parse_schema(text, namespace)
+    return FunctionSchema(read.namespace, read.name, read.overload_name, [*read.arguments], [*read.returns])
+
+
+def parse_schema__does_not_count_the_default_of_a_list(text, namespace="aten"):
+    return _parse_schema(text.replace("=[], int b)", ", int b)"), namespace)
+
+
+def run__leaves_the_overload_out_of_the_line(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(explain_missing(operator, key))
+    with traced(f"[{how}] op=[{operator.full_name.partition('.')[0]}], key=[{key}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def call__says_that_it_redispatches(operator, *stack):
+    key_set = dispatch_key_set(stack, local.included, local.excluded)
+    return run(operator, skip_fallthrough(operator, key_set), stack, "redispatch")
+
+
+def run__leaves_the_overload_out_of_the_message(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(f"{operator.full_name.partition('.')[0]} has no kernel for {key}")
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def _call_mode(operator, types, args, kwargs):
+    mode, included = local.modes.pop(), local.included
+    if not local.modes:
+        local.included &= ~PYTHON
+    try:
+        with excluding(ABOVE_PYTHON):
+            result = mode.__torch_dispatch__(operator, types, args, kwargs)
+    finally:
+        local.modes.append(mode)
+        local.included = included
+    if result is NotImplemented:
+        raise TypeError("NotImplemented")
+    return result
+
+
+def call_mode__passes_the_args_in_a_list(operator, *args, **kwargs):
+    return _call_mode(operator, (), [*args], kwargs)
+
+
+def call_mode__passes_the_types_in_a_list(operator, *args, **kwargs):
+    return _call_mode(operator, [], args, kwargs)
+
+
+def promote_type__takes_float16_for_the_lower_precision(stack):
+    wide = any(tensor.dtype is float32 and is_eligible(tensor) for tensor in dispatch.tensors_in(stack))
+    return float32 if wide else rl.float16
+
+
+def autocast_kernel__takes_float16_for_the_lower_precision(operator, policy, *stack):
+    with excluding(BIT["AutocastCPU"]):
+        wanted = {"fp32": float32, "promote": promote_type(stack)}.get(policy, rl.float16)
+        return invoke(operator, *[cached_cast(wanted, value) for value in stack])
+
+
+_parse_argument = _copied(schema.parse_argument)
+
+
+def parse_argument__has_no_default(text, kwarg_only):
+    return _parse_argument(text, kwarg_only)
+
+
+def parse_schema__is_in_no_namespace_by_default(text, namespace=""):
+    return _parse_schema(text, namespace)

@@ -9,6 +9,8 @@ import warnings
 
 import numpy as np
 
+from rushlight.aten import structured
+from rushlight.aten.native import linear_algebra
 from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size, wrap_dim
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
@@ -555,3 +557,73 @@ def call_inplace__broadcasts_the_result(kernel, args):
     if not self.is_meta:
         kernel.impl(*args, self)
     return self
+
+
+# Lists in the place of tuples
+
+
+def _copied(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+_functional, _inplace, _out = map(_copied, (structured.call_functional, structured.call_inplace, structured.call_out))
+
+
+def call_functional__takes_a_tuple_only(kernel, args):
+    return _functional(kernel, () + args)
+
+
+def call_inplace__takes_a_tuple_only(kernel, args):
+    return _inplace(kernel, args[:1] + () + args[1:])
+
+
+def call_out__takes_a_tuple_only(kernel, args, out):
+    if (*args, out) != args + (out,):
+        raise RuntimeError
+    return _out(kernel, args, out)
+
+
+_blocked = _copied(linear_algebra.blocked_mm)
+
+
+def blocked_mm__takes_a_tuple_of_blocks_only(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    return _blocked(a, b, out, () + blocks, multiply)
+
+
+# Sentences that are easily passed over
+
+
+def softmax__stays_in_double_precision(array, dim):
+    x = array.astype(np.float64 if array.dtype == np.float64 else np.float32)
+    weights = np.exp(x - x.max(axis=dim, keepdims=True))
+    return (weights / weights.sum(axis=dim, keepdims=True)).astype(np.float64)
+
+
+_meta_addmm = _copied(linear_algebra.meta_addmm)
+
+
+def meta_addmm__multiplies(self, mat1, mat2, beta, alpha):
+    _meta_addmm(self, mat1, mat2, beta, alpha)
+    return Output((mat1._array @ mat2._array).shape, None, self.dtype)
+
+
+def meta_addmm__does_not_look_at_self_if_beta_is_zero(self, mat1, mat2, beta, alpha):
+    return _meta_addmm(self if beta else mat1[:1, :1].sum(1) if mat1.dim() == 2 else mat1, mat1, mat2, beta, alpha)
+
+
+def rms_norm_source__has_another_default():
+    return _source().replace("eps=1e-5", "eps=1e-6")
+
+
+def rms_norm_source__has_another_name_for_the_weight():
+    return _source().replace("x, Tensor weight,", "x, Tensor scale,")
+
+
+_source = _copied(cpp.rms_norm_source)
+
+
+_resize = _copied(structured.resize_output)
+
+
+def resize_output__takes_a_list_of_strides_only(out, sizes, strides=None):
+    return _resize(out, sizes, None if strides is None else strides + [])

@@ -936,3 +936,98 @@ def saved_tensors__both_factors_always(program):
         "result": ["SigmoidBackward0.result", "ReluBackward0.result"],
         "input": ["MmBackward0.self"],
     }[program]
+
+
+# Sentences that are easily passed over
+
+
+def _copied(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+def set_history__gives_metadata_to_all_results(result, node, differentiable=None):
+    for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
+        tensor._autograd = AutogradMeta(False, None, 0)
+        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
+            tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
+            node.input_metadata.append((tensor._sizes, tensor.dtype))
+    return result
+
+
+_sum_to, _nodes_to_execute, _call_function = map(
+    _copied, (engine.sum_to, engine.nodes_to_execute, engine.call_function)
+)
+
+
+def sum_to__takes_a_tuple_only(grad, sizes):
+    return _sum_to(grad, sizes + ())
+
+
+def nodes_to_execute__in_a_list(ends, reachable):
+    return [*_nodes_to_execute(ends, reachable)]
+
+
+def call_function__takes_a_list_only(node, grads, keep_graph):
+    return _call_function(node, grads + [], keep_graph)
+
+
+_head_gradients, _copy_slices = map(_copied, (rl.course.by_hand.head_gradients, history.copy_slices))
+
+
+def head_gradients__subtracts_the_largest_score_of_all(x, weight, bias, target):
+    scores = x @ weight.t() + bias
+    n, powers = len(scores), (scores - scores.amax()).exp()
+    of_rows = powers / powers.sum(1, True) / n
+    of_rows[range(n), target] = of_rows[range(n), target] - 1 / n
+    found = {"AddmmBackward0": of_rows, "x": of_rows @ weight, "bias": of_rows.sum(0), "TBackward0": x.t() @ of_rows}
+    return _head_gradients(x, weight, bias, target) | found | {"weight": found["TBackward0"].t()}
+
+
+def copy_slices__copies_the_other_gradients(function, grad, base, view):
+    first, *others = _copy_slices(function, grad, base, view)
+    return [first, *(None if other is None else other.clone() for other in others)]
+
+
+def apply__has_the_needs_in_a_list(cls, *args):
+    ctx = new_context(cls, args)
+    ctx.needs_input_grad = [history.requires_grad(arg) for arg in args]
+    recorded = history.any_requires_grad(args)
+    edges = [graph.gradient_edge(arg) for arg in args if isinstance(arg, Tensor)] if recorded else []
+    with rl.no_grad():
+        result = cls.forward(ctx, *args)
+    outputs = result if isinstance(result, tuple) else (result,)
+    check_dirty(ctx, outputs)
+    ctx.next_edges = edges
+    outputs = [attach(ctx, output, args, recorded) for output in outputs]
+    if recorded:
+        ctx.saved = [save(tensor, any(tensor is output for output in outputs)) for tensor in ctx.to_save]
+    ctx.to_save = ()
+    return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+
+def logsumexp_backward__takes_a_tuple_only(grad, self, result, dim, keepdim):
+    dims = (dim,) if isinstance(dim, int) else () + dim
+    return (
+        grad * (self - restore_dims(result, self.dim(), dims, keepdim)).exp()
+        if keepdim
+        else _shares(grad, self, result, dims, keepdim)
+    )
+
+
+_shares = _copied(rl.derivatives.logsumexp_backward)
+
+
+def numerical_gradient__adds_the_step_again(function, x, eps):
+    rows, values = [], x._array
+    for index in itertools.product(*map(range, x.shape)):
+        values[index] += eps
+        above = function().reshape(-1).tolist()
+        values[index] -= 2 * eps
+        below = function().reshape(-1).tolist()
+        values[index] += eps
+        rows.append([(up - down) / (2 * eps) for up, down in zip(above, below)])
+    return rows
+
+
+def copy_slices__has_an_entry_for_every_argument(function, grad, base, view):
+    return [*_copy_slices(function, grad, base, view), None][:2]
