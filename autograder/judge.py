@@ -16,7 +16,7 @@ import random
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -115,9 +115,27 @@ class Disagreement:
         """Whether the exception of the student's function ended the program."""
         return _is_error(self.mine) and isinstance(self.raised, dict) and self.raised.items() >= self.mine.items()
 
+    @property
+    def torch_raises_too(self) -> bool:
+        """Whether torch has the exception of the student's function at each point of its answer where the student's has it."""
+        names = self.raised.get("error") if isinstance(self.raised, dict) else None
+        names = names[:1] if isinstance(names, list) else []
+        mine = {path for name in names for path in _mentions(self.mine, name)}
+        return bool(mine) and mine <= {path for name in names for path in _mentions(self.theirs, name)}
+
     def order(self) -> tuple:
         """A key that sorts the disagreements, the simplest to a person first."""
         return not self.raises, complexity(self.case), len(_key(self.case))
+
+
+def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
+    """The paths in an observation at which a program has noted that it caught an exception of this class."""
+    match tree:
+        case str() if tree in (name, f"raises {name}"):
+            yield path
+        case dict() | list():
+            for key, item in tree.items() if isinstance(tree, dict) else enumerate(tree):
+                yield from _mentions(item, name, (*path, key))
 
 
 _PLAIN_DTYPES = ("float32", "int64")
@@ -358,7 +376,7 @@ class Judge:
         verdict.mine = _safely(show, found.mine)
         if found.raised is not None and found.ended:
             verdict.mine += _safely(show_frames, found.raised)
-        elif found.raised is not None:
+        elif found.raised is not None and not found.torch_raises_too:
             verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
         undefined = _safely(_undefined_name, found.raised or found.mine)
         verdict.hint = undefined or _hint(check, found) or ""

@@ -458,7 +458,7 @@ def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output:
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:
-    """The gradient of `self.logsumexp(dim, keepdim)`: each element's share, exp(self - result), of `grad`.
+    """The gradient of `self` for `self.logsumexp(dim, keepdim)`, computed from `grad`, `self` and `result`.
 
     Every step is an operator, so the result can be differentiated again, with respect to `grad`, `self` and `result`. No
     logit may overflow: the argument of `exp` is never above 0 (if all elements are finite).

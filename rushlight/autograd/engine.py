@@ -134,8 +134,9 @@ def execute(
 
     `captures` maps edges, at least one, to the indices in the answer that get the edge's gradient. With `captures`, only these
     nodes run: the nodes that `nodes_to_execute` finds for the nodes of these edges, and the node of an edge whose list of
-    indices is empty. If a captured node does not run, the captured gradient is the one after the tensors' hooks. If it runs
-    too, the captured gradient is the one that arrived, before the hooks. The hooks of all other nodes do not run.
+    indices is empty. (`backward(inputs=[leaf])` passes the leaf's edge with an empty list: its `AccumulateGrad` runs.) If a
+    captured node does not run, the captured gradient is the one after the tensors' hooks. If it runs too, the captured gradient
+    is the one that arrived, before the hooks. The hooks of all other nodes do not run.
 
     Returns:
         a dict of the captured gradients by index; an index that got no gradient is missing.

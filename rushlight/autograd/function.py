@@ -110,8 +110,8 @@ def apply(cls: type[Function], *args: Any) -> Any:
 
     - `needs_input_grad`, which forward can read: a tuple with a bool for each argument. `requires_grad(arg)` is False for a value
       that is not a tensor.
-    - `next_edges`: a list or a tuple. `gradient_edge(tensor)` finds where the gradient of a tensor goes at this moment, and an
-      edge of the node leads to where it went before the forward ran.
+    - `next_edges`: a list or a tuple of edges. `gradient_edge(tensor)` returns the current edge of a tensor. A forward that
+      writes to an argument changes the argument's edge. The node has the edge from before the forward.
     - `saved`: a list or a tuple of `save(tensor, is_output)` for each of the tensors, or None, that forward has put into
       `ctx.to_save`. A tensor that is an output is saved with the node itself as its history.
     - `to_save`: empty afterwards, also without a graph.

@@ -44,8 +44,8 @@ def inferring(enabled: bool) -> Iterator[None]:
 
     In the block, the state is that of torch in `inference_mode(enabled)`, whatever it was before. It is in five attributes of
     `local`: `inference` and `grad_enabled`, bools; `tensor_keys`, the keys of new tensors by device, which is `TENSOR_KEYS` or
-    `INFERENCE_KEYS`; and `included` and `excluded`, the thread's key sets, integers. In these two sets, only the keys
-    `BIT["ADInplaceOrView"]` and `AUTOGRAD` may change, each in one of them.
+    `INFERENCE_KEYS`; and `included` and `excluded`, the thread's key sets, integers. One of these two sets changes only in the key
+    `BIT["ADInplaceOrView"]`, and the other one only in `AUTOGRAD`.
 
     >>> inside = [rl.ones(2) for _ in inferring(True)]
     >>> inside[0].is_inference(), rl.ones(2).is_inference()

@@ -189,9 +189,9 @@ class AccumulateGrad(Node):
 def accumulate(variable: Tensor, grad: Tensor) -> None:
     """Add a gradient to the gradient of a leaf, `variable._autograd.grad`.
 
-    The first gradient is copied by `clone_obey_contract`, because other code may hold it and write to it later. Later
-    gradients are added to the stored one: in place, so that it stays the same tensor, or, if grad mode is on because
-    this backward pass is recorded too, by an out-of-place addition.
+    The first gradient is copied by `clone_obey_contract`, because other code may hold it and write to it later. A later
+    gradient is added to the stored one. As in torch, grad mode (`local.grad_enabled`) decides whether the sum is the same
+    tensor or a new one.
 
     >>> w, given = rl.zeros(2).requires_grad_(), rl.ones(2)
     >>> accumulate(w, given), accumulate(w, given)
@@ -344,15 +344,17 @@ def without_history(tensor: Tensor) -> Tensor:
 def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
     """The tensor that `node` saved, with the history that it had.
 
-    For an input of the node, return the saved tensor itself. A result of the node was saved without its history: return
-    `with_edge(tensor, edge)`, where the edge leads to the node, to the input numbered `saved.output_nr`.
+    `saved.is_output` says whether the tensor is a result of the node. If no hook replaced it, the tensor is `saved.tensor`, and
+    `saved.unpack_hook` is None. Return the tensor of an input itself. The tensor of a result was saved without its history:
+    return `with_edge(saved.tensor, edge)`. This edge leads to the node, to its input with the number `saved.output_nr`.
 
-    If `saved.unpack_hook` is not None, the tensor is the hook's result for `saved.packed`, with an edge (`with_edge`): for a
-    result, the edge above; for an input, `saved.edge`. If that is `NO_EDGE`, the tensor stays as the hook returned it. With a
-    hook, versions are not compared.
+    If `saved.unpack_hook` is not None, a hook replaced the tensor, and versions are not compared. The tensor is now the hook's
+    result, `saved.unpack_hook(saved.packed)`. Return it with an edge (`with_edge`). A result has the same edge as without a
+    hook. An input has `saved.edge`. If `saved.edge` is `NO_EDGE`, return the hook's result itself.
 
     Raises:
-        RuntimeError: the version of the saved tensor's storage is not `saved.version`, because the tensor was written to.
+        RuntimeError: there is no hook, and the version of the saved tensor's storage is not `saved.version`, because the tensor
+            was written to.
 
     >>> y = rl.ones(2).requires_grad_().exp()
     >>> tensor = unpack_saved(y.grad_fn.saved_result, y.grad_fn)

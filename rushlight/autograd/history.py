@@ -99,9 +99,9 @@ def check_inplace(self: Tensor) -> None:
 
     Raises:
         RuntimeError: the tensor was made by a view operator whose `_creation_meta` is not `CreationMeta.DEFAULT`: then
-            `handle_view_on_rebase(self)` raises the error. Or the tensor requires grad (`requires_grad`) and is a view,
-            direct or through other views, of a base (`_base`) that is a leaf. Or it requires grad and has no node, because
-            its metadata `_autograd` are None or have no `grad_fn`.
+            `handle_view_on_rebase(self)` raises the error. Or the tensor requires grad (`requires_grad`) and is a view of a
+            leaf: its `_base` is a leaf. (The `_base` of a view of a view is never a view.) Or it requires grad and has no
+            node, because its metadata `_autograd` are None or have no `grad_fn`.
 
     `_creation_meta` says how a view was made. It is not `DEFAULT` for one of several views that one call returned, for a view
     that was made in `no_grad`, in inference mode or in a custom `Function`, and for a view of such a view.

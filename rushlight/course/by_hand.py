@@ -11,8 +11,9 @@ from rushlight.aten.strided import Tensor
 def head_gradients(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> dict[str, Tensor]:
     """The gradient that arrives at each node in the backward pass of `cross_entropy(linear(x, weight, bias), target)`.
 
-    Compute each gradient by its formula, with matrix products, sums, `exp`, maxima, arithmetic, views and indexing. An operator
-    for a softmax, a loss or a derivative is refused, and so is a backward pass. The scores may be as large as 1,000.
+    Compute each gradient by its formula, with matrix products, sums, maxima, `exp`, `log`, arithmetic, views and indexing. These
+    are refused: an operator with `softmax`, `loss` or `backward` in its name, and a backward pass. All others are allowed,
+    also `logsumexp`. The scores may be as large as 1,000.
 
     Args:
         x: the batch, (n, features), of dtype float32 or float64. Each of x, weight and bias is meant as a leaf that requires

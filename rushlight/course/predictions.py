@@ -245,7 +245,7 @@ def backward_order(program: str) -> list[str]:
         program: a key of `BACKWARD`.
 
     Returns:
-        a list with the name of each node, a string. A node that runs for each of several leaves is listed for each.
+        a list with the name of each node, a string. Each leaf has an `AccumulateGrad` of its own, with an entry of its own.
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::evaluate_function`.
     """

@@ -69,8 +69,8 @@ def layer_of(path: str) -> tuple[str, str]:
     `path` is written with `/` and may begin anywhere: `c10/core/TensorImpl.cpp`, `/home/me/src/pytorch/c10/core/...` in a
     dump, `.../site-packages/torch/nn/functional.py` in a traceback. An entry fits if its parts occur in the path one after
     the other, as whole parts: `torch/nn` fits `a/torch/nn/init.py` and `torch/nn`, not `torch/nnapi/x.py`. Among entries
-    that fit, the one with the most parts counts. If several have equally many parts, the one that occurs last counts. Returns
-    a tuple or a list of two. Raises ValueError if no entry fits.
+    that fit, the one with the most parts counts. If several have equally many parts, the one that is last in the path counts.
+    Returns a tuple or a list of two. Raises ValueError if no entry fits.
 
         >>> layer_of("/usr/lib/python3/site-packages/torch/nn/functional.py")
         ('frontend', 'torch/nn')

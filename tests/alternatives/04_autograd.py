@@ -408,6 +408,27 @@ def copy_slices__of_a_clone(function, grad, base, view):
     return [None if first is None else whole] + others
 
 
+def copy_slices__of_a_clone_made_contiguous(function, grad, base, view):
+    result = functions.empty_strided(base[0], base[1], dtype=grad.dtype).copy_(grad)
+    region = functions.as_strided(result, *view)
+    first, *others = history._as_tuple(function(region.clone().contiguous()))
+    if first is None:
+        return [None, *others]
+    region.copy_(first)
+    return (result, *others)
+
+
+def copy_slices__of_a_contiguous_region_cloned(function, grad, base, view):
+    result = functions.empty_strided(base[0], base[1], dtype=grad.dtype).copy_(grad)
+    region = functions.as_strided(result, *view)
+    found = function(region.contiguous().clone())
+    found = [*found] if isinstance(found, (tuple, list)) else [found]
+    if found[0] is not None:
+        region.copy_(found[0])
+        found[0] = result
+    return found
+
+
 def copy_slices__from_zeros(function, grad, base, view):
     sizes, strides, _ = base
     result = grad.new_empty_strided(sizes, strides)

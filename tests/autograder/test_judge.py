@@ -35,7 +35,7 @@ from autograder.check import (
 from autograder.checks.cases import tensor
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
-from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree
+from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree, with_raised
 from autograder.subject import answer
 
 STRIDES = "strided.contiguous_strides"
@@ -380,6 +380,24 @@ def test_an_exception_that_the_students_function_catches_is_not_shown(judge, str
     fill(strides, mistaken)
     verdict = judge.verdict(STRIDES, over_the_wire)
     assert verdict.outcome == DISAGREED and not verdict.raised
+
+
+@pytest.mark.parametrize(("names", "shown"), [(["RuntimeError"], False), (["ValueError"], True)])
+def test_an_exception_that_the_program_catches_is_not_shown_if_torch_raises_it_too(judge, names, shown):
+    """The second pass raises on both sides, because the first has freed the saved tensors. The difference is in the first."""
+    case = next(case for case in find("engine.execute").edges if case["statements"] == [["mul", 0, 0]])
+
+    def ask(name, cases):
+        raised = error_tree(RuntimeError("a second time")) | {"error": names, "frames": []}
+        passes = [
+            {"dict": [["raises", None], ["gradients", []]]},
+            [],
+            {"dict": [["raises", names[0]], ["gradients", None]]},
+        ]
+        return [with_raised({"dict": [["passes", passes]]}, raised) for _ in cases]
+
+    verdict = judge.replay("engine.execute", case, ask)
+    assert verdict.outcome == DISAGREED and bool(verdict.raised) == shown
 
 
 @pytest.mark.parametrize("raised", [1, {}, {"type": "<b>", "message": 1}, {"error": 1, "frames": [1]}])

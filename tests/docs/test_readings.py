@@ -13,9 +13,12 @@ ROOT = Path(__file__).parents[2]
 READINGS = sorted(ROOT.glob("phases/*/reading.ipynb"))
 LINES, COLUMNS, WIDEST = 15, 96, 1000  # lines of a visible cell; characters; pixels
 SUMMARY, REFERENCE = "# In five lines", "# For reference"
-EXERCISES = {
-    name for path in ROOT.glob("solutions/*/*.md") for name in re.findall(r'exercise="([\w.]+)"', path.read_text())
+EXERCISES = {  # each with the number of its lab
+    name: path.stem.partition("_")[0]
+    for path in ROOT.glob("solutions/*/*.md")
+    for name in re.findall(r'exercise="([\w.]+)"', path.read_text())
 }
+POINTER = re.compile(r"\blab (\d\d[a-z]?)\b((?:(?!\blab \d\d|\. ).)*)")  # a lab, and the rest of the sentence
 
 
 def read(path):
@@ -70,6 +73,20 @@ def openings(cells):
         yield cells[start].source.partition("\n")[0], "\n".join(cell.source for cell in cells[start:end])
 
 
+def wrong_pointers(phase, text):
+    """The exercises that a reading names after `lab NNx` and that lab NNx does not have, and those that a line `**In the lab:**`
+    names without a number and that are in no lab of the phase."""
+    for lab, rest in POINTER.findall(text):
+        yield from ((lab, name) for name in named_in(rest) if not EXERCISES.get(name, lab).startswith(lab))
+    for line in re.findall(r"^\*\*In the lab:\*\* .+$", text, re.MULTILINE):
+        if not POINTER.search(line):
+            yield from ((phase, name) for name in named_in(line) if not EXERCISES.get(name, phase).startswith(phase))
+
+
+def named_in(text):
+    return re.findall(r"`([\w.]+)`", text)
+
+
 def clipped(cells):
     return [
         cell for cell in cells if cell.cell_type == "code" and any(len(x) > COLUMNS for x in cell.source.splitlines())
@@ -95,12 +112,15 @@ def problems(cells):
     for heading, text in sections(cells).items():
         if len(re.findall(r"<details><summary>Answer</summary>\n\n.+?\n\n</details>", text, re.DOTALL)) != 1:
             yield f"not one self-test with a folded answer: {heading}"
-        named = re.findall(r"`([\w.]+)`", " ".join(re.findall(r"^\*\*In the lab:\*\* .+$", text, re.MULTILINE)))
-        if not EXERCISES.intersection(named):
+        named = named_in(" ".join(re.findall(r"^\*\*In the lab:\*\* .+$", text, re.MULTILINE)))
+        if not EXERCISES.keys() & named:
             yield f"no exercise: {heading}"
-        if unknown := set(named) - EXERCISES:
+        if unknown := set(named) - EXERCISES.keys():
             yield f"unknown exercises {sorted(unknown)}: {heading}"
-    for caption in re.findall(r"^\*Figure .+$", "\n".join(cell.source for cell in cells), re.MULTILINE):
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    for lab, name in wrong_pointers(re.match(r"# Reading (\d\d)", text)[1], text):
+        yield f"lab {lab} does not have {name}: it is in lab {EXERCISES[name]}"
+    for caption in re.findall(r"^\*Figure .+$", text, re.MULTILINE):
         if word := re.search(r"\b(black|white|dark|darker|light|lighter)\b", caption, re.IGNORECASE):
             yield f"a caption that is wrong in dark mode, {word[0]}: {caption[:60]}"
     if len(re.findall("^- ", cells[-1].source, re.MULTILINE)) != 5 or not cells[-1].source.startswith(SUMMARY):
@@ -110,6 +130,19 @@ def problems(cells):
 @pytest.mark.parametrize("path", READINGS, ids=lambda path: path.parent.name)
 def test_in_a_reading_the_idea_comes_first_and_the_reader_acts(path):
     assert [*problems(read(path))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("In lab 04b, `derivatives.mm_backward_mat1` is such a formula.", [("04b", "derivatives.mm_backward_mat1")]),
+        ("In lab 04c, `derivatives.mm_backward_mat1` is one. In `strided.permute`", []),
+        ("In lab 04 `derivatives.mm_backward_mat1`, in lab 01a `engine.sum_to`", [("01a", "engine.sum_to")]),
+        ("**In the lab:** `engine.sum_to` and `strided.permute`.", [("04", "strided.permute")]),
+    ],
+)
+def test_a_pointer_to_a_lab_without_the_exercise_is_found(text, wrong):
+    assert [*wrong_pointers("04", text)] == wrong
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import Interrupt, attempt, drawn, explained, first_apart, listed, rows, several
+from ..cases import Interrupt, attempt, drawn, explained, listed, rows, several
 from ..listing import expression
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
 from .programs import (
@@ -55,7 +55,7 @@ def renumbered(graph):
     cases=rooted_programs(),
     edges=ROOTED,
     show=as_code,
-    hint="each edge counts, and the edges of a node are counted once",
+    hint="each edge counts, and the edges of a node are counted once. Every reachable node has an entry, the roots too",
 )
 def dependencies(xp, leaves, statements, times, roots):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -88,7 +88,13 @@ def _(torch, leaves, statements, times, roots):
         )
     ],
     show=as_code,
-    hint="a node does not run if its gradient is only wanted, and not passed on",
+    hint=lambda case, mine, theirs: (
+        None
+        if isinstance(mine, dict)  # an exception
+        else "a node does not run if its gradient is only wanted, and not passed on"
+        if any(runs and not should for runs, should in zip(mine[0], theirs[0]))
+        else "a node runs if a path of any length leads from it to an end, also if it is an end itself"
+    ),
 )  # fmt: skip
 def nodes_that_run(xp, leaves, statements, times, roots, ends):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -175,7 +181,8 @@ def step(layout, history=False, enabled=False, again=None):
         ("rows", "rows", [step("rows"), step("columns", False, True)]),
     ),
     hint=explained(
-        steps="a kept gradient shares no memory, and later gradients are added to it",
+        steps="the first gradient is copied, in the layout of the leaf. Later gradients are added in place, or, if grad mode is "
+        "on, out of place",
         given="the gradients that were given before do not change",
     ),
 )  # fmt: skip
@@ -462,11 +469,13 @@ def _hook_as_code(x, kind, action):
         _execution([LEAF], do("add 0 0, add 0 0"), [1, 2]), _execution([LEAF, LEAF], do("add 0 1"), [2]),
         _execution([LEAF, LEAF], do("mul 0 1, neg 2, neg 2, add 4 3"), [5, 3], how="grad", ends=[2, 1]),
     ],
-    hint=lambda case, mine, theirs: (
-        "the pass leaves grad mode as it was before, on or off, also after an error"
-        if first_apart(mine, theirs) in ("hooks", "grad mode afterwards")
-        else "a node runs once, when all of its gradients have arrived, and the newest node runs first"
-    ),
+    hint=lambda case, mine, theirs: explained(
+        passes="a node runs once, when a gradient or None has arrived along each of its edges"
+        if case["how"] in ("backward", "inputs")
+        else "`captures` says which gradients are wanted, and so which nodes run",
+        log="of the ready nodes the newest one runs first. The hooks of a tensor run before its node, whether the node runs or not",
+        grad_mode_afterwards="the pass leaves grad mode as it was before, on or off, also after an error",
+    )(case, mine, theirs),
 )  # fmt: skip
 def executed(xp, leaves, statements, times, roots, how, ends, retain, create, hooks, enabled):
     values, log = run_repeatedly(xp, leaves, statements, times), []
@@ -556,7 +565,10 @@ def follow(xp, x, views):
     ],
     hint=explained(
         of_the_base="the overwritten elements get the operator's gradient, all others the gradient that arrived",
-        of_the_other="the operator's second gradient is passed on as it is",
+        strides="the gradient of the base has the strides of the base",
+        of_the_other="`function` gets the gradient of the written region. What it returns for the others is passed on as it is",
+        **{"the_other's_is_contiguous": "`function` gets a contiguous copy, and its other results are passed on as they are"},
+        share_memory_with_grad="the gradient that arrived belongs to other code: `function` and the base get other memory",
         differentiated_again="every step is an operator that autograd can record",
         grad_afterwards="the gradient that arrived does not change",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...check import program
-from ..cases import drawing, drawn, lists_too, rows, sizes, tensor, when
+from ..cases import drawing, drawn, explained, lists_too, rows, sizes, tensor
 from .graphs import plain
 
 
@@ -37,20 +37,20 @@ def sums(draw, st):
             ([4, 1, 3], None, [1, 3]), ([], None, []),
         )
     ],
-    hint=when(
-        lambda case: len(case["sizes"]) < len(case["grad"]["tensor"]["sizes"]),
-        "a dimension that broadcasting put in front disappears; one that it stretched stays, with size 1",
+    hint=explained(
+        result="a dimension that broadcasting put in front disappears; one that it stretched stays, with size 1",
+        is_the_argument_itself="a gradient that has these sizes is returned itself. If `sizes` is empty, the result is new",
     ),
 )  # fmt: skip
 def summed(xp, grad, sizes):
     result = lists_too(partial(xp.engine.sum_to, grad), sizes)
-    return result, result is grad
+    return {"result": result, "is the argument itself": result is grad}
 
 
 @summed.oracle
 def _(torch, grad, sizes):
     result = grad.sum_to_size(sizes)
-    return result, result is grad
+    return {"result": result, "is the argument itself": result is grad}
 
 
 LAYOUTS = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ...check import program
-from ..cases import attempt, drawing, drawn, first_apart, is_torch, several
+from ...observe import difference
+from ..cases import attempt, drawing, drawn, explained, field, first_apart, is_torch, several
 from .graphs import Graph, described, grad_mode, node_name, outcome, plain
 from .programs import start
 
@@ -110,6 +111,27 @@ def _function(**others):
     return _FUNCTION | {name: x.split() if name in ("args", "outputs") else x for name, x in others.items()}
 
 
+OF_THE_RESULTS = explained(
+    results="`attach` is called once for each result, in order, and returns the result for the caller",
+    several="the caller gets a tuple if the forward returned a tuple, and a list is one result",
+    graph="an edge leads to the history that its argument had before the forward ran",
+    raises="`check_dirty` gets all results of the forward",
+)  # hints, by the entry of the result
+OF_THE_LOG = {
+    "forward": "the forward can read `needs_input_grad`, and its operators are not recorded",
+    "kept": "`saved` has what the forward has put into `to_save`. Without a graph the node saves nothing, and `to_save` is empty",
+    "edges": "without a graph the node has no edges. Look at the arguments that have one in the outputs above the exercise",
+    "backward": "a tensor that is a result is saved as an output, the others as inputs",
+}  # hints, by the entry of the log
+
+
+def entry_apart(mine, theirs):
+    """The name of the first entry in which two logs differ, or None."""
+    logs = mine if isinstance(mine, list) else [], theirs if isinstance(theirs, list) else []
+    entries = next((both[1] for both in zip(*logs) if difference(*both)), None)
+    return next(iter(dict(entries["dict"])), None) if isinstance(entries, dict) and "dict" in entries else None
+
+
 @program(
     "function.apply",
     cases=lambda st: drawn(
@@ -161,7 +183,11 @@ def _function(**others):
         _function(several="subclass"), _function(outputs="new short", several="list"),
         _function(outputs="new short", several="subclass", roots=[0, 1]),
     ],
-    hint="each result has its own output_nr, whether it can have a gradient or not",
+    hint=lambda case, mine, theirs: (
+        OF_THE_LOG.get(entry_apart(field(mine, "log"), field(theirs, "log")))
+        if first_apart(mine, theirs) == "log"
+        else OF_THE_RESULTS(case, mine, theirs)
+    ),
 )  # fmt: skip
 def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
     log, contexts, results = [], [], []
@@ -282,6 +308,10 @@ def slope(xp, x):
         return xp.autograd.grad((x * x * x).sum(), x)[0]
 
 
+def lengths(rows):
+    return [len(row) if isinstance(row, list) else None for row in rows] if isinstance(rows, list) else None
+
+
 def curve(xp, name, shape, layout, wanted):
     """A point, a function of it, and the log of the calls."""
     x = xp.arange(xp.ones(shape).numel(), dtype=xp.float64).reshape(shape) * 0.5 - 1
@@ -316,11 +346,14 @@ def curve(xp, name, shape, layout, wanted):
         for shape, layout in (([], "rows"), ([2, 3], "columns"), ([2, 3], "gaps"), ([3], "gaps"), ([0], "rows"))
     ]
     + [{"name": "cube", "shape": [2, 3], "layout": "rows", "wanted": True, "eps": 1e-3, "enabled": True}],
-    hint=lambda case, mine, theirs: (
-        "the function is called twice for each element, and in the current grad mode"
-        if case["name"] == "slope" or first_apart(mine, theirs) == "calls"
-        else "one row for each element of x, one number for each element of the result"
-    ),
+    hint=lambda case, mine, theirs: explained(
+        calls="the function is called twice for each element, in the current grad mode, and no write is counted",
+        rows="one row for each element of x, one number for each element of the result"
+        if lengths(field(mine, "rows")) != lengths(field(theirs, "rows"))
+        else "a result is read before the next write, and the two results are 2 * eps apart",
+        x_is_as_it_was="each element gets its old value back, to the last bit",
+        version_of_x="the writes are not counted",
+    )(case, mine, theirs),
 )  # fmt: skip
 def differences(xp, name, shape, layout, wanted, eps, enabled):
     x, function, log = curve(xp, name, shape, layout, wanted)
@@ -410,7 +443,10 @@ def kept_by(xp, results):
             (["computed", "view"], []),
         )
     ],
-    hint="the recomputation runs on detached tensors, so that it reaches no other graph",
+    hint=explained(
+        runs="the inner backward starts at the results that require grad. Then return the gradients of the detached tensors",
+        calls="the second run is recorded, on tensors that share memory with the saved ones and are leaves",
+    ),
 )  # fmt: skip
 def again(xp, function, args, number, roots, times, turned):
     log, outside = [], vector(xp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...check import program
-from ..cases import attempt, drawn, explained, is_torch, listed, rows, several, when
+from ..cases import attempt, drawn, explained, first_apart, is_torch, listed, rows, several
 from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
 from .programs import (
     ANY,
@@ -62,9 +62,11 @@ def histories(result, node, inputs, same):
         for name in RESULTS
         for shape, kind in (([2, 3], "float32"), ([3, 1], "float64"))
     ],
-    hint=when(
-        lambda case: case["operator"] not in ("exp", "sum", "t", "split", "split of sizes", "list", "unbind", "half"),
-        "results without a derivative, such as integers, stay as they are and are not counted",
+    hint=lambda case, mine, theirs: (
+        "results without a derivative, such as integers, stay as they are and are not counted"
+        if first_apart(mine, theirs) in ("results", "inputs of the node")
+        and case["operator"] not in ("exp", "sum", "t", "split", "split of sizes", "list", "unbind", "half")
+        else None
     ),
 )  # fmt: skip
 def history_of_results(xp, shape, operator, kind):
@@ -362,7 +364,10 @@ def _(torch, **case):
         *(([[[3, 3], False], LEAF], do(f"first 0, add_ 0 1, {then}, neg 2"))
           for then in ("double_ 2", "add_ 2 1", "neg 2, double_ 2", "first 2, double_ 2", "first 2, double_ 3")),
     ),
-    hint=explained(written="a leaf, a view of a leaf, and a view whose `_creation_meta` is not DEFAULT refuse a write"),
+    hint=explained(
+        written="of the tensors that require grad, these refuse a write: a leaf, a view of a leaf, and a view without a node, "
+        "whose base was written to. A view whose `_creation_meta` is not DEFAULT refuses it in any case"
+    ),
 )  # fmt: skip
 def writing(xp, leaves, statements):
     values, written = start(xp, leaves), []
