@@ -559,7 +559,7 @@ def follow(xp, x, views):
         {"layout": "rows", "shape": shape, "views": views, "formula": "double", "history": True, "offset": offset}
         for shape, views, offset in (
             ([3], ["view"], 0), ([], ["unsqueeze"], 0), ([2, 4], ["t", "first", "slice"], 0),
-            ([2, 4], ["slice", "first"], 0), ([3], ["slice"], 2), ([3, 3], ["first"], 3),
+            ([2, 4], ["slice", "first"], 0), ([2, 4], ["t"], 0), ([3], ["slice"], 2), ([3, 3], ["first"], 3),
             ([3, 3], ["slice", "first"], 4),
         )
     ],
