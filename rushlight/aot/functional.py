@@ -88,8 +88,7 @@ def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
             - `alias`, `detach`: the same elements. The base becomes `new` itself, and no operator is called.
             - `view`, `_reshape_alias`: the same elements, row by row. A `view` is the inverse.
             - `t`, `transpose`, `permute`: another order of the dimensions (`dim0`, `dim1`; `dims`), which may be negative. The
-              inverse is an operator of the same name, even if the order is the same. `transpose` takes `dim0` and `dim1` as they
-              are, in this order.
+              inverse is an operator of the same name, even if the order is the same.
             - `squeeze`: removes dimensions of size 1: all of them, or those in `dim`, an int or a sequence of ints. The inverse is
               an `unsqueeze` for each, from the first dimension to the last.
             - `unsqueeze`: adds a dimension of size 1, `dim` of the view. A `squeeze` of `dim`, as it is, is the inverse.

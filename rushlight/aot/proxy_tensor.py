@@ -80,7 +80,7 @@ def record_call(mode: ProxyTorchDispatchMode, func: Operator, args: tuple, kwarg
 
     `args` is a tuple and `kwargs` a dict. The node's target is the operator, and its name is that of the operator,
     `func.schema.name`. It has the args and kwargs of the call, with the node of each tensor, `mode.node_of(tensor)`, in place of
-    the tensor, also in lists and tuples. A list or tuple among them, at any depth, becomes a list. Make the node with
+    the tensor, also in lists and tuples. A list or tuple among them becomes a list. Make the node with
     `mode.create_node(target, args, kwargs, name)`.
 
     Then run the operator on the tensors: `run_meta(func, args, kwargs)`. `mode.track(tensor, node)` records that the node computes

@@ -134,7 +134,7 @@ def normalised(xp, x, shape, weight, bias, wrong, eps, far):
     parameters = [None if kind is None else numbers(xp, size, i, kind) for i, kind in enumerate((weight, bias), 1)]
     if wide:
         parameters = [None if p is None else p.requires_grad_(p.dtype.is_floating_point) for p in parameters]
-    result = xp.nn.functional.layer_norm(x, shape, *parameters, eps)
+    result = xp.layer_norm(x, (tuple if weight is None else list)(shape), *parameters, eps, bias is not None)
     shown = {"result": elements(xp, result), "contiguous": result.is_contiguous()}
     return shown | {"grads": gradients_of(xp, result, x, *parameters) if wide else None}
 

@@ -154,6 +154,7 @@ _MEMBERS = {
     "parameters": lambda module: module._parameters.items(), "buffers": lambda module: module._buffers.items(),
     "modules": lambda module: module._modules.items(),
     "all twice": lambda module: [*module._parameters.items(), *module._buffers.items()] * 2,
+    "read once": lambda module: iter([("zero", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
 }  # fmt: skip
 
 
@@ -314,7 +315,7 @@ def _about_hooks(case, mine, theirs):
         _hooks(*_BACK_BOTH, *_BACK_BOTH, removed=[1]),
         _hooks(("back before", "see", False, False), ("back before", "change", False, True), calls=2),
         _hooks(("back after", "see", False, False), ("back after", "change", False, True), calls=2),
-        _hooks(*_BACK_BOTH, _after("zero")),
+        _hooks(*_BACK_BOTH, _after("zero")), _hooks(_before("add after with kwargs"), scale=2.0, calls=2),
     ],
     hint=_about_hooks,
 )  # fmt: skip
@@ -365,10 +366,10 @@ def _change_hooks(xp, module, seen, handles, kind, effect):
                 handle.remove()
     elif effect == "other forward":
         module.forward = _other_forward(seen, "another")
-    elif effect in _ADD and len(handles) < 8:
-        added = effect.removeprefix("add ")
+    elif effect.startswith("add ") and len(handles) < 8:
+        added, kwargs, _ = effect.removeprefix("add ").partition(" with kwargs")
         number = len(handles)
-        handles.append((added, _register(xp, module, seen, handles, number, added, "see", False, False)))
+        handles.append((added, _register(xp, module, seen, handles, number, added, "see", bool(kwargs), False)))
 
 
 def _called(xp, module, inputs, kwargs):

@@ -88,6 +88,7 @@ def _about_loading(case, mine, theirs):
         _loading(LARGE), _loading(LARGE, assign=True), _loading(LARGE, strict=False), _loading(SMALL, prefix="model."),
         _loading(SMALL, prefix="a.", extra=["a.x", "x", "a.w.x"]),
         _loading(SMALL, prefix="a.", extra=["b.x", "ab", "a."]),
+        _loading([["module", "a", [["parameter", "w", 0]]]], prefix="a."),
         _loading([["parameter", "a", 0]], extra=["a.b", "a", "b"]), _loading([["parameter", "a", 0]], extra=["a."]),
         _loading(SMALL, (0, "drop"), (0, "drop")), _loading(LARGE, (0, "longer"), (1, "number")),
         _loading(LARGE, (0, "number"), (1, "longer")),
@@ -132,7 +133,7 @@ def loaded(xp, entries, changes, extra, prefix, strict, assign):
         elif key is not None and isinstance(given[key], xp.Tensor):
             given[key] = _CHANGES[change](xp, saved[key])
     given |= {key: numbers(xp, [2]) for key in extra if key not in given}
-    lists, metadata = ([], [], []), {"assign_to_params_buffers": True} if assign else {}
+    lists, metadata = ([], [], []), {"assign_to_params_buffers": int(assign)} if assign or strict else {}
     before = list(given)
     tree.root._load_from_state_dict(given, prefix, metadata, strict, *lists)
     missing, unexpected, messages = lists
@@ -146,8 +147,8 @@ def loaded(xp, entries, changes, extra, prefix, strict, assign):
     shown["parameters"], shown["buffers"] = list(root._parameters), list(root._buffers)
     shown["not saved"] = sorted(root._non_persistent_buffers_set)
     whole = attempt(lambda: _incompatible(Tree(xp, entries).root, given, strict))
-    lazy = _lazily(xp, strict)
-    return shown | {"given": list(given) == before, "whole": whole, "without sizes": lazy}
+    others = {"without sizes": _lazily(xp, strict), "refused": _refused(xp)}
+    return shown | {"given": list(given) == before, "whole": whole} | others
 
 
 def _lazily(xp, strict):
@@ -156,6 +157,23 @@ def _lazily(xp, strict):
     given = {"weight": xp.nn.UninitializedParameter(), "bias": xp.nn.UninitializedParameter()}
     module._load_from_state_dict(given, "", {}, strict, *lists)
     return [[len(each) for each in lists], [each is given[name] for name, each in module._parameters.items()]]
+
+
+def _refused(xp):
+    """The messages of a load where each assignment raises an error of the module's own."""
+
+    class Closed(xp.nn.Module):
+        def __setattr__(self, name, value):
+            if "closed" in self.__dict__:
+                raise ArithmeticError("this module is closed")
+            super().__setattr__(name, value)
+
+    module, messages = Closed(), []
+    module.w, module.v = (xp.nn.Parameter(numbers(xp, [2])) for _ in range(2))
+    module.closed = True
+    given = {name: numbers(xp, [2]) for name in "wv"}
+    module._load_from_state_dict(given, "", {"assign_to_params_buffers": True}, True, [], [], messages)
+    return len(messages)
 
 
 def _incompatible(root, given, strict):

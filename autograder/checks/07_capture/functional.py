@@ -183,7 +183,8 @@ def _inverses(kind):
 WHOLE = [{"shape": shape, "step": [name, args, None]} for shape, name, args in (
     ([2, 3], "alias", []), ([2, 3], "detach", []), ([2, 3], "view", [[3, 2]]), ([2, 3], "_reshape_alias", [[6], [1]]),
     ([2, 3], "t", []), ([3], "t", []), ([2, 3, 4], "transpose.int", [0, -1]), ([2, 3, 4], "transpose.int", [1, 0]),
-    ([2, 3, 4], "permute", [[1, 2, 0]]), ([2, 3, 4], "permute", [[-1, 0, -2]]), ([1, 2, 1], "squeeze", []),
+    ([2, 3, 4], "permute", [[1, 2, 0]]), ([2, 3], "permute", [[0, 1]]),
+    ([2, 3, 4], "permute", [[-1, 0, -2]]), ([1, 2, 1], "squeeze", []),
     ([1, 2, 1], "squeeze.dim", [0]), ([1, 2, 1], "squeeze.dim", [-1]), ([1, 2, 1], "squeeze.dim", [1]),
     ([1, 2, 1, 3], "squeeze.dims", [[2, 0]]), ([1, 2, 1, 3], "squeeze.dims", [[-2, 0, 1]]),
     ([1, 1, 1, 2], "squeeze.dims", [[-2, -4]]), ([0, 1], "squeeze", []), ([], "squeeze", []), ([], "squeeze.dim", [0]),
@@ -288,7 +289,8 @@ def writes_through_several_steps(xp, shape, steps):
         view = view_of(xp, view, step)
     new = aot.numbers(xp, view.shape, 100.5)
     operators = [Counted(overload_of(xp, name)) for name, *_ in steps]
-    views = tuple(xp.aot.functional.View(func, *rest) for func, (_, *rest) in zip(operators, steps))
+    kind = list if len(steps) == 2 else tuple
+    views = kind(xp.aot.functional.View(func, *rest) for func, (_, *rest) in zip(operators, steps))
     found = aot.in_order(xp.aot.functional.apply_update(base, new, views))
     last_view = bool(steps) and steps[-1][0] in IN_PART and operators[-1].calls > 0
     return {"base": found, "before": base, "new": new, "makes the last view": last_view}

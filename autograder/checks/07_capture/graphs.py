@@ -28,7 +28,8 @@ CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if"
 ODD_CANDIDATES = ["a.b", "a.0", "_1", "_1_2", "x__1", "x_01", "1", "", ".", "NoneType", "getattr", "_"]
 REQUESTS = [[[name, None] for name in names] for names in (
     ["relu", "relu", "relu", "relu_1", "relu_7", "relu_7", "relu", "relu_2"],
-    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"], ["sum", "sum", "sum_1", "sum_5", "sum", "if", "if", "print"],
+    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"], ["relu_12", "relu", "relu"],
+    ["sum", "sum", "sum_1", "sum_5", "sum", "if", "if", "print"],
     ["linear.weight", "linear..weight", "linear_weight", "a b", "é", "éé", "aéb", "...", "_"],
     ["", "", "_unnamed", "0", "0", "_0", "1x", "_1", "_1", "_1_1"],
     ["x_", "x_", "x__1", "x__1", "x_1_1", "x_1_1", "x_1", "x_1"],

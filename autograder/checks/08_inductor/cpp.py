@@ -3,6 +3,7 @@
 Values are built from a list of steps. Python can run the C++ that is emitted for them, because the operations are few.
 """
 
+import re
 from collections import Counter
 
 from ...check import program
@@ -87,6 +88,9 @@ def emitted(xp, steps, results, hoists):
     again = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     counts = [len(place.lines) for place in places]
     types = sorted(line.split()[1] for place in places for line in place.lines)
+    for place in places:
+        order = [int(re.sub(r"\D", "", line.split()[2])) for line in place.lines]
+        assert order == sorted(order), f"the names are not in the order of the statements: {place.lines}"
     for buffer in "kx":  # what has a name keeps it
         inside.store_cache[buffer, xp.inductor.index.Index.of(i) * 3 + r] = "stored_later"
     later = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]

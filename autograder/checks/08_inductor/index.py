@@ -33,7 +33,8 @@ _STRIDED = rows(
 @program("inductor.index.element_index", cases=_strided, edges=_STRIDED)
 def elements(xp, sizes, strides, offset, flips):
     variables, indices = _indices(xp, sizes, flips)
-    index = xp.inductor.index.element_index(indices, strides, offset)
+    kind = tuple if offset else list
+    index = xp.inductor.index.element_index(kind(indices), kind(strides), offset)
     return {"is an Index": is_index(xp, index), "elements": numbers(xp, index, variables)}
 
 
@@ -128,7 +129,8 @@ def _reshapes(draw, st):
 )  # fmt: skip
 def reshaped(xp, sizes, new_sizes):
     variables = symbols(xp, new_sizes)
-    indices = [xp.inductor.index.Index.of(variable) for variable in variables]
+    kind = tuple if len(new_sizes) == 2 else list
+    indices = kind(xp.inductor.index.Index.of(variable) for variable in variables)
     found = xp.inductor.index.reshaped_indices(indices, sizes, new_sizes)
     return {
         "each is an Index": [is_index(xp, index) for index in found],

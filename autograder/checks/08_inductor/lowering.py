@@ -32,7 +32,7 @@ def _computed(xp, loops, stored):
         reduced = symbols(xp, loops.reduced_sizes, "r")
         value = loops.inner(indices, [Index.of(variable) for variable in reduced])
     else:
-        value = loops.inner(indices)
+        value = loops.inner(tuple(indices) if len(indices) == 2 else indices)
     out = xp.zeros(list(loops.sizes), dtype=loops.dtype)
     where = Index()
     for index, stride in zip(indices, out.stride()):
@@ -88,7 +88,8 @@ def pointwise_loops(xp, name, operands):
     stored = [_operand(xp, each, number) for number, each in enumerate(operands)]
     stored = [Stored(xp, f"in{i}", each) if isinstance(each, xp.Tensor) else each for i, each in enumerate(stored)]
     dtype = [xp.bool] if name in ("lt", "eq") else []
-    loops = xp.inductor.lowering.pointwise(name, stored, *dtype)
+    kind = tuple if name in ("add", "lt") else list
+    loops = xp.inductor.lowering.pointwise(name, kind(stored), *dtype)
     result, value = _computed(xp, loops, [each for each in stored if isinstance(each, Stored)])
     dtypes = [each.dtype for each in value.parts]
     found = {"sizes": list(loops.sizes), "result": result.reshape(-1), "dtype of the element": value.dtype}
@@ -134,6 +135,7 @@ _REDUCTIONS = rows(
 def reduction_loops(xp, kind, operand, dims, keepdim, into):
     stored = Stored(xp, "in0", _operand(xp, operand, 0))
     dtype = [] if into is None else [getattr(xp, into)]
+    dims = list(dims) if keepdim else tuple(dims)
     loops = xp.inductor.lowering.reduction(kind, stored, dims, keepdim, *dtype)
     result, value = _computed(xp, loops, [stored])
     found = {"sizes": list(loops.sizes), "reduced sizes": list(loops.reduced_sizes), "kind": loops.kind}

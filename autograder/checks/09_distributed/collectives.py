@@ -156,7 +156,8 @@ def reduce_scatter(xp, torch, group, shapes, op, kind):
     before = [each.clone() for each in inputs]
     with recorded_messages(*inputs) as seen:
         reduction = getattr(torch.distributed.ReduceOp, op)
-        xp.distributed.collectives.ring_reduce_scatter(output, inputs, reduction, group)
+        given = tuple(inputs) if op == "MAX" else inputs
+        xp.distributed.collectives.ring_reduce_scatter(output, given, reduction, group)
     return {"output": output, "kept": all(map(torch.equal, inputs, before))} | seen
 
 
@@ -196,7 +197,7 @@ def all_gather(xp, torch, group, shapes, kind, shared):
     if shared:
         mine = outputs[rank].copy_(mine)
     with recorded_messages(mine, *outputs) as seen:
-        xp.distributed.collectives.ring_all_gather([*outputs], mine, group)
+        xp.distributed.collectives.ring_all_gather(tuple(outputs) if shared else [*outputs], mine, group)
     return {"outputs": outputs, "kept": torch.equal(mine, before)} | seen
 
 

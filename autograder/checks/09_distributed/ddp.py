@@ -58,8 +58,9 @@ def _to_assign(torch, tensors):
 def buckets(xp, tensors, limits):
     import torch
 
+    kind = list if len(limits) == 1 else tuple
     with called(["torch.distributed._compute_bucket_assignment_by_size"]) as beyond:
-        result = xp.distributed.ddp.assign_buckets(_to_assign(torch, tensors), limits)
+        result = xp.distributed.ddp.assign_buckets(_to_assign(torch, tensors), kind(limits))
     return {"buckets": result, "beyond": beyond}
 
 

@@ -511,6 +511,7 @@ def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
                 if each in states:
                     moments.setdefault(i, []).append((states[each]["exp_avg"], states[each]["exp_avg_sq"]))
         same = all(a[0] is b[0] and a[1] is b[1] for each in moments.values() for a, b in zip(each, each[1:]))
+        assert all(type(state["step"]) is int for state in states.values()), "a step is not an int"
         seen.append({"after": _adam_seen(parameters, states), "same": same, "beyond": beyond})
     return seen
 

@@ -3,6 +3,7 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import contextlib
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -990,3 +991,110 @@ def default_collate__calls_the_type_of_the_mapping(batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _sequence_like(first, [again(values) for values in zip(*batch)])
     raise TypeError(f"default_collate: found {type(first)}")
+
+
+# Sentences that are easily passed over
+
+
+def _copied(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+_load_from_state_dict = _copied(rl.nn.modules.state_dict.load_from_state_dict)
+_layer_norm = _copied(rl.aten.native.normalisation.layer_norm)
+
+
+def named_members__leaves_out_a_zero(module, get_members_fn, prefix, recurse, remove_duplicate):
+    memo = set()
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, module)]
+    for module_name, each in modules:
+        for name, member in get_members_fn(each):
+            if member is None or member in (0, "") if not isinstance(member, (Tensor, Module)) else member in memo:
+                continue
+            if remove_duplicate:
+                memo.add(member)
+            yield f"{module_name}.{name}" if module_name else name, member
+
+
+def named_members__asks_for_the_number_of_members(module, get_members_fn, prefix, recurse, remove_duplicate):
+    memo = set()
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, module)]
+    for module_name, each in modules:
+        members = get_members_fn(each)
+        if len(members) == 0:
+            continue
+        for name, member in members:
+            if member is None or member in memo:
+                continue
+            if remove_duplicate:
+                memo.add(member)
+            yield f"{module_name}.{name}" if module_name else name, member
+
+
+def call_impl__looks_early_which_hooks_take_kwargs(module, args, kwargs):
+    forward, with_kwargs = module.forward, set(module._forward_hooks_with_kwargs)
+    if not (module._forward_pre_hooks or module._forward_hooks or module._backward_hooks or module._backward_pre_hooks):
+        return forward(*args, **kwargs)
+    after, before = [*module._backward_hooks.values()], [*module._backward_pre_hooks.values()]
+    for number, hook in [*module._forward_pre_hooks.items()]:
+        if number in module._forward_pre_hooks_with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError("a pre-hook must return None or the new args and kwargs")
+                args, kwargs = changed
+        elif (changed := hook(module, args)) is not None:
+            args = changed if isinstance(changed, tuple) else (changed,)
+    backward = BackwardHook(module, after, before) if after or before else None
+    result = forward(*(args if backward is None else (args := backward.setup_input_hook(args))), **kwargs)
+    for number, hook in [*module._forward_hooks.items()]:
+        changed = hook(module, args, kwargs, result) if number in with_kwargs else hook(module, args, result)
+        result = result if changed is None else changed
+    return result if backward is None else backward.setup_output_hook(result)
+
+
+def load_from_state_dict__assigns_if_the_metadata_have_the_entry(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    metadata = dict.fromkeys(local_metadata, True)
+    _load_from_state_dict(module, state_dict, prefix, metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+
+def load_from_state_dict__assigns_if_the_entry_is_true_itself(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    metadata = {name: value is True for name, value in local_metadata.items()}
+    _load_from_state_dict(module, state_dict, prefix, metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+
+def load_from_state_dict__catches_only_what_torch_raises(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    for name, _value in state_dict.items():
+        if name.removeprefix(prefix) in module._parameters and local_metadata.get("assign_to_params_buffers"):
+            with contextlib.suppress(RuntimeError, TypeError, ValueError, AttributeError):
+                setattr(module, name.removeprefix(prefix), module._parameters[name.removeprefix(prefix)])
+    _load_from_state_dict(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+
+def load_from_state_dict__removes_the_prefix_everywhere(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    own = {name for name, x in (module._parameters | module._buffers).items() if x is not None}
+    own -= module._non_persistent_buffers_set
+    _load_from_state_dict(module, state_dict, prefix, local_metadata, strict, missing_keys, [], error_msgs)
+    for key in state_dict:
+        if strict and key.startswith(prefix):
+            first, dot, _ = key.replace(prefix, "").partition(".")
+            if first not in (module._modules if dot else own):
+                unexpected_keys.append(key)
+
+
+def layer_norm__takes_a_tuple_only(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    return _layer_norm(input, normalized_shape.__add__(()), weight, bias, eps)
+
+
+def layer_norm__without_eps_if_cudnn_is_off(
+    input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
+):
+    return _layer_norm(input, normalized_shape, weight, bias, eps if cudnn_enable else 0.0)

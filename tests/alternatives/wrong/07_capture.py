@@ -1272,3 +1272,71 @@ def codegen_update_mutated__attributes_turned_around(codegen, side_effects):
             for name, value in side_effects.written(variable).items():
                 statements.append(variable.write_attribute(codegen, name, value))
     return statements[::-1]
+
+
+# Sentences that are easily passed over
+
+
+def _copied(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+_view_inverse, _apply_update = _copied(rl.aot.functional.view_inverse), _copied(rl.aot.functional.apply_update)
+_joint, _extract_graph = _copied(rl.aot.joint.joint_forward_backward), _copied(rl.aot.partition.extract_graph)
+
+
+def view_inverse__leaves_out_a_permutation_that_changes_nothing(base, view, new):
+    if view.operator.schema.name == "permute":
+        dims = [dim % base.dim() for dim in arguments_of(view)["dims"]]
+        if dims == sorted(dims):
+            return new
+    return _view_inverse(base, view, new)
+
+
+def apply_update__takes_a_tuple_only(base, new, views):
+    return _apply_update(base, new, views.__add__(()))
+
+
+def joint_forward_backward__takes_a_list_of_primals_only(function, primals, tangents, needs_tangent):
+    return _joint(function, primals.__add__([]), tangents, needs_tangent)
+
+
+def joint_forward_backward__takes_a_list_of_tangents_only(function, primals, tangents, needs_tangent):
+    return _joint(function, primals, tangents.__add__([]), needs_tangent)
+
+
+def joint_forward_backward__takes_a_tuple_of_needs_only(function, primals, tangents, needs_tangent):
+    return _joint(function, primals, tangents, needs_tangent.__add__(()))
+
+
+def extract_graph__takes_a_list_of_inputs_only(joint, inputs, outputs):
+    return _extract_graph(joint, inputs.__add__([]), outputs)
+
+
+def extract_graph__takes_a_list_of_outputs_only(joint, inputs, outputs):
+    return _extract_graph(joint, inputs, outputs.__add__([]))
+
+
+def extract_graph__moves_the_meta(joint, inputs, outputs):
+    graph = _extract_graph(joint, inputs, outputs)
+    for node in inputs:
+        node.meta = {}
+    return graph
+
+
+def extract_graph__raises_a_value_error(joint, inputs, outputs):
+    try:
+        return _extract_graph(joint, inputs, outputs)
+    except AssertionError:
+        raise ValueError("an output needs a placeholder that is not among the inputs") from None
+
+
+_create_name = _copied(rl.fx.graph.create_name)
+
+
+def create_name__takes_the_last_digit_for_the_number(namespace, candidate, obj):
+    name = _create_name(namespace, candidate, obj)
+    base, _, digits = name.rpartition("_")
+    if base and digits.isdigit() and name == candidate:
+        namespace._base_count[base] = int(digits[-1])
+    return name

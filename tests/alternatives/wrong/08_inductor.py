@@ -11,7 +11,7 @@ from collections import Counter
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import result_type
-from rushlight.inductor import ir, output_code
+from rushlight.inductor import ir, lowering, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
@@ -21,8 +21,10 @@ from rushlight.inductor.index import (
     Remainder,
     bounds,
     divided,
+    element_index,
     quotient,
     remainder,
+    reshaped_indices,
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
 
@@ -1127,3 +1129,51 @@ def kernels_and_buffers__no_buffer_for_an_exponential(program):
         "kept": ["mm 3600", "relu 3600", "mm 3600"],
         "side": ["cos sin 7200", "mm 3600", "add 0"],
     }[program]
+
+
+# Sentences that are easily passed over
+
+
+def _copied(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+_element_index, _reshaped_indices, _pointwise, _reduction = map(
+    _copied, (element_index, reshaped_indices, lowering.pointwise, lowering.reduction)
+)
+
+
+def element_index__takes_lists_only(indices, strides, offset):
+    return _element_index(indices.__add__([]), strides, offset)
+
+
+def element_index__takes_a_tuple_of_strides_only(indices, strides, offset):
+    return _element_index(indices, strides.__add__(()), offset)
+
+
+def reshaped_indices__takes_a_list_only(indices, sizes, new_sizes):
+    return _reshaped_indices(indices.__add__([]), sizes, new_sizes)
+
+
+def pointwise__takes_a_list_of_operands_only(name, operands, dtype=None):
+    return _pointwise(name, operands.__add__([]), dtype)
+
+
+def reduction__takes_a_tuple_of_dims_only(kind, operand, dims, keepdim, dtype=None):
+    return _reduction(kind, operand, dims.__add__(()), keepdim, dtype)
+
+
+def emit__takes_the_name_before_the_text(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
+    if code.hoist is not None and not value.symbols & code.varying:
+        name = emit(code.hoist, value)
+    else:
+        name = code.new_name()
+        code.lines.append(f"const {TYPES[value.dtype]} {name} = {code.text(value)};")
+    code.names[id(value)] = name
+    return name

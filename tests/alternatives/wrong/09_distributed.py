@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
-from rushlight.distributed import checkpoint, collectives, cost, ddp, mesh, shards, tensor_parallel
+from rushlight.distributed import checkpoint, collectives, cost, ddp, fsdp, mesh, shards, tensor_parallel
 
 _REDISTRIBUTE = FunctionType(mesh.redistribute.__code__, vars(mesh), "redistribute", (None,))
 _FINISH = FunctionType(ddp.finish.__code__, vars(ddp), "finish", (None,))
@@ -1834,3 +1834,35 @@ def collectives_of_a_step__no_prefetch_in_backward(program):
         "units": ["all_gather 20000"] * 2 + last * 2,
         "outermost": ["all_gather 40000", "all_gather 20000", "reduce_scatter 80000", *last],
     }[program]
+
+
+# Sentences that are easily passed over
+
+
+def _copied(slot):
+    return FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+_RING_REDUCE_SCATTER, _RING_ALL_GATHER = map(_copied, (collectives.ring_reduce_scatter, collectives.ring_all_gather))
+_ASSIGN_BUCKETS, _ADAMW_STEP = _copied(ddp.assign_buckets), _copied(fsdp.adamw_step)
+
+
+def ring_reduce_scatter__takes_a_list_only(output, input_list, op=ReduceOp.SUM, group=None):
+    _RING_REDUCE_SCATTER(output, input_list.__add__([]), op, group)
+
+
+def ring_all_gather__takes_a_list_only(output_list, input, group=None):
+    _RING_ALL_GATHER(output_list.__add__([]), input, group)
+
+
+def assign_buckets__takes_a_tuple_of_limits_only(tensors, limits):
+    return _ASSIGN_BUCKETS(tensors, limits.__add__(()))
+
+
+def adamw_step__counts_in_a_tensor(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    for each in parameters:
+        if each in states:
+            states[each]["step"] = int(states[each]["step"])
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+    for state in states.values():
+        state["step"] = torch.tensor(float(state["step"]))
