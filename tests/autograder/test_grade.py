@@ -34,19 +34,19 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
         rows = {row.student: row for row in quick_grade(LAB)}
     assert rows["half_done"].remark().startswith("not graded: it takes more than the 0 s")
     assert rows["half_done"].scores == {}
-    assert {row.student: row.total for row in quick_grade(LAB)} == {"half_done": 12, "untouched": 0}
+    assert {row.student: row.total for row in quick_grade(LAB)} == {"half_done": 14, "untouched": 0}
 
 
 def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):
     sample.make(classroom)
     rows = {row.student: row for row in grade(LAB)}
     assert {student: row.total for student, row in rows.items()} == {
-        "all_right": 26,
-        "half_done": 12,
-        "subtly_wrong_strides": 24,
+        "all_right": 28,
+        "half_done": 14,
+        "subtly_wrong_strides": 26,
         "untouched": 0,
-        "syntax_error": 23,
-        "endless_loop": 24,
+        "syntax_error": 25,
+        "endless_loop": 26,
         "meddled_with_checks": 0,
         "corrupt_file": 0,
     }
@@ -58,7 +58,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):
 
     with write_csv(LAB, list(rows.values())).open() as file:
         table = {row["student"]: row for row in csv.DictReader(file)}
-    assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == 26
+    assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == 28
 
     before = {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")}
     again = {row.student: row.total for row in quick_grade(LAB)}
@@ -79,13 +79,13 @@ def test_what_an_interrupted_run_left_behind_is_graded_again(one_student, quick_
     half.parent.mkdir(parents=True)
     shutil.copy(one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb", half)  # nbgrader's first step, no more
     (row,) = quick_grade(LAB)
-    assert row.total == 12 and row.remark() == "not attempted: 4"
+    assert row.total == 14 and row.remark() == "not attempted: 4"
 
 
 def test_what_has_been_marked_is_not_run_again_when_it_is_recorded(one_student, monkeypatch, quick_grade):
     monkeypatch.setattr(plugin, "run", lambda *arguments: 1 / 0)
     (row,) = quick_grade(LAB)
-    assert row.total == 12
+    assert row.total == 14
 
 
 def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch, quick_grade):
@@ -94,7 +94,7 @@ def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch
         nbformat, "reads", lambda text, *more, **options: seen.append(text) or reads(text, *more, **options)
     )
     (row,) = quick_grade(LAB)
-    assert row.total == 12 and seen
+    assert row.total == 14 and seen
     assert (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text() not in seen
 
 
@@ -103,7 +103,7 @@ def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student, quick
         patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
         plugin.register(f"sqlite:///{one_student / 'gradebook.db'}", LAB)
     (row,) = quick_grade(LAB)
-    assert row.total == 12
+    assert row.total == 14
 
 
 def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student, monkeypatch, quick_grade):
@@ -115,7 +115,7 @@ def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student,
         with pytest.raises(KeyboardInterrupt):
             quick_grade(LAB)
     (row,) = quick_grade(LAB)
-    assert row.total == 12
+    assert row.total == 14
 
 
 def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_grade):
@@ -125,7 +125,7 @@ def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_g
 
     (row,) = grade(LAB, executor=Broken(1))
     assert "could not be marked (ZeroDivisionError" in row.problem
-    assert [row.total for row in quick_grade(LAB)] == [12]
+    assert [row.total for row in quick_grade(LAB)] == [14]
 
 
 def test_the_report_shows_what_students_share_and_no_markup_of_theirs(classroom):
@@ -143,7 +143,7 @@ def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, re
     sample.fill(released, answers)
     nbformat.write(released, one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb")
     (row,) = quick_grade(LAB)
-    assert row.total == 26
+    assert row.total == 28
 
 
 @pytest.mark.parametrize("year", sweep([1990, 2090], every=2))
@@ -153,9 +153,9 @@ def test_the_time_of_a_file_does_not_decide_whether_it_is_new(one_student, answe
     sample.fill(released, answers)
     nbformat.write(released, path)
     os.utime(path, ((year - 1970) * 31_556_952,) * 2)
-    assert [row.total for row in quick_grade(LAB)] == [26]
+    assert [row.total for row in quick_grade(LAB)] == [28]
     before = graded.stat().st_mtime_ns
-    assert [row.total for row in quick_grade(LAB)] == [26]
+    assert [row.total for row in quick_grade(LAB)] == [28]
     assert graded.stat().st_mtime_ns == before
 
 

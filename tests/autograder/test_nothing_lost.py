@@ -146,7 +146,7 @@ def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(
         holder.execute("rollback")
         holder.close()
     assert recorded(classroom) == before
-    assert [row.total for row in quick_grade(LAB)] == [26]
+    assert [row.total for row in quick_grade(LAB)] == [28]
 
 
 def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, monkeypatch, quick_grade):
@@ -162,7 +162,7 @@ def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, mon
         with pytest.raises(GradingError, match="no space left on device"):
             quick_grade(LAB, force=True)
     assert recorded(classroom) == before
-    assert [row.total for row in quick_grade(LAB)] == [26]
+    assert [row.total for row in quick_grade(LAB)] == [28]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_words_in_an_error_do_not_stop_the_class(classroom, submissions, monkeyp
 
     monkeypatch.setattr(SaveAutoGrades, "preprocess", fail_for_the_first)
     first, second = quick_grade(LAB)
-    assert "FileNotFoundError" in first.remark() and second.total == 12
+    assert "FileNotFoundError" in first.remark() and second.total == 14
 
 
 def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, monkeypatch, quick_grade):
@@ -214,7 +214,7 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
     plugin.register(f"sqlite:///{classroom / 'gradebook.db'}", LAB)
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         gradebook.update_or_create_assignment(LAB, duedate="2027-03-01 12:00:00 UTC")
-    assert [row.total for row in quick_grade(LAB)] == [26]
+    assert [row.total for row in quick_grade(LAB)] == [28]
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600
 
@@ -241,7 +241,7 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
     rows = {row.student: row for row in grade(LAB, jobs=2)}
     assert {s for s, row in rows.items() if row.problem} == {"student01"}
     assert "ended the process" in rows["student01"].remark()
-    assert rows["student00"].total == 26 and rows["student02"].total == 0
+    assert rows["student00"].total == 28 and rows["student02"].total == 0
     assert not (classroom / "feedback" / "student01").exists()  # so that the next run tries it again
 
 

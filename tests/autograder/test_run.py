@@ -158,7 +158,8 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
 def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
     monkeypatch.setattr(limits, "TOTAL_SECONDS", (5.0, 5.0))
     solved.cells[:0] = [nbformat.v4.new_code_cell(source)] * 3
-    with pytest.raises(NotGraded, match=r"more than the \d+ s that a submission may take"):
+    # on a busy machine the time of a loop cannot be told; it is not graded either
+    with pytest.raises(NotGraded, match=r"more than the \d+ s that a submission may take|this machine is too busy"):
         graded(solved)
 
 
