@@ -132,7 +132,8 @@ class OutputGraph:
         self.guard_identities()
         codegen = PyCodegen(self)
         result = codegen(frame.value) if frame.returned else self.suspended_frame(codegen, frame)
-        codegen.lines += codegen_update_mutated(codegen, self.side_effects)
+        if self.side_effects.get_modified_vars():
+            codegen.lines += codegen_update_mutated(codegen, self.side_effects)
         if self.grad_mode_after is not None:
             codegen.lines.append(f"{bind(self.scope, rl._C._set_grad_enabled)}({self.grad_mode_after})")
         lines = ["def run(L):"]

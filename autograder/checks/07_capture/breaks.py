@@ -161,11 +161,9 @@ PLAIN = """class Plain:
 """
 
 
-def text_of(before, below, after, by_data=False):
-    """A function that breaks in its last expression. A break by a call is in the middle of a list, so values are on the stack."""
-    last = f"return [{', '.join([*below, 'graph_break()', *after])}]"
-    if by_data:
-        last = f"return [{', '.join(below)}] if y.sum() > 0 else ({', '.join([*after, ''])[:-1]})"
+def text_of(before, below, after, breaks=True):
+    """A function that may break in its last expression: in the middle of a list, so values are on the stack."""
+    last = f"return [{', '.join([*below, *['graph_break()'] * breaks, *after])}]"
     return f"{PLAIN}def f(x, y, n, l, o):\n{indented(chr(10).join([*START, *before, last]))}\n"
 
 
@@ -262,29 +260,23 @@ def continued_with(xp, function, run):
         module.run_instruction = run_instruction
 
 
-def one_break(xp, before, below, after, by_data):
-    """A call of a function with a break: what each graph returned, the names of the variables with which Python continued, and
-    the result. After a branch, or with closures, torch's names depend on more than the break."""
-    function = define(xp, text_of(before, below, after, by_data))
+def called_once(xp, text, call):
+    """A call of a compiled function: what each graph returned, and the result."""
+    function = define(xp, text)
     args = arguments(xp, function)
-    (result, graphs), names = continued_with(xp, function, lambda: graphs_returned(xp, function, args))
-    closures = any("lambda" in line or "def " in line for line in before)
-    return {
-        "returned by the graphs": graphs,
-        "variables": "not compared" if by_data or closures else names,
-        "result": readable([result, args]),
-        "same objects": same_objects(flat([result, args], [])),
-    }
+    (result, graphs), names = call(xp, function, lambda: graphs_returned(xp, function, args))
+    seen = {"returned by the graphs": graphs, "variables": names, "result": readable([result, args])}
+    return seen | {"same objects": same_objects(flat([result, args], []))}
 
 
 _BELOW = [*NAMES, *NAMES, "a + 1", "b * y", "[a, x]", "2"]
 _few = several(_BELOW, 0, 3)
-_breaks = drawn(before=several(BEFORE, 0, 5), below=_few, after=_few, by_data=[False, False, True])
+_breaks = drawn(before=several(BEFORE, 0, 5), below=_few, after=_few)
 
 
-def _break(before="", below="", after="", by_data=False):
+def _break(before="", below="", after=""):
     parts = {"before": before, "below": below, "after": after}
-    return {name: [each for each in part.split("; ") if each] for name, part in parts.items()} | {"by_data": by_data}
+    return {name: [each for each in part.split("; ") if each] for name, part in parts.items()}
 
 
 BREAK_EDGES = [
@@ -295,23 +287,40 @@ BREAK_EDGES = [
     _break("b = a.mul_(2)", after="a; b"), _break("c = b.add_(1)", after="c; b; y"), _break("x = x + 1; y = a", after="x; y; a"),
     _break("d = lambda: [a, n]", after="d; a"), _break("d = lambda: [a, n]", after="y"),
     _break("d = {'k': b, 'x': x}", "d", "d; x"),
-    _break("c = [a]; c.append(c)", after="n; c[0]"), _break("c = [n]; d = [c, c]", after="d; c"), _break("a = a * 2", by_data=True),
-    _break("b = a * 2", "b; a", "a - b; x", by_data=True), _break("c = [b]", "c", "a; c; y", by_data=True),
+    _break("c = [a]; c.append(c)", after="n; c[0]"), _break("c = [n]; d = [c, c]", after="d; c"),
+    _break("b = a * 2", "b; a", "a - b; x"), _break("c = [b]", "c", "a; c; y"),
     _break("d = -1.5; c = 'word'", "c; d", "d; c"), _break("d = a.view(-1)", after="d; a; d"),
     _break("c = a * 3; del c", after="a"),
     _break("del a; a = y - 1; b = x * 3", after="b; a"),
 ]  # fmt: skip
-_show = {"show": lambda torch, **case: text_of(**case), "draws": 12}
 
 
-@program("dynamo.codegen.load_value", cases=_breaks, edges=BREAK_EDGES, **_show)
-def values_found(xp, before, below, after, by_data):
-    return one_break(xp, before, below, after, by_data)
+@program(
+    "dynamo.codegen.load_value",
+    cases=_breaks,
+    edges=BREAK_EDGES,
+    show=lambda torch, **case: text_of(**case, breaks=False),
+    draws=12,
+)
+def values_found(xp, before, below, after):
+    text = text_of(before, below, after, breaks=False)  # no later exercise of the lab runs
+    return called_once(xp, text, lambda xp, function, run: (run(), "no break"))
 
 
-@program("dynamo.resume_execution.values_to_restore", cases=_breaks, edges=BREAK_EDGES, **_show)
-def values_kept(xp, before, below, after, by_data):
-    return one_break(xp, before, below, after, by_data)
+@program(
+    "dynamo.resume_execution.values_to_restore",
+    cases=_breaks,
+    edges=BREAK_EDGES,
+    show=lambda torch, **case: text_of(**case),
+    draws=12,
+)
+def values_kept(xp, before, below, after):
+    closures = any("lambda" in line or "def " in line for line in before)
+
+    def call(xp, function, run):  # with closures, torch's names depend on more than the break
+        return (run(), "not compared") if closures else continued_with(xp, function, run)
+
+    return called_once(xp, text_of(before, below, after), call)
 
 
 # Together ------------------------------------------------------------------------------------------------------------
