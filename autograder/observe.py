@@ -385,12 +385,10 @@ def agreement(mine: Tree, theirs: Tree) -> str:
         return difference(mine, theirs)
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
-        return (
-            f"your {_entries(right)} right, but others are missing" if mine else "entries are missing: yours has none"
-        )
-    return (
-        f"your first {_entries(right)} right, your entry {right + 1} is wrong" if right else "your first entry is wrong"
-    )
+        found = f"your {_entries(right)} right, but others are missing"
+        return found if mine else "entries are missing: yours has none"
+    found = f"your first {_entries(right)} right, your entry {right + 1} is wrong"
+    return found if right else "your first entry is wrong"
 
 
 def _entries(count: int) -> str:

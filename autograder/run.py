@@ -72,10 +72,11 @@ def _run_cells(notebook: NotebookNode, session: _Session, judge: Judge) -> dict[
             continue
         cell.outputs, cell.execution_count = [], None
         if name := check_name(cell):
-            if is_milestone(name) and (reason := missing_for_milestone(session.lab, _passed(verdicts).__contains__)):
+            passed = _passed(verdicts)
+            if is_milestone(name) and (reason := missing_for_milestone(session.lab, passed.__contains__)):
                 verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
                 continue
-            retry = partial(_retry_on_reference, notebook, session, judge, _passed(verdicts))
+            retry = partial(_retry_on_reference, notebook, session, judge, passed)
             verdicts[name] = session.decide(judge, name, retry)
             if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
                 verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"

@@ -31,6 +31,5 @@ def cross_entropy(nll: NllLossBackward0, log_softmax: LogSoftmaxBackward0, grad:
     return None if found is None else (found,)
 
 
-FUSED = {
-    NllLossBackward0: (LogSoftmaxBackward0, cross_entropy)
-}  # by the first node: the next node, and the function of both
+# By the first node: the next node, and the function of both.
+FUSED = {NllLossBackward0: (LogSoftmaxBackward0, cross_entropy)}

@@ -70,9 +70,8 @@ class Node:
     post_hooks: dict | None = None
     released = False
     requires_grad = True
-    fused: tuple[type[Node], Callable] | None = (
-        None  # the next node's type, and a function that runs both (`apply_fused`)
-    )
+    # The next node's type, and a function that runs both nodes: see `engine.apply_fused`.
+    fused: tuple[type[Node], Callable] | None = None
 
     def __init__(self) -> None:
         self.sequence_nr = next(_sequence)

@@ -524,9 +524,7 @@ def nll_log_softmax_backward(grad_output, output, target, total_weight) -> Tenso
     if grad_output._sizes or total_weight._sizes or not fits_fast_path(output) or len(output._sizes) != 2:
         return None
     targets, rows = target._array, output._sizes[0]
-    if (
-        targets.shape != (rows,) or total_weight._array.item() != rows
-    ):  # `nll_loss` has not counted all rows, or weighted them
+    if targets.shape != (rows,) or total_weight._array.item() != rows:  # a row is ignored
         return None
     slope = grad_output._array / total_weight._array
     array = np.exp(output._array)
