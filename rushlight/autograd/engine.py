@@ -18,7 +18,7 @@ from rushlight.autograd.anomaly_mode import AnomalyMode, check_anomalies
 from rushlight.autograd.graph import AccumulateGrad, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.c10.exception import warn_once
 from rushlight.library import through_table
 
@@ -219,12 +219,11 @@ def execute_whole(
             if node.fused is not None and not ready and not create_graph:
                 fused = apply_fused(node, given, dependencies, inputs)
             if fused is None:
-                outputs = node.apply(*given)
+                outputs, edges = node.apply(*given), node.next_edges
             else:
+                outputs, edges, successor = fused
                 if not keep_graph:
-                    node.release_variables()
-                node, outputs = fused
-            edges = node.next_edges
+                    successor.release_variables()
             if node.post_hooks:
                 outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, edges))]
                 for hook in list(node.post_hooks.values()):
@@ -252,19 +251,25 @@ def execute_whole(
 
 def apply_fused(
     node: Node, grads: Sequence[Tensor | None], dependencies: dict[Node, int], inputs: dict[Node, list]
-) -> tuple[Node, Sequence] | None:
-    """Run a node and its next node in one step, if `node.fused` has a function for both of them. Returns the next node and its
-    gradients. Returns None if that function does, if the next node has other gradients too, or if hooks or a mode must see the
-    gradient between the nodes."""
-    (kind, function), successor = node.fused, node.next_edges[0].node
-    if successor.__class__ is not kind or dependencies[successor] > 1 or successor in inputs or local.modes:
+) -> tuple[Sequence, list[Edge], Node] | None:
+    """Run a node and its next node in one step, if `node.fused` has a function for both of them. Returns the gradients, the edges
+    that they take, and the next node. Returns None if that function does, if the next node has other gradients too, or if hooks,
+    a mode or autocast must see the operators between the nodes."""
+    place, kind, function = node.fused
+    edges = node.next_edges
+    successor = edges[place].node
+    if successor.__class__ is not kind or dependencies[successor] > 1 or successor in inputs:
+        return None
+    if local.modes or local.excluded != AUTOCAST_KEYS:
         return None
     if node.post_hooks or successor.post_hooks or successor.pre_hooks:
         return None
     if successor.tensor_pre_hooks or successor.retains_grad_hooks:
         return None
     outputs = function(node, successor, *grads)
-    return None if outputs is None else (successor, outputs)
+    return (
+        None if outputs is None else (outputs, [*edges[:place], *successor.next_edges, *edges[place + 1 :]], successor)
+    )
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:

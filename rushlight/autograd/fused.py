@@ -1,4 +1,4 @@
-"""Pairs of nodes that a backward pass runs in one step, because one formula for both takes fewer passes over the memory.
+"""Pairs of nodes that a backward pass runs in one step, because one formula for both takes fewer calls and passes over the memory.
 
 PyTorch's engine runs each node alone. Here this is a fast path of `engine.execute_whole`: the nodes of the graph, their saved
 tensors and their errors stay as in PyTorch. A function of this module returns None for a pair that the nodes must run themselves.
@@ -6,10 +6,15 @@ tensors and their errors stay as in PyTorch. A function of this module returns N
 
 from __future__ import annotations
 
+from rushlight.aten.native import views
+from rushlight.aten.native.linear_algebra import mm
 from rushlight.aten.native.losses import MEAN, nll_log_softmax_backward
 from rushlight.aten.strided import Tensor
-from rushlight.autograd.generated.variable_type import LogSoftmaxBackward0, NllLossBackward0
+from rushlight.autograd.derivatives import maybe_multiply, mm_backward_mat1
+from rushlight.autograd.generated.variable_type import AddmmBackward0, LogSoftmaxBackward0, NllLossBackward0, TBackward0
 from rushlight.autograd.graph import SavedTensor
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import TENSOR_KEYS
 from rushlight.library import is_overridden
 
 
@@ -31,5 +36,29 @@ def cross_entropy(nll: NllLossBackward0, log_softmax: LogSoftmaxBackward0, grad:
     return None if found is None else (found,)
 
 
-# By the first node: the next node, and the function of both.
-FUSED = {NllLossBackward0: (LogSoftmaxBackward0, cross_entropy)}
+def linear(addmm: AddmmBackward0, t: TBackward0, grad: Tensor | None) -> tuple[Tensor | None, ...] | None:
+    """The gradients of a bias, of an input and of the weight, where `addmm` has multiplied by the transpose of the weight. The
+    gradient of that transpose would be a product transposed, and the gradient of the weight the product transposed twice."""
+    _, to_input, _ = addmm.next_edges
+    saved, sizes = addmm.saved_mat1, addmm.mat2_shape
+    if grad is None or addmm.alpha != 1 or addmm.mat2_stride != (1, sizes[0]) or 0 in sizes:
+        return None
+    if not can_read(saved) or to_input.node is not None and not can_read(addmm.saved_mat2):
+        return None
+    if dispatch.fast_path_disabled or is_overridden("aten::mm", "aten::t"):
+        return None
+    if not TENSOR_KEYS["cpu"] == grad._key_set == saved.tensor._key_set:
+        return None
+    weight = mm.functional(views.t(grad), saved.tensor)
+    bias = maybe_multiply(grad, addmm.beta) if addmm.next_edges[0].node is not None else None
+    if to_input.node is None:
+        return bias, None, weight
+    return bias, mm_backward_mat1(grad, addmm.saved_mat2.tensor, addmm.mat1_shape, addmm.mat1_stride, 1), weight
+
+
+# By the first node: the number of the edge to the next node, the type of that node, and the function of both. The function returns
+# the gradients for the edges of the first node, and in the place of the edge to the next node those for the edges of that node.
+FUSED = {
+    NllLossBackward0: (0, LogSoftmaxBackward0, cross_entropy),
+    AddmmBackward0: (2, TBackward0, linear),
+}

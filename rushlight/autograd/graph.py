@@ -70,8 +70,8 @@ class Node:
     post_hooks: dict | None = None
     released = False
     requires_grad = True
-    # The next node's type, and a function that runs both nodes: see `engine.apply_fused`.
-    fused: tuple[type[Node], Callable] | None = None
+    # The edge to the next node, that node's type, and a function that runs both nodes: see `engine.apply_fused`.
+    fused: tuple[int, type[Node], Callable] | None = None
 
     def __init__(self) -> None:
         self.sequence_nr = next(_sequence)
@@ -176,7 +176,9 @@ class AccumulateGrad(Node):
             first = meta.grad is None and not (local.grad_enabled or dispatch.fast_path_disabled)
             unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
             if unshared and _obeys_layout_contract(grad, self.variable):
-                meta.grad = grad.detach()  # no other reference to it exists, so no copy is needed
+                # No other reference to it exists, so no copy is needed, and a tensor without history needs no `detach`.
+                has_history = grad._autograd is not None or grad._base is not None
+                meta.grad = grad.detach() if has_history or local.modes else grad
             else:
                 accumulate(self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too

@@ -1,10 +1,12 @@
 """Two nodes that the engine runs in one step give the gradients of torch, and run one by one where anything comes between them."""
 
+from functools import partial
+
 import pytest
 import torch
 
 import rushlight as rl
-from rushlight.autograd.generated.variable_type import NllLossBackward0
+from rushlight.autograd.generated.variable_type import AddmmBackward0, NllLossBackward0
 from rushlight.c10 import dispatch
 from rushlight.c10.schema import bind
 from rushlight.library import Library
@@ -169,10 +171,171 @@ APART = {
 }  # fmt: skip
 
 
+# A linear layer: `addmm` and the `t` of its weight ---------------------------------------------------------------------
+
+
+def layer(xp, batch=3, features=2, outs=4, dtype="float32", needs_input=True):
+    """An input, a weight, a bias and the result of a linear layer."""
+    dtype = getattr(xp, dtype)
+    x = (xp.arange(batch * features, dtype=dtype) - 2).view(batch, features)
+    weight = (xp.arange(outs * features, dtype=dtype) * 0.5 - 1).view(outs, features).requires_grad_()
+    bias = xp.arange(outs, dtype=dtype).requires_grad_()
+    x.requires_grad_(needs_input)
+    return x, weight, bias, xp.nn.functional.linear(x, weight, bias)
+
+
+def grads(*tensors):
+    return [tensor.grad for tensor in tensors]
+
+
+def weighted_sum(xp, y):
+    return (y * xp.arange(y.numel(), dtype=y.dtype).view(y.shape)).sum()
+
+
+def linear_layer(xp):
+    x, weight, bias, y = layer(xp)
+    weighted_sum(xp, y).backward()
+    return grads(x, weight, bias)
+
+
+def linear_of_data(xp):
+    x, weight, bias, y = layer(xp, needs_input=False, dtype="float64")
+    weighted_sum(xp, y).backward()
+    return grads(weight, bias)
+
+
+def linear_summed(xp):  # the gradient that arrives is expanded
+    x, weight, bias, y = layer(xp)
+    y.sum().backward()
+    return grads(x, weight, bias)
+
+
+def two_layers(xp):
+    x, weight, bias, y = layer(xp)
+    second = (xp.arange(8.0).view(2, 4) - 3).requires_grad_()
+    loss = weighted_sum(xp, xp.nn.functional.linear(y.relu(), second, xp.zeros(2)))
+    loss.backward()
+    return grads(x, weight, bias, second)
+
+
+def linear_twice(xp):
+    x, weight, bias, y = layer(xp)
+    loss = weighted_sum(xp, y)
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return grads(x, weight, bias), refused(loss.backward)
+
+
+def hook_of_the_weight(xp):
+    x, weight, bias, y = layer(xp)
+    weight.register_hook(lambda grad: grad * 3)
+    weighted_sum(xp, y).backward()
+    return grads(x, weight, bias)
+
+
+def linear_of_columns(xp):
+    x, weight = xp.arange(6.0).view(2, 3).t(), xp.arange(8.0).view(2, 4).t().clone(memory_format=xp.contiguous_format)
+    x.requires_grad_(), weight.requires_grad_()
+    weighted_sum(xp, xp.nn.functional.linear(x, weight, xp.zeros(4))).backward()
+    return grads(x, weight)
+
+
+LINEAR_ALONE = {
+    linear_layer, linear_of_data, linear_summed, two_layers, linear_twice, hook_of_the_weight, linear_of_columns,
+}  # fmt: skip
+
+
+def shared_weight(xp):
+    x, weight, bias, y = layer(xp)
+    weighted_sum(xp, xp.nn.functional.linear(y[:, :2], weight, bias)).backward()
+    return grads(x, weight, bias)
+
+
+def shared_transpose(xp):
+    x, weight, bias, _ = layer(xp)
+    w = weight.t()
+    (weighted_sum(xp, xp.addmm(bias, x, w)) + w.sum()).backward()
+    return grads(x, weight, bias)
+
+
+def strided_weight(xp):  # its transpose is contiguous
+    x, weight, _, _ = layer(xp)
+    columns = weight.detach().t().clone(memory_format=xp.contiguous_format).t().requires_grad_()
+    weighted_sum(xp, xp.addmm(xp.zeros(4), x, columns.t())).backward()
+    return grads(x, columns)
+
+
+def scaled(xp):
+    x, weight, bias, _ = layer(xp)
+    weighted_sum(xp, xp.addmm(bias, x, weight.t(), beta=2, alpha=3)).backward()
+    return grads(x, weight, bias)
+
+
+def hook_of_the_transpose(xp):
+    x, weight, bias, _ = layer(xp)
+    w = weight.t()
+    w.register_hook(lambda grad: grad * 2)
+    weighted_sum(xp, xp.addmm(bias, x, w)).backward()
+    return grads(x, weight, bias)
+
+
+def retained_transpose(xp):
+    x, weight, bias, _ = layer(xp)
+    w = weight.t()
+    w.retain_grad()
+    weighted_sum(xp, xp.addmm(bias, x, w)).backward()
+    return grads(x, weight, bias, w)
+
+
+def linear_recorded(xp):
+    x, weight, bias, y = layer(xp)
+    (grad,) = xp.autograd.grad(weighted_sum(xp, y), weight, create_graph=True)
+    (grad * grad).sum().backward()
+    return grad, x.grad
+
+
+def linear_packed(xp):
+    with xp.autograd.graph.saved_tensors_hooks(lambda x: x * 2, lambda x: x):
+        x, weight, bias, y = layer(xp)
+    weighted_sum(xp, y).backward()
+    return grads(x, weight, bias)
+
+
+def written_input(xp):
+    x, weight, bias, y = layer(xp)
+    x.detach().add_(1)
+    return refused(weighted_sum(xp, y).backward)
+
+
+def written_weight(xp):
+    x, weight, bias, y = layer(xp)
+    weight.detach().add_(1)
+    return refused(weighted_sum(xp, y).backward)
+
+
+def under_autocast(xp):
+    x, weight, bias, y = layer(xp)
+    with xp.autocast("cpu", dtype=xp.float16):
+        (y * 0.3).sum().backward()
+    return grads(x, weight, bias)
+
+
+def no_rows(xp):
+    x, weight, bias, y = layer(xp, batch=0)
+    y.sum().backward()
+    return grads(x, weight, bias)
+
+
+LINEAR_APART = {
+    shared_transpose, strided_weight, scaled, hook_of_the_transpose, retained_transpose, linear_recorded, linear_packed,
+    written_input, written_weight, under_autocast,
+}  # fmt: skip
+
+
 def agree(mine, theirs):
     if isinstance(theirs, torch.Tensor):
         assert (mine.stride(), str(mine.dtype)) == (theirs.stride(), str(theirs.dtype).replace("torch", "rushlight"))
-        torch.testing.assert_close(torch.tensor(mine.tolist()), theirs.detach().float(), equal_nan=True)
+        torch.testing.assert_close(torch.from_numpy(mine.detach().numpy()), theirs.detach(), equal_nan=True)
     elif isinstance(theirs, (list, tuple)):
         assert len(mine) == len(theirs)
         for pair in zip(mine, theirs):
@@ -183,24 +346,40 @@ def agree(mine, theirs):
 
 @pytest.fixture
 def runs(monkeypatch):
-    """The results of the function for both nodes, one for each call."""
-    kind, function = NllLossBackward0.fused
-    results = []
+    """The results of the functions for both nodes, one for each call, by the class of the first node."""
+    results = {}
 
-    def noting(*args):
-        results.append(function(*args))
-        return results[-1]
+    def noting(node, function, *args):
+        results.setdefault(node, []).append(function(*args))
+        return results[node][-1]
 
-    monkeypatch.setattr(NllLossBackward0, "fused", (kind, noting))
+    for node in NllLossBackward0, AddmmBackward0:
+        place, kind, function = node.fused
+        monkeypatch.setattr(node, "fused", (place, kind, partial(noting, node, function)))
     return results
 
 
-@pytest.mark.parametrize(
-    "program", sorted(ALONE | APART, key=lambda each: each.__name__), ids=lambda each: each.__name__
-)
-def test_both_nodes_give_the_gradients_of_torch_in_one_step_or_in_two(program, runs):
+def ran(runs, node):
+    return any(result is not None for result in runs.get(node, ()))
+
+
+def by_name(programs):
+    return pytest.mark.parametrize(
+        "program", sorted(programs, key=lambda each: each.__name__), ids=lambda each: each.__name__
+    )
+
+
+@by_name(ALONE | APART)
+def test_the_nodes_of_a_loss_give_the_gradients_of_torch_in_one_step_or_in_two(program, runs):
     agree(program(rl), program(torch))
-    assert any(result is not None for result in runs) == (program in ALONE)
+    assert ran(runs, NllLossBackward0) == (program in ALONE)
+
+
+@by_name(LINEAR_ALONE | LINEAR_APART | {shared_weight, no_rows})
+def test_the_nodes_of_a_linear_layer_give_the_gradients_of_torch_in_one_step_or_in_two(program, runs):
+    agree(program(rl), program(torch))
+    if program in LINEAR_ALONE | LINEAR_APART:
+        assert ran(runs, AddmmBackward0) == (program in LINEAR_ALONE)
 
 
 def test_a_mode_sees_both_operators(runs):
@@ -212,10 +391,26 @@ def test_a_mode_sees_both_operators(runs):
             return func(*args, **(kwargs or {}))
 
     _, _, loss = forward(rl)
+    *_, y = layer(rl)
     with Noting():
         loss.backward()
-    assert {"aten::nll_loss_backward", "aten::_log_softmax_backward_data"} <= set(seen)
-    assert not any(result is not None for result in runs)
+        y.sum().backward()
+    assert {"aten::nll_loss_backward", "aten::_log_softmax_backward_data", "aten::mm", "aten::t"} <= set(seen)
+    assert not ran(runs, NllLossBackward0) and not ran(runs, AddmmBackward0)
+
+
+@pytest.mark.parametrize("name, key", [("mm", "CPU"), ("t", "CompositeExplicitAutograd")])
+def test_a_kernel_from_a_library_is_called_for_a_linear_layer(name, key, runs):
+    operator, calls = dispatch.operators[f"aten::{name}"], []
+    kernel = operator.kernels[dispatch.DispatchKey[key]].function
+    library = Library("aten", "IMPL")
+    library.impl(name, lambda *args: calls.append(name) or kernel(*args), key)
+    try:
+        x, weight, bias, y = layer(rl)
+        y.sum().backward()
+    finally:
+        library._destroy()
+    assert calls and not ran(runs, AddmmBackward0)
 
 
 @pytest.mark.parametrize("name", ["nll_loss_backward", "_log_softmax_backward_data", "nll_loss_nd", "log_softmax.int"])
