@@ -6,11 +6,12 @@ from autograder.observe import difference
 from autograder.subject import answer
 
 WITH_RANKS = [name for name, check in registry().items() if check.phase == "09_distributed"]  # these take long
+WITH_INDUCTOR = ["custom_ops.register_fused_linear.inductor", "custom_ops.register_fused_linear.judged"]  # longer still
 
 
 def params(checks):
-    """Of the checks that start ranks, `make test` tries one in nine."""
-    left = [name for position, name in enumerate(WITH_RANKS) if position % 9]
+    """Of the checks that start ranks, `make test` tries one in nine, and of those of opcheck and Inductor the one that is left."""
+    left = [name for position, name in enumerate(WITH_RANKS) if position % 9] + WITH_INDUCTOR
     return [swept(check, id=name) if name in left else pytest.param(check, id=name) for name, check in checks.items()]
 
 
