@@ -19,7 +19,6 @@ from typing import Any
 from rushlight.aot.functional import FunctionalTensorMode, View, sync, whole
 from rushlight.aot.proxy_tensor import Args, Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
 from rushlight.aten.generated import functions
-from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
 from rushlight.autograd.grad_mode import set_grad_enabled
@@ -151,8 +150,8 @@ def outputs_info(mode: FunctionalTensorMode, inputs: Args, before: Args, outs: A
     storages = {storage_of(x): i for i, x in enumerate(inputs) if isinstance(x, Tensor)}
     tensors = [out for out in outs if isinstance(out, Tensor)]
     sharing = Counter(storage_of(out) for out in tensors)
-    of_many = Counter(storage_of(out) for out in tensors if out._creation_meta is CreationMeta.MULTI_OUTPUT_NODE)
-    positions = {id(out): i for i, out in reversed(list(enumerate(outs)))}
+    of_many = Counter(storage_of(out) for out in tensors if any(view.place is not None for view in mode.of(out).views))
+    positions = {id(out): i for i, out in enumerate(outs)}
     found, bases = [], {}
     for out in outs:
         if not isinstance(out, Tensor):
