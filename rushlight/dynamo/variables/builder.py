@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from contextlib import suppress
+from functools import partial
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +64,13 @@ class VariableBuilder:
     def _wrap(self, value: Any, source: str) -> VariableTracker:
         if isinstance(value, Tensor):
             return self.output.add_input(value, source)
-        self.output.guard(value, source)
         kind = type(value)
+        if kind in MAPPINGS:
+            return self.mapping(value, source)
+        self.output.guard(value, source)
         if isinstance(value, _CONSTANT_CLASSES) or kind in CONSTANTS:
             return ConstantVariable(value, source)
-        if kind in (list, set, frozenset) or kind in MAPPINGS or isinstance(value, tuple):
+        if kind in (list, set, frozenset) or isinstance(value, tuple):
             container = self.container(value, kind, source)
             if container is not None:
                 return container
@@ -85,8 +88,6 @@ class VariableBuilder:
     def container(self, value: Any, kind: type, source: str) -> VariableTracker | None:
         if kind is list:
             return ListVariable([self.lazy(item, f"{source}[{i}]") for i, item in enumerate(value)], source)
-        if kind in MAPPINGS:
-            return self.mapping(value, source)
         if kind in (set, frozenset):
             known = all(type(item) in CONSTANTS for item in value)
             return SetVariable(set(value), source, kind) if known else None
@@ -94,7 +95,13 @@ class VariableBuilder:
         return TupleVariable([self.lazy(item, f"{source}{key}") for key, item in zip(keys, value)], source, kind)
 
     def mapping(self, value: dict, source: str) -> ConstDictVariable:
+        """A dict. A guard on its class is enough until the function reads keys, if all keys are constants."""
         items: dict[Any, VariableTracker] = {}
+        guard_keys = partial(self.output.guard, value, source)
+        if all(type(key) in CONSTANTS for key in value):
+            self.output.add_guard(Guard(source, f"type({source}) is {bind(self.output.scope, type(value))}"))
+        else:
+            guard_keys()
         for i, (key, item) in enumerate(value.items()):
             if type(key) in CONSTANTS:
                 items[key] = self.lazy(item, f"{source}[{key!r}]")
@@ -109,7 +116,7 @@ class VariableBuilder:
         factory = None
         if isinstance(value, defaultdict):
             factory = self.lazy(value.default_factory, f"{source}.default_factory")
-        return ConstDictVariable(items, source, type(value), factory)
+        return ConstDictVariable(items, source, type(value), factory, guard_keys)
 
     # Functions
 

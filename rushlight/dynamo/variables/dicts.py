@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.guards import CONSTANTS
+from rushlight.dynamo.guards import CONSTANTS, Guard, bind
 from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker, observed
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -46,17 +46,33 @@ def key_of(tx: Translator, variable: VariableTracker) -> Any:
 
 
 class ConstDictVariable(ContainerVariable):
-    """A dict: `items` maps known keys to variables. `factory` is the default factory of a defaultdict."""
+    """A dict: `items` maps known keys to variables. `factory` is the default factory of a defaultdict.
+
+    A graph depends on all keys of a dict from before only if the function reads all of them, or their number: reading `items` adds
+    the guards on the keys, by `guard_keys`. An operation on one key reads `by_key`, and adds a guard on this key."""
 
     cls = dict
 
-    def __init__(self, items: dict, source: Source = None, cls: type = dict, factory: Any = None) -> None:
+    def __init__(
+        self, items: dict, source: Source = None, cls: type = dict, factory: Any = None, guard_keys: Any = None
+    ) -> None:
         super().__init__(items, source, cls)
         self.original_items = dict(items) if source is not None else {}
         self.factory: VariableTracker | None = factory
+        self.guard_keys = guard_keys
+
+    @property
+    def items(self) -> dict:
+        if self.guard_keys is not None:
+            self.guard_keys()
+        return self.by_key
+
+    @items.setter
+    def items(self, items: dict) -> None:
+        self.by_key = items
 
     def children(self):
-        return tuple(self.items.values())
+        return tuple(self.by_key.values())
 
     def as_python_constant(self) -> Any:
         if self.cls is defaultdict or any(isinstance(key, TensorKey) for key in self.items):
@@ -69,19 +85,29 @@ class ConstDictVariable(ContainerVariable):
     def keys(self, tx: Translator) -> Iterator[VariableTracker]:
         count = len(self.items)
         for key in list(self.items):
-            if len(self.items) != count:
+            if len(self.by_key) != count:
                 raise tx.error(RuntimeError, "dictionary changed size during iteration")
             yield key.variable if isinstance(key, TensorKey) else literal(key)
 
     def getitem(self, tx, key):
         key = key_of(tx, key)
-        if key in self.items:
-            return self.items[key]
+        if self.has_key(tx, key):
+            return self.by_key[key]
         if self.factory is None:
             raise self.missing(tx, key)
         tx.output.changed(self)
-        self.items[key] = self.factory.call_function(tx, [], {})
-        return self.items[key]
+        self.by_key[key] = self.factory.call_function(tx, [], {})
+        return self.by_key[key]
+
+    def has_key(self, tx: Translator, key: Any) -> bool:
+        """Whether there is an item with this key, with a guard if the dict is from before and the key was not written."""
+        if type(key) not in CONSTANTS:
+            return key in self.items
+        found = key in self.by_key
+        if self.source is not None and found == (key in self.original_items):
+            written = repr(key) if isinstance(key, (str, int, type(None))) else bind(tx.output.scope, key, "key")
+            tx.output.add_guard(Guard(self.source, f"{written} {'in' if found else 'not in'} {self.source}"))
+        return found
 
     def missing(self, tx: Translator, key: Any) -> Exception:
         return tx.error(KeyError, key) if type(key) in CONSTANTS else Unsupported("a key that is not there")
@@ -89,10 +115,10 @@ class ConstDictVariable(ContainerVariable):
     def setitem(self, tx, key, value):
         key = key_of(tx, key)
         tx.output.changed(self)
-        self.items[key] = value
+        self.by_key[key] = value
 
     def contains(self, tx, item):
-        return key_of(tx, item) in self.items
+        return self.has_key(tx, key_of(tx, item))
 
     def iterate(self, tx):
         return IteratorVariable(self.keys(tx), self)
@@ -100,7 +126,9 @@ class ConstDictVariable(ContainerVariable):
     def call_own_method(self, tx, name, args, kwargs):
         match name:
             case "get":
-                return self.items.get(key_of(tx, args[0]), *args[1:]) or ConstantVariable(None)
+                key, default, *_ = *args, ConstantVariable(None)
+                key = key_of(tx, key)
+                return self.by_key[key] if self.has_key(tx, key) else default
             case "keys":
                 return ListVariable(list(self.keys(tx)))
             case "values":
@@ -115,7 +143,8 @@ class ConstDictVariable(ContainerVariable):
         match name:
             case "setdefault":
                 key, default, *_ = *args, ConstantVariable(None)
-                return self.items.setdefault(key_of(tx, key), default)
+                key = key_of(tx, key)
+                return self.by_key[key] if self.has_key(tx, key) else self.by_key.setdefault(key, default)
             case "move_to_end":
                 key = key_of(tx, args[0])
                 self.items[key] = self.items.pop(key)
@@ -128,8 +157,8 @@ class ConstDictVariable(ContainerVariable):
                 return found if name == "pop" else ConstantVariable(None)
             case "update":
                 for arg in args:
-                    self.items.update(self.pairs_of(tx, arg.realize()))
-                self.items.update(kwargs)
+                    self.by_key.update(self.pairs_of(tx, arg.realize()))
+                self.by_key.update(kwargs)
             case "clear":
                 self.items.clear()
             case _:
@@ -147,13 +176,13 @@ class ConstDictVariable(ContainerVariable):
         if self.cls is defaultdict:
             empty = f"{codegen.bind(self.cls)}({codegen(self.factory)})"
         name = codegen.remember(self, empty)
-        codegen.realize_constants(self.items.values())
-        for key, item in self.items.items():
+        codegen.realize_constants(self.by_key.values())
+        for key, item in self.by_key.items():
             codegen.lines.append(f"{name}[{self.reconstruct_key(codegen, key)}] = {codegen(item)}")
         return name
 
     def reconstruct_contents(self, codegen):
-        new = {key: item for key, item in self.items.items() if self.is_new_item(key, item)}
+        new = {key: item for key, item in self.by_key.items() if self.is_new_item(key, item)}
         pairs = (f"({self.reconstruct_key(codegen, key)}, {codegen(item)})" for key, item in new.items())
         return f"[{', '.join(pairs)}]"
 
