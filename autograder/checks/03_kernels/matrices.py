@@ -148,6 +148,8 @@ def _block_products(draw, st):
 
 def _about_blocks(case, mine, theirs):
     mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
+    if case["blocks"] is None and mine["blocks"] != theirs["blocks"]:
+        return "this call gives no blocks, so the defaults of the signature count"
     if mine["blocks"] == theirs["blocks"]:
         return "out holds any numbers at first, also NaN, and multiply adds to them"
     if not all(are_views for *_, are_views in mine["blocks"]):

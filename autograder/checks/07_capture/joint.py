@@ -353,7 +353,7 @@ def called(xp, compiled, inputs, statements, outputs):
 def _calls(st):
     kinds = {*aot.VIEWS, *aot.WRITES, *aot.MORE_WRITES, "cos", "double", "mul", "detach", "unbind"}
     inputs = several(listed(aot.SHAPES, [False, True, "computed"]), 1, 2)
-    cases = aot.drawn_program(kinds, False, inputs=inputs, given=[None, "lists", "tuples"])
+    cases = aot.drawn_program(kinds, False, inputs=inputs, args_and_outs=[None, "lists", "tuples"])
     return cases(st).map(aot.without_writes_to_expanded).map(_without_unfit_writes).map(_compiled_if_recorded)
 
 
@@ -363,7 +363,7 @@ def _without_history(case):
 
 def _compiled_if_recorded(case):
     """Only without a backward pass `run_epilogue` is all that follows the graph."""
-    return case if _without_history(case) else case | {"given": None}
+    return case if _without_history(case) else case | {"args_and_outs": None}
 
 
 def _without_unfit_writes(case):
@@ -401,8 +401,8 @@ CALLED = [
     _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),
     _called(False, [["add_", 0, 1], ["fill_", 1, 0], ["unsqueeze_", 1, 0]], [2, 3], [[3], False]),
 ]  # fmt: skip
-CALLED = [case | {"given": None} for case in CALLED] + [
-    case | {"given": given} for given in ("lists", "tuples") for case in CALLED if _without_history(case)
+CALLED = [case | {"args_and_outs": None} for case in CALLED] + [
+    case | {"args_and_outs": kind} for kind in ("lists", "tuples") for case in CALLED if _without_history(case)
 ]
 
 
@@ -416,10 +416,10 @@ CALLED = [case | {"given": None} for case in CALLED] + [
         "the compiled function raised an error, but torch's does not" if mine == "raises" else None
     ),
 )
-def compiled_calls(xp, given, **case):
+def compiled_calls(xp, args_and_outs, **case):
     def epilogue_of(function):
         """The graph and its epilogue, which gets lists or tuples."""
-        kind = {"lists": list, "tuples": tuple}[given]
+        kind = {"lists": list, "tuples": tuple}[args_and_outs]
 
         def run(*args):
             meta = xp.aot.joint.collect_metadata(function, args)
@@ -428,12 +428,12 @@ def compiled_calls(xp, given, **case):
 
         return run
 
-    compiled = (lambda function: xp.aot.aot_function(function, xp.aot.nop)) if given is None else epilogue_of
+    compiled = (lambda function: xp.aot.aot_function(function, xp.aot.nop)) if args_and_outs is None else epilogue_of
     return aot.result_or_raises(lambda: called(xp, compiled, **case))
 
 
 @compiled_calls.oracle
-def _(torch, given, **case):
+def _(torch, args_and_outs, **case):
     return aot.result_or_raises(lambda: called(torch, lambda function: function, **case))
 
 
