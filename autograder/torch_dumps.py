@@ -350,7 +350,7 @@ def logged(program: Program) -> Dump:
             known = versions.setdefault(name, [])
             if known:
                 reasons = [[f"{number}/{i}", *_reason(version, call)] for i, version in reversed([*enumerate(known)])]
-                found.append([name, reasons])
+                found.append([names[name].__name__, reasons])
             known.append(call)
     torch._dynamo.reset()
     return program | {"text": stream.getvalue(), "recompilations": found}
@@ -586,9 +586,10 @@ EDGE_CALLS = [
         + _calls("total", {"parts": [_X], "mode": "sum"}, {"parts": [_X], "mode": "mean"}),
     )
 ] + [
+    {"source": f"{_FUNCTIONS}\n\ntwice = lambda x: x * 2\n", "calls": _calls("twice", {"x": _X}, {"x": _Y})},
     {
         "source": "\n\n".join([_FUNCTIONS, *(f"def {name}(x):\n    return x\n" for name in _TEN_MORE)]),
         "calls": [[name, {"x": _X}] for name in _TEN_MORE]
         + _calls("total", *[{"parts": [x], "mode": "sum"} for x in (_X, _Y)]),
-    }
+    },
 ]

@@ -141,7 +141,8 @@ def may_recompute(node: Node, info: NodeInfo) -> bool:
        operator, has no such name, and cannot be recomputed.
     3. A node must not be recomputed if the backward needs its result in memory anyway: a user that the forward does not need (not
        in `info.required_fw`) cannot be fused with it (`is_fusible(node, user)`). If a user is a view, its users count too, and so
-       on. Each of them must be fusible with the view that it uses.
+       on. Each of them must be fusible with the view that it uses. (Fusible with the node means the same, because rule 2 leaves
+       only nodes and views that are both in `RECOMPUTABLE`.)
     4. A node must not be recomputed if its result is small: 4 times its bytes (`size_of`) are fewer than the bytes of its arguments
        together. Only nodes directly in `node.args` count as arguments. So reductions are saved.
     5. All other nodes may be recomputed.

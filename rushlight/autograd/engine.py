@@ -507,6 +507,8 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
                 return execute(roots, grads, keep_graph, create_graph, captures)
         if captures is None and not dispatch.fast_path_disabled:
             return execute_whole(roots, grads, keep_graph, create_graph)
+        if captures is None:
+            return execute(roots, grads, keep_graph, create_graph)
         return execute(roots, grads, keep_graph, create_graph, captures)
     finally:
         local.for_inputs, local.graph_task_id, local.graph_task = before

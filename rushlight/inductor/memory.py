@@ -29,9 +29,9 @@ def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
     that writes it. An output of the graph is needed after the last step, so it has no last use.
 
     Args:
-        steps: for each step a pair: a list of the names that it reads and a list of those that it writes, in the order of
-            execution. Inputs of the graph have names like any other buffer.
-        outputs: the names of the graph's outputs.
+        steps: for each step a pair, which is a tuple of two lists: the names that it reads and those that it writes, in the
+            order of execution. Inputs of the graph have names like any other buffer.
+        outputs: a list of the names of the graph's outputs.
 
     Returns:
         for each step a list of the names, each once, in the order of Python's `sorted`.
@@ -58,7 +58,8 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
 
     Args:
         steps, outputs: as in `last_uses`.
-        nbytes: the size, in bytes, of each buffer that counts. Other names (inputs of the graph) do not count.
+        nbytes: the size, in bytes, of each buffer that counts. Names that are not in this dict (inputs of the graph, and buffers
+            that an operator has allocated) do not count.
 
     Returns:
         a list of bytes, one number for each step.
@@ -82,7 +83,7 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
 # Reuse of memory -----------------------------------------------------------------------------------------------------
 
 
-def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept: Sequence[str]) -> dict[str, str]:
+def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept: set[str]) -> dict[str, str]:
     """The buffers whose memory a step reuses to write its results in place.
 
     A result can reuse a candidate that this step is the last to use. The results choose in their order. Each takes the first of its
@@ -93,12 +94,13 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
         candidates: a dict: for each buffer that the step writes, in order, the buffers that it can overwrite element by element:
             those of the same size and dtype of which each element is read only where the same element of the result is written.
         ending: the buffers that this step is the last to use (`last_uses`).
-        kept: buffers that must not be overwritten: inputs of the graph, which belong to the caller, and constants.
+        kept: a set of buffers that must not be overwritten: inputs of the graph, which belong to the caller, constants, and
+            buffers that an operator has allocated.
 
     Returns:
         a dict: for the name of each result that reuses a buffer, the name of that buffer.
 
-    >>> take_over({"buf2": ["x", "buf1"]}, ending=["buf1", "x"], kept=["x"])
+    >>> take_over({"buf2": ["x", "buf1"]}, ending=["buf1", "x"], kept={"x"})
     {'buf2': 'buf1'}
 
     Source: `torch/_inductor/scheduler.py`, `SchedulerNode.decide_inplace_update`.
@@ -113,7 +115,7 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
 
 
 def call_lines(
-    steps: Sequence[Step], kept: Sequence[str], outputs: Sequence[str], updates: Sequence[dict[str, str]]
+    steps: Sequence[Step], kept: set[str], outputs: Sequence[str], updates: Sequence[dict[str, str]]
 ) -> list[Line]:
     """The lines of the call, before freed memory is reused.
 
@@ -129,11 +131,12 @@ def call_lines(
 
     Args:
         steps, outputs: as in `last_uses`.
-        kept: buffers that are neither allocated nor freed: inputs of the graph and constants.
+        kept: a set of buffers that are neither allocated nor freed: inputs of the graph, constants, and buffers that an operator
+            has allocated.
         updates: for each step the result of `take_over`.
 
     >>> steps = [(["x"], ["buf0"]), (["buf0"], ["buf1"]), (["buf1"], ["buf2"])]
-    >>> call_lines(steps, ["x"], ["buf2"], [{}, {}, {"buf2": "buf1"}])[-4:]
+    >>> call_lines(steps, {"x"}, ["buf2"], [{}, {}, {"buf2": "buf1"}])[-4:]
     [('call', 1), ('free', 'buf0'), ('reuse', 'buf1', 'buf2'), ('call', 2)]
 
     Source: `torch/_inductor/codegen/wrapper.py`, `codegen_allocation`, `codegen_inplace_reuse`, `codegen_free`.

@@ -314,7 +314,8 @@ def sgd(
             may be empty.
 
     The gradients are not changed. It is called while no graph is recorded. PyTorch computes the lines in
-    this order, with `add`, `mul` and similar operators and their `alpha`. If you use other operators, the last digits may differ.
+    this order, with `add`, `mul` and similar operators and their `alpha`. If you use other operators, such as in
+    `p - d * lr`, the last digits may differ, and the check allows this.
 
     >>> p, b = rl.tensor([1.0]), rl.tensor([10.0])
     >>> options = {"dampening": 0, "weight_decay": 0, "nesterov": False, "maximize": False}

@@ -11,6 +11,7 @@ from functools import reduce
 import numpy as np
 
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
+from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
 from rushlight.c10.dtypes import can_cast, promote_types, scalar_type
@@ -342,7 +343,7 @@ def addmm_out__one_column_at_a_time(self, mat1, mat2, beta, alpha, out):
         out._array[:, j] = column
 
 
-def blocked_mm__with_runs(a, b, out, blocks, multiply):
+def blocked_mm__with_runs(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
     def runs(size, most):
         return [slice(start, min(start + most, size)) for start in range(0, size, most)]
 
@@ -353,7 +354,7 @@ def blocked_mm__with_runs(a, b, out, blocks, multiply):
         multiply(a[i, k], b[k, j], out[i, j])
 
 
-def blocked_mm__with_split(a, b, out, blocks, multiply):
+def blocked_mm__with_split(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
     out[...] = 0
 
     def cut(array, axis, most):

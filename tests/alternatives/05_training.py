@@ -819,3 +819,27 @@ def default_collate__through_the_framework(batch):
         return new
     except TypeError:
         return columns
+
+
+def sgd__in_the_operators_of_arithmetic(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        d = -g if maximize else g
+        if weight_decay:
+            d = d + p * weight_decay
+        if momentum:
+            b = momentum_buffers[i]
+            if b is None:
+                b = momentum_buffers[i] = d.clone()
+            else:
+                b.copy_(b * momentum + d * (1 - dampening))
+            d = d + b * momentum if nesterov else b
+        p.copy_(p - d * lr)
+
+
+def cosine_annealing__of_what_is_zero_in_double_precision(lr, base_lr, last_epoch, T_max, eta_min):
+    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
+    if before == 0:
+        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    return eta_min + (lr - eta_min) * now / before

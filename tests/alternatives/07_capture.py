@@ -1464,3 +1464,17 @@ def captured_graphs__from_tuples(program):
         "inner": [(1, "sin", "print"), (1, "mul", "print"), (1, "add", "return"), (1, "cos", "return")],
     }
     return [f"{call}: {operators}, {end}" for call, operators, end in graphs[program]]
+
+
+def may_recompute__fusible_with_the_node_itself(node, info):
+    """After rule 2 the node is recomputable, and so are the views of it: `is_fusible` says the same of both."""
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+    users = list(node.users)
+    for user in users:
+        users += user.users if is_view_node(user) else []
+    if any(user not in info.required_fw and not is_fusible(node, user) for user in users):
+        return False
+    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))

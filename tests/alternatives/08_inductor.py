@@ -782,3 +782,8 @@ def kernels_and_buffers__from_elements(program):
         "side": [("sin cos", 1800), ("mm", 900), ("add", 0)],
     }
     return [" ".join([*sorted(names.split()), str(4 * numel)]) for names, numel in calls[program]]
+
+
+def last_uses__by_joining_lists(steps, outputs):
+    used = [reads + writes for reads, writes in steps] + [outputs]
+    return [sorted({*names} - set().union(*used[i + 1 :])) for i, names in enumerate(used[:-1])]

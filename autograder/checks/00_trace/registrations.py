@@ -29,6 +29,9 @@ def _section_edges():
         yield {"name": name, "text": _entries(name, delegate)}
     for name in ("mm", "add", "relu.out", "softmax", "Tensor"):
         yield {"name": name, "text": _entries("mm", "add.Tensor", "relu", "softmax.int")}
+    yield from (
+        {"name": "narrow", "text": _entries(*names)} for names in (("narrow.Tensor", "narrow"), ("narrow.Tensor",))
+    )
     own = "- func: f.x(Tensor x) -> Tensor\n  structured_delegate: f.out\n  dispatch:\n    SparseCPU: f_sparse\n"
     out = "- func: f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n"
     out += "    CPU, XPU, MTIA: f_out\n    CUDA, MPS: f_out_gpu\n    SparseCUDA: f_out_sparse\n    Meta: f_meta\n"

@@ -231,7 +231,7 @@ def _expanded(x, dim):
         {"x": x}
         for x in (
             tensor([2, 3]), tensor([2, 3], [0, 1]), tensor([1, 3], [0, 1]), tensor([0, 3], [0, 0]), tensor([3], [0]),
-            tensor([3, 3], [1, 1]), tensor([2, 3], [1, 2]), tensor([1, 1], [0, 0]), tensor([2, 2], [0, 0]),
+            tensor([3, 3], [1, 1]), tensor([2, 2], [1, 1]), tensor([2, 3], [1, 2]), tensor([1, 1], [0, 0]), tensor([2, 2], [0, 0]),
             tensor([], []), tensor([2, 1], [1, 0]), tensor([3, 2], [4, 0]), tensor([1, 3], [0, 2]),
             tensor([1, 2, 1], [4, 2, 0]), tensor([3, 2], [1, 3]), tensor([2, 1, 3], [0, 5, 1]),
             tensor([2, 3, 0], [0, 0, 1]), tensor([2, 2, 2], [1, 2, 2]), tensor([2, 3, 1, 2, 2], [1, 2, 0, 0, 6]),

@@ -199,7 +199,7 @@ def bound(xp, schema, kind, with_key_set, bits, stack, result):
         callable = xp.dispatch.bind_kernel(kernel, getattr(xp.ops, namespace).f.default, union(xp, bits))
         returned = [callable(*unpack(xp, stack)) for _ in range(2)]  # a table keeps it for many calls
     as_it_is = returned[0] is result if kind == "unboxed" else None
-    return [[_packed(xp, each) for each in received], returned, as_it_is]
+    return {"received": [_packed(xp, each) for each in received], "returned": returned, "the kernel's object": as_it_is}
 
 
 @bound.oracle
@@ -224,7 +224,7 @@ def _(torch, schema, kind, with_key_set, bits, stack, result):
     found, unboxed = received[0], kind == "unboxed"
     if unboxed:
         found |= {"args": with_defaults(torch, schema, found["args"], found["kwargs"]), "kwargs": {}}
-    return [[_packed(torch, found)] * 2, [returned] * 2, True if unboxed else None]
+    return {"received": [_packed(torch, found)] * 2, "returned": [returned] * 2, "the kernel's object": unboxed or None}
 
 
 def _recording_kernel(xp, kind, with_key_set, result):

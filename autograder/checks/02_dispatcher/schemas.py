@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from ...check import program
-from ..cases import as_lists, drawing, drawn, rows, when
+from ..cases import as_lists, drawing, drawn, field, rows, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack
 
@@ -168,20 +168,22 @@ _SCHEMAS = [
 def schema(xp, text):
     read = xp.schema.parse_schema(text, "lab")
     assert isinstance(read.arguments, tuple) and isinstance(read.returns, tuple), "arguments and returns are tuples"
-    arguments = [[argument.name, argument.kwarg_only] for argument in read.arguments]
-    returns = [[result.name, result.kwarg_only] for result in read.returns]
-    namespaces = [read.namespace, xp.schema.parse_schema(text).namespace]
-    return [namespaces, read.name, read.overload_name, arguments, returns, str(read)]
+    found = {"namespace": read.namespace, "namespace by default": xp.schema.parse_schema(text).namespace}
+    found |= {"name": read.name, "overload_name": read.overload_name, "arguments": _named(read.arguments)}
+    return found | {"returns": _named(read.returns), "text": str(read)}
+
+
+def _named(arguments):
+    return [{"name": argument.name, "kwarg_only": argument.kwarg_only} for argument in arguments]
 
 
 @schema.oracle
 def _(torch, text):
     read = torch._C.parse_schema(text)
     namespace, _, name = read.name.rpartition("::")
-    arguments = [[argument.name, argument.kwarg_only] for argument in read.arguments]
-    returns = [[result.name, result.kwarg_only] for result in read.returns]
-    written = str(read) if namespace else f"lab::{read}"
-    return [[namespace or "lab", namespace or "aten"], name, read.overload_name, arguments, returns, written]
+    found = {"namespace": namespace or "lab", "namespace by default": namespace or "aten"}
+    found |= {"name": name, "overload_name": read.overload_name, "arguments": _named(read.arguments)}
+    return found | {"returns": _named(read.returns), "text": str(read) if namespace else f"lab::{read}"}
 
 
 _NONE, _TWO = "f() -> ()", "f(int a, int b) -> ()"
@@ -299,8 +301,8 @@ def _stacks(draw, st):
 
 def _about_defaults(case, mine, theirs):
     """How the args and kwargs differ from torch's."""
-    match mine, theirs:
-        case [list(args), {"dict": kwargs}], [list(wanted), {"dict": wanted_kwargs}]:
+    match *(field(mine, name) for name in ("args", "kwargs")), *(field(theirs, name) for name in ("args", "kwargs")):
+        case [list(args), {"dict": kwargs}, list(wanted), {"dict": wanted_kwargs}]:
             if len(args) < len(wanted):
                 return "a default in the middle stays, so that the arguments after it keep their positions"
             if len(args) > len(wanted):
@@ -332,10 +334,11 @@ def arguments_of_a_kernel(xp, schema, stack):
     of_list, of_tuple = ([pack(xp, part) for part in xp.schema.unbind(read, each)] for each in (given, tuple(given)))
     assert pack(xp, given) == as_lists(stack), "the stack has changed"
     assert of_list == of_tuple, "a tuple as the stack gives another result"
-    return of_list
+    args, kwargs = of_list
+    return {"args": args, "kwargs": kwargs}
 
 
 @arguments_of_a_kernel.oracle
 def _(torch, schema, stack):
     args, kwargs = received(torch, schema, *split(schema, unpack(torch, stack)))
-    return [pack(torch, args), pack(torch, kwargs)]
+    return {"args": pack(torch, args), "kwargs": pack(torch, kwargs)}

@@ -27,16 +27,24 @@ _PRODUCTS = rows(
 
 @program("linear_algebra.meta_addmm", cases=lambda st: products(st, forms=("functional",)), edges=_PRODUCTS)
 def meta_of_addmm(xp, bias, mat1, mat2):
-    result = xp.structured.allocate(xp.linear_algebra.meta_addmm(bias, mat1, mat2, 0, 2))
-    return result.shape, result.stride(), result.dtype
+    def meta(beta, alpha):
+        result = xp.structured.allocate(xp.linear_algebra.meta_addmm(bias, mat1, mat2, beta, alpha))
+        return {"shape": result.shape, "stride": result.stride(), "dtype": result.dtype}
+
+    return {"beta 0, alpha 2": meta(0, 2), "beta 0.5, alpha 2.5": meta(0.5, 2.5)}
 
 
 @meta_of_addmm.oracle
 def _(torch, bias, mat1, mat2):
-    if mat1.numel() > 2**30:
-        bias, mat1, mat2 = (torch.empty_strided(x.shape, x.stride(), device="meta") for x in (bias, mat1, mat2))
-    result = torch.addmm(bias, mat1, mat2, beta=0, alpha=2)
-    return result.shape, result.stride(), result.dtype
+    def meta(operands, beta, alpha):
+        result = torch.addmm(*operands, beta=beta, alpha=alpha)
+        return {"shape": result.shape, "stride": result.stride(), "dtype": result.dtype}
+
+    given = bias, mat1, mat2
+    on_meta = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta") for x in given]
+    small = on_meta if mat1.numel() > 2**30 else given
+    # torch's kernel for integers refuses some fractions, and its meta function accepts them
+    return {"beta 0, alpha 2": meta(small, 0, 2), "beta 0.5, alpha 2.5": meta(on_meta, 0.5, 2.5)}
 
 
 @drawing
@@ -140,6 +148,8 @@ def _block_products(draw, st):
 
 def _about_blocks(case, mine, theirs):
     mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
+    if case["blocks"] is None and mine["blocks"] != theirs["blocks"]:
+        return "this call gives no blocks, so the defaults of the signature count"
     if mine["blocks"] == theirs["blocks"]:
         return "out holds any numbers at first, also NaN, and multiply adds to them"
     if not all(are_views for *_, are_views in mine["blocks"]):
@@ -157,7 +167,7 @@ def _about_blocks(case, mine, theirs):
             ((5, 4, 3), [1, 3, 2], True), ((2, 6, 5), [2, 4, 1], False), ((6, 5, 2), [4, 1, 2], False),
             ((3, 2, 6), [1, 2, 5], False), ((2, 3, 4), [9, 9, 9], False), ((1, 1, 1), [1, 1, 1], False),
             ((6, 2, 3), [5, 1, 1], True), ((2, 0, 3), [2, 2, 2], False), ((0, 2, 3), [2, 2, 2], False),
-            ((2, 3, 0), [2, 2, 2], False),
+            ((2, 3, 0), [2, 2, 2], False), ((65, 1, 1), None, False), ((1, 257, 1), None, False), ((1, 1, 65), None, False),
         )
     ]
     + [{"a": f32([3, 4], [1, 3], 2), "b": f32([4, 5], [1, 4], 1), "blocks": [2, 3, 2], "transposed": True}],
@@ -173,14 +183,21 @@ def block_by_block(xp, a, b, blocks, transposed):
         seen.append([*a_block.shape, b_block.shape[1], are_views])
         out_block += a_block @ b_block
 
-    xp.linear_algebra.blocked_mm(*whole, list(blocks) if transposed else blocks, multiply)
-    return {"product": out, "blocks": sorted(seen)}
+    if blocks is not None:
+        xp.linear_algebra.blocked_mm(*whole, list(blocks) if transposed else blocks, multiply)
+        return {"product": out, "blocks": sorted(seen)}
+    xp.linear_algebra.blocked_mm(*whole, multiply=multiply)
+    product = out.clone()
+    xp.linear_algebra.blocked_mm(*whole)
+    return {"product": product, "blocks": sorted(seen), "product by the default `multiply`": out}
 
 
 @block_by_block.oracle
 def _(torch, a, b, blocks, transposed):
-    rows, inner = ([part.shape[d] for part in a.split(blocks[d], d)] for d in (0, 1))
-    columns = [part.shape[1] for part in b.split(blocks[2], 1)]
+    longest = [64, 256, 64] if blocks is None else blocks
+    rows, inner = ([part.shape[d] for part in a.split(longest[d], d)] for d in (0, 1))
+    columns = [part.shape[1] for part in b.split(longest[2], 1)]
     runs = [list(sizes) for sizes in itertools.product(rows, inner, columns) if 0 not in sizes]
     out = _filled(torch, a, b, transposed).copy_(torch.mm(a, b))
-    return {"product": out, "blocks": sorted([*run, True] for run in runs)}
+    found = {"product": out, "blocks": sorted([*run, True] for run in runs)}
+    return found if blocks is not None else found | {"product by the default `multiply`": out}

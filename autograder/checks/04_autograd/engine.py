@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import Interrupt, attempt, drawn, explained, listed, rows, several
+from ..cases import Interrupt, attempt, drawn, entries, explained, field, listed, rows, several
 from ..listing import expression
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
 from .programs import (
@@ -43,6 +43,10 @@ ROOTED = rows(
 )  # fmt: skip
 
 
+def _by_node(graph, answer):
+    return {f"{number} {node_name(node)}": answer(node) for number, node in enumerate(graph.nodes)}
+
+
 def renumbered(graph):
     """The same graph with other sequence numbers: a view's new node is younger than a node that leads to it."""
     for number, node in enumerate(graph.nodes):
@@ -62,7 +66,7 @@ def dependencies(xp, leaves, statements, times, roots):
     roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
     graph = renumbered(Graph(*roots))
     found = xp.engine.count_dependencies(iter(roots))
-    return [found.get(node) for node in graph.nodes], len(found)
+    return {"count of node": _by_node(graph, found.get), "entries": len(found)}
 
 
 @dependencies.oracle
@@ -70,7 +74,16 @@ def _(torch, leaves, statements, times, roots):
     values = run_repeatedly(torch, leaves, statements, times)
     graph = Graph(*(torch.autograd.graph.get_gradient_edge(x).node for x in chosen(values, roots)))
     arriving = Counter(successor for node in graph.nodes for successor, _ in node.next_functions)
-    return [arriving[node] for node in graph.nodes], len(graph.nodes)
+    return {"count of node": _by_node(graph, lambda node: arriving[node]), "entries": len(graph.nodes)}
+
+
+def _about_nodes_that_run(mine, theirs):
+    both = entries(mine, theirs)
+    if both is None:
+        return None
+    if any(both[0].get(node) and not runs for node, runs in both[1].items()):
+        return "a node does not run if its gradient is only wanted, and not passed on"
+    return "a node runs if a path of any length leads from it to an end, also if it is an end itself"
 
 
 @program(
@@ -88,13 +101,7 @@ def _(torch, leaves, statements, times, roots):
         )
     ],
     show=as_code,
-    hint=lambda case, mine, theirs: (
-        None
-        if isinstance(mine, dict)  # an exception
-        else "a node does not run if its gradient is only wanted, and not passed on"
-        if any(runs and not should for runs, should in zip(mine[0], theirs[0]))
-        else "a node runs if a path of any length leads from it to an end, also if it is an end itself"
-    ),
+    hint=lambda case, mine, theirs: _about_nodes_that_run(field(mine, "runs"), field(theirs, "runs")),
 )  # fmt: skip
 def nodes_that_run(xp, leaves, statements, times, roots, ends):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -103,7 +110,7 @@ def nodes_that_run(xp, leaves, statements, times, roots, ends):
     graph = renumbered(Graph(*roots))
     found = xp.engine.nodes_to_execute(iter(ends), iter(graph.nodes))
     assert isinstance(found, (set, frozenset)), f"the nodes are in a {type(found).__name__}"
-    return [node in found for node in graph.nodes], len(found)
+    return {"runs": _by_node(graph, found.__contains__), "nodes": len(found)}
 
 
 @nodes_that_run.oracle
@@ -115,7 +122,7 @@ def _(torch, leaves, statements, times, roots, ends):
         node.register_prehook(lambda grads, node=node: ran.add(node))
     if roots and ends:
         torch.autograd.grad(roots, ends, [torch.ones_like(x) for x in roots], allow_unused=True)
-    return [node in ran for node in graph.nodes], len(ran)
+    return {"runs": _by_node(graph, ran.__contains__), "nodes": len(ran)}
 
 
 # Accumulation --------------------------------------------------------------------------------------------------------
@@ -143,11 +150,11 @@ def accumulated(xp, add, variable, first, steps):
             grad = (grad if layout == "one number" else grad * (number + 1)).requires_grad_(history)
         given.append(grad)
         with grad_mode(xp, enabled):
-            add(x, grad)
+            returned = add(x, grad)
         own = [x.grad.data_ptr() == other.data_ptr() for other in given]
         if x.grad is last:
             own.append(x.grad._version - version)
-        flags = {"requires_grad": x.grad.requires_grad, "is_leaf": x.grad.is_leaf}
+        flags = {"requires_grad": x.grad.requires_grad, "is_leaf": x.grad.is_leaf, "returned": returned}
         shown.append({"grad": dense(x.grad), "memory of those given, versions": own} | flags)
         last, version = x.grad, x.grad._version
     after = {"given": [plain(grad) for grad in given], "leaf": plain(x), "version of the leaf": x._version}

@@ -66,7 +66,7 @@ def nested(xp, blocks, raises, look):
         found = attempt(lambda: enter(blocks))
     except Interrupt:
         found = "interrupted"
-    return log, found, look()
+    return {"at each look": log, "result": found, "afterwards": look()}
 
 
 def nested_blocks(names):
@@ -89,21 +89,21 @@ def recorded(xp, blocks, raises):
 
     def look():
         y = x * 2
-        return xp.is_grad_enabled(), y.requires_grad, y.is_leaf
+        return {"grad mode": xp.is_grad_enabled(), "requires_grad of a result": y.requires_grad, "is_leaf": y.is_leaf}
 
     with grad_mode(xp, True):
         on = nested(xp, blocks, raises, look)
     with grad_mode(xp, False):
         off = nested(xp, blocks, raises, look)
-    return on, off, xp.is_grad_enabled()
+    return {"within enable_grad": on, "within no_grad": off, "grad mode afterwards": xp.is_grad_enabled()}
 
 
 def bits(xp, keys):
     """Which of four keys are in a set: two that autograd needs, and two that it does not need."""
     names = ["ADInplaceOrView", "AutogradFunctionality", "AutocastCPU", "BackendSelect"]
     if is_torch(xp):
-        return [keys.has(getattr(xp._C.DispatchKey, name)) for name in names]
-    return [bool(int(keys) & xp.dispatch.BIT[name]) for name in names]
+        return {name: keys.has(getattr(xp._C.DispatchKey, name)) for name in names}
+    return {name: bool(int(keys) & xp.dispatch.BIT[name]) for name in names}
 
 
 def key_set(xp, name):
@@ -114,12 +114,20 @@ def key_set(xp, name):
 def inferred(xp, blocks, raises):
     x, made = xp.ones(2).requires_grad_(), []
 
+    def flags(t):
+        known = {"is_inference": t.is_inference(), "requires_grad": t.requires_grad, "is_leaf": t.is_leaf}
+        return known | bits(xp, xp._C._dispatch_keys(t))
+
     def look():
         y, z = x * 2, xp.ones(3)
         made.append(z)
-        thread = xp._C._dispatch_tls_local_include_set(), xp._C._dispatch_tls_local_exclude_set()
-        flags = [[t.is_inference(), t.requires_grad, t.is_leaf, *bits(xp, xp._C._dispatch_keys(t))] for t in (y, z)]
-        return xp.is_inference_mode_enabled(), xp.is_grad_enabled(), flags, [bits(xp, keys) for keys in thread]
+        modes = {"inference mode": xp.is_inference_mode_enabled(), "grad mode": xp.is_grad_enabled()}
+        tensors = {"a result": flags(y), "a new tensor": flags(z)}
+        thread = {
+            "includes": xp._C._dispatch_tls_local_include_set(),
+            "excludes": xp._C._dispatch_tls_local_exclude_set(),
+        }
+        return modes | tensors | {f"the thread {how}": bits(xp, keys) for how, keys in thread.items()}
 
     state = {} if is_torch(xp) else vars(xp.dispatch.local)
     before, keys, other = dict(state), xp._C.DispatchKey, key_set(xp, "AutocastCPU")
@@ -129,4 +137,7 @@ def inferred(xp, blocks, raises):
             seen = nested(xp, blocks, raises, look)
     finally:
         state.update(before)
-    return seen, [attempt(lambda z=z: z.requires_grad_().requires_grad) for z in made], [z.is_inference() for z in made]
+    return seen | {
+        "requires_grad_ of each new tensor": [attempt(lambda z=z: z.requires_grad_().requires_grad) for z in made],
+        "is_inference of each": [z.is_inference() for z in made],
+    }

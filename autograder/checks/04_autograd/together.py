@@ -81,7 +81,7 @@ def step(xp, values, log, number, name, *indices):
         doubles = name == "doubling hook"
 
         def hook(grad):
-            log.append([number, plain(grad)])
+            log.append({"hook of statement": number, "grad": plain(grad)})
             return grad * 2 if doubles else None
 
         x.register_hook(hook)
@@ -118,7 +118,7 @@ def whole_program(xp, leaves, statements, roots, create):
     graph, nodes = graph_of(values)
     for i, node in enumerate(graph.nodes):
         if node_name(node) != "AccumulateGrad":
-            node.register_prehook(lambda grads, i=i: log.append([i, "runs"]))
+            node.register_prehook(lambda grads, i=i: log.append({"runs": i}))
 
     def back():
         ends = [values[index % len(values)] for index in roots]
@@ -131,7 +131,8 @@ def whole_program(xp, leaves, statements, roots, create):
             shown.append(node)
             continue
         kept = plain(x.grad) if x.requires_grad and (x.is_leaf or x.retains_grad) else None
-        shown.append([plain(x), x.requires_grad, x._version, graph.index(node), kept])
+        flags = {"requires_grad": x.requires_grad, "_version": x._version, "node": graph.index(node)}
+        shown.append({"elements": plain(x), **flags, "grad": kept})
     return {"statements": said, "values": shown, "graph": graph.shown(), "backward": found, "log": log[:300]}
 
 

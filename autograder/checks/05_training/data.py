@@ -162,10 +162,10 @@ def _samples(st):
         )
 
     what = st.recursive(leaf, wider, max_leaves=5)
-    return drawn(what=what, count=(1, 3), odd=[None] * 5 + ["longer", "other"])(st)
+    return drawn(what=what, count=(1, 3), odd=[None] * 5 + ["longer", "other"], at=[-1, -1, 1, 0])(st)
 
 
-_sample = defaults(what="int", count=2, odd=None)
+_sample = defaults(what="int", count=2, odd=None, at=-1)
 
 
 def _made(xp, what, i):
@@ -181,12 +181,12 @@ def _batch(value):
     """A batch as plain data, with the type of each part."""
     name = type(value).__name__
     if isinstance(value, (dict, UserDict, MappingProxyType)):
-        return [name, {key: _batch(each) for key, each in value.items()}]
+        return {"type": name, "values": {key: _batch(each) for key, each in value.items()}}
     if isinstance(value, (list, tuple, UserList)):
-        return [name, [_batch(each) for each in value], getattr(value, "note", "")]
+        return {"type": name, "items": [_batch(each) for each in value], "note": getattr(value, "note", "")}
     if isinstance(value, bytes):
         return value.decode()
-    return [name, str(value)] if isinstance(value, str) else value
+    return {"type": name, "text": str(value)} if isinstance(value, str) else value
 
 
 def _about_batches(case, mine, theirs):
@@ -217,6 +217,7 @@ def _about_batches(case, mine, theirs):
         *[_sample([kind, ["int", "none"]]) for kind in ("list", "tuple", "point", "dict", "fixed dict")],
         *[_sample([kind, ["int", "int"]], 3, odd)
           for kind in ("list", "tuple", "dict") for odd in ("longer", "shorter", "other")],
+        *[_sample([kind, ["int", "int"]], 3, "longer", at) for kind in ("list", "tuple") for at in (0, 1)],
         _sample("tensor", 2, "longer"), _sample("array", 2, "longer"), _sample("int", 3, "other"),
         _sample("bool", 2, "other"), _sample("float", 2, "other"), _sample(["list", []]), _sample(["dict", []]),
         _sample(["tuple", [["dict", ["float", ["list", ["int", "tensor"]]]], ["point", ["text", "array"]]]], 3),
@@ -225,17 +226,18 @@ def _about_batches(case, mine, theirs):
     ],
     hint=_about_batches,
 )  # fmt: skip
-def collated(xp, what, count, odd):
+def collated(xp, what, count, odd, at):
     samples = [_made(xp, what, i) for i in range(count)]
     if odd is not None:
-        samples[-1] = _oddly(xp, what, samples[-1], odd)
+        samples[at % count] = _oddly(xp, what, samples[at % count], odd)
     before = repr(samples[0])
     result = xp.utils.data.default_collate(samples)
-    return [_batch(result), result is samples, repr(samples[0]) == before]
+    same = repr(samples[0]) == before
+    return {"batch": _batch(result), "is the list of samples": result is samples, "the first sample stays": same}
 
 
 def _oddly(xp, what, sample, odd):
-    """The last sample, with a difference to the others."""
+    """A sample with a difference to the others."""
     if isinstance(sample, xp.Tensor):
         return numbers(xp, [3], 1, "float32")
     if isinstance(sample, np.ndarray):

@@ -326,7 +326,7 @@ def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
 
     class Scale(xp.nn.Module):
         def forward(self, *args, **kwargs):
-            seen.append(["forward", _shown(xp, args), _shown(xp, kwargs)])
+            seen.append({"call": "forward", "args": _shown(xp, args), "kwargs": _shown(xp, kwargs)})
             _change_hooks(xp, module, seen, handles, "forward", within)
             if result == "raise":
                 raise ValueError("on purpose")
@@ -379,7 +379,7 @@ def _called(xp, module, inputs, kwargs):
     losses = [(x * numbers(xp, [3], 5)).sum() for x in parts if isinstance(x, xp.Tensor) and x.requires_grad]
     if losses:
         sum(losses).backward()
-    return [_shown(xp, result), [plain(x.grad) for x in inputs]]
+    return {"result": _shown(xp, result), "gradients": [plain(x.grad) for x in inputs]}
 
 
 def _shown(xp, value):
@@ -393,7 +393,7 @@ def _shown(xp, value):
 
 def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, first):
     def hook(hooked, *rest):
-        seen.append([f"{kind} {number}", hooked is module, _shown(xp, rest)])
+        seen.append({"call": f"hook {number}, {kind}", "gets the module": hooked is module, "then": _shown(xp, rest)})
         if effect == "remove":
             handles[number][1].remove()
         _change_hooks(xp, module, seen, handles, kind, effect)
@@ -479,7 +479,7 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable):
     def make(xp):
         class Part(xp.nn.Module):
             def _apply(self, fn, recurse=True):
-                calls.append(["a module", recurse])
+                calls.append({"of": "a module", "recurse": recurse})
                 return super()._apply(fn, recurse)
 
         return Part()
@@ -493,14 +493,20 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable):
     gradients = {number: each.grad for number, each in known.items()}
 
     def convert(x):
-        calls.append([trees.kind_of(x), xp.is_grad_enabled()])
+        calls.append({"of": trees.kind_of(x), "grad mode": xp.is_grad_enabled()})
         return _CONVERSIONS[conversion](xp, x)
 
     returned = attempt(lambda: tree.root._apply(convert, recurse) is tree.root)
     with xp.no_grad():
         for view in views.values():
             view.add_(1)  # visible in all that still shares this memory
-    held = [[name, tensor_state(x), tree.label(x)] for name, x in tree.root.named_parameters(remove_duplicate=False)]
-    held += [[name, tensor_state(x)] for name, x in tree.root.named_buffers(remove_duplicate=False)]
-    kept = [[tensor_state(each), each.grad is gradients[number]] for number, each in known.items()]
+    parameters, buffers = (
+        named(remove_duplicate=False) for named in (tree.root.named_parameters, tree.root.named_buffers)
+    )
+    held = {name: tensor_state(x) | {"is": tree.label(x)} for name, x in parameters}
+    held |= {name: tensor_state(x) for name, x in buffers}
+    kept = [
+        {"parameter": tensor_state(each), "the same grad": each.grad is gradients[number]}
+        for number, each in known.items()
+    ]
     return {"calls": calls, "returned": returned, "held": held, "kept": kept}

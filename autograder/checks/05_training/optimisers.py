@@ -63,8 +63,7 @@ def _grouping(*groups, kind="SGD", first="list"):
         _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})), _grouping(("list", 1, {"momentum": None, "note": None})),
     ],
     hint=explained(
-        results="each group shows: its error, a warning, whether its dict was added, whether its params are a new list, and"
-        " the number of groups; a refused group is not added",
+        results="a refused group is not added; of another group the dict itself is added, and its params become a new list",
         groups="settings that the group leaves out come from optimizer.defaults; its own settings stay",
         defaults="optimizer.defaults are only read",
     ),
@@ -86,9 +85,14 @@ def groupings(xp, kind, first, groups):
         with user_warnings() as warned:
             result = attempt(optimizer.add_param_group, made)
         added = optimizer.param_groups[-1]
-        same = [added is made, isinstance(added["params"], list) and added["params"] is not source]
-        warned = bool(warned) if result is None else None  # an error makes the warning irrelevant
-        results.append([result, warned, *same, len(optimizer.param_groups)])
+        found = {
+            "result": result,
+            "warned": bool(warned) if result is None else None,  # an error makes the warning irrelevant
+            "the dict itself is added": added is made,
+            "params is a new list": isinstance(added["params"], list) and added["params"] is not source,
+            "number of groups": len(optimizer.param_groups),
+        }
+        results.append(found)
     held = [dict(sorted(group.items())) for group in optimizer.param_groups]
     held = [group | {"params": [labels.get(id(p), "another") for p in group["params"]]} for group in held]
     return {
@@ -341,7 +345,7 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=
         start=[-1],
     ),
     edges=[
-        *[_cosine(T_max=start + 2, eta_min=eta_min, steps=4, start=start) for start in (900, 4000) for eta_min in (0, 0.25)],
+        *[_cosine(T_max=start + 2, eta_min=eta_min, steps=4, start=start) for start in (900, 4000, 10**8) for eta_min in (0, 0.25)],
         *[_cosine(T_max=T_max, eta_min=eta_min, steps=13) for T_max in (1, 2, 3, 4, 5) for eta_min in (0, 0.25)],
         _cosine([1.0, 0.5], eta_min=0.125), _cosine([0.25], eta_min=0.5), _cosine(times={"2": 2.0}),
         _cosine(times={"4": 2.0}), _cosine([2.0, 0.5], 3, 0.125, times={"1": 0.5, "5": 2.0}),

@@ -41,7 +41,9 @@ def saved(xp, entries, prefix, keep_vars):
     whole, own = tree.root.state_dict(prefix=prefix, keep_vars=keep_vars), {"there before": 1}
     own |= dict.fromkeys(list(whole)[:1])  # is replaced, if it is not of a child
     tree.root._save_to_state_dict(own, prefix, keep_vars)
-    shown = {name: [plain(x), x.requires_grad, tree.label(x)] for name, x in whole.items()}
+    shown = {
+        name: {"elements": plain(x), "requires_grad": x.requires_grad, "is": tree.label(x)} for name, x in whole.items()
+    }
     with xp.no_grad():
         for x in {**tree.parameters, **{f"buffer {n}": x for n, x in tree.buffers.items()}}.values():
             x.add_(1)
@@ -142,7 +144,9 @@ def loaded(xp, entries, changes, extra, prefix, strict, assign):
     root = tree.root
     own = [*root._parameters.items(), *root._buffers.items()]
     shown["held"] = {
-        name: [tensor_state(x), tree.label(x), x is given.get(prefix + name)] for name, x in own if x is not None
+        name: tensor_state(x) | {"is": tree.label(x), "is the given one": x is given.get(prefix + name)}
+        for name, x in own
+        if x is not None
     }
     shown["parameters"], shown["buffers"] = list(root._parameters), list(root._buffers)
     shown["not saved"] = sorted(root._non_persistent_buffers_set)
@@ -156,7 +160,8 @@ def _lazily(xp, strict):
     module, lists = xp.nn.LazyLinear(2), ([], [], [])
     given = {"weight": xp.nn.UninitializedParameter(), "bias": xp.nn.UninitializedParameter()}
     module._load_from_state_dict(given, "", {}, strict, *lists)
-    return [[len(each) for each in lists], [each is given[name] for name, each in module._parameters.items()]]
+    noted = dict(zip(("missing", "unexpected", "messages"), map(len, lists)))
+    return noted | {f"{name} is the given one": each is given[name] for name, each in module._parameters.items()}
 
 
 def _refused(xp):
@@ -178,4 +183,5 @@ def _refused(xp):
 
 def _incompatible(root, given, strict):
     found = root.load_state_dict(given, strict)
-    return [sorted(found.missing_keys), sorted(found.unexpected_keys), [plain(x) for x in root.parameters()]]
+    keys = {"missing": sorted(found.missing_keys), "unexpected": sorted(found.unexpected_keys)}
+    return keys | {"parameters": [plain(x) for x in root.parameters()]}

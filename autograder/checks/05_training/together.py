@@ -48,7 +48,8 @@ def training(xp, layers, loss, optimiser, schedule, clip, steps):
         state = optimizer.state_dict()
         kept = [sorted((name, plain(each)) for name, each in one.items()) for _, one in sorted(state["state"].items())]
         rate = [group["lr"] for group in state["param_groups"]]
-        shown.append([plain(value), norm, rate, {name: plain(x) for name, x in model.state_dict().items()}, kept])
+        tensors = {name: plain(x) for name, x in model.state_dict().items()}
+        shown.append({"loss": plain(value), "norm": norm, "rates": rate, "model": tensors, "optimiser": kept})
     return shown
 
 

@@ -140,7 +140,8 @@ def tensor_state(x):
     """A tensor with all that belongs to it."""
     value = kind_of(x) if x.device.type == "meta" else plain(x)
     grad = None if x.grad is None else tensor_state(x.grad)
-    return [value, type(x).__name__, x.requires_grad, x.is_leaf, grad]
+    flags = {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf}
+    return {"elements": value, "class": type(x).__name__, **flags, "grad": grad}
 
 
 def kind_of(x):

@@ -69,6 +69,7 @@ TUPLES = _functions(
 )  # not drawn
 STEEP = _functions({"exp": "x.exp()"})  # not drawn: after a few in a row the last bit is the fifth digit
 PICKED = _functions({"picked": "x[y.argmax(-1)]"})  # not drawn: the largest index has to be one of x
+MASKED = _functions({"masked": "x * (x > y)"})  # not drawn: it jumps where x and y are equal
 
 
 def _under_no_grad(run):
@@ -81,7 +82,9 @@ def _under_no_grad(run):
 
 MORE_WRITES = {f"quietly {name}": _under_no_grad(run) for name, run in WRITES.items()} | METADATA_WRITES
 MORE_WRITES_TO_METADATA = {"quietly turn": _under_no_grad(lambda xp, x, y: x.t_())}  # not drawn
-OPERATIONS = MORE_WRITES_TO_METADATA | TUPLES | STEEP | PICKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
+OPERATIONS = (
+    MORE_WRITES_TO_METADATA | TUPLES | STEEP | PICKED | MASKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
+)
 BINARY = ("add", "sub", "mul", "div", "add twice", "mm")
 
 

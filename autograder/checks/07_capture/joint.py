@@ -159,6 +159,8 @@ RECOMPUTED = [
     _wide([["cos", 0, 0], ["stack", 1, 0], ["mul", 2, 2]], [0]),
     _wide([["cos", 0, 0], ["first", 1, 0], ["unsqueeze", 2, 0], ["mul", 3, 3]], [0]),
     _wide([["cos", 0, 0], ["sum", 1, 0], ["mul", 2, 1]], [0, 1]),
+    _wide([["cos", 0, 0], ["t", 2, 0], ["mm", 3, 1]], [0]) | {"inputs": [[[8, 8], True], [[8, 8], False]]},
+    _wide([["masked", 0, 1]], [0], [8, 8], [8, 8]), _wide([["masked", 0, 0]], [0]),
     _wide([["picked", 0, 1], ["mul", 3, 2]], [0]) | {"inputs": [[[8], False], [[2, 3], False], [[2], True]]},
 ]  # fmt: skip
 
@@ -351,8 +353,17 @@ def called(xp, compiled, inputs, statements, outputs):
 def _calls(st):
     kinds = {*aot.VIEWS, *aot.WRITES, *aot.MORE_WRITES, "cos", "double", "mul", "detach", "unbind"}
     inputs = several(listed(aot.SHAPES, [False, True, "computed"]), 1, 2)
-    cases = aot.drawn_program(kinds, False, inputs=inputs)
-    return cases(st).map(aot.without_writes_to_expanded).map(_without_unfit_writes)
+    cases = aot.drawn_program(kinds, False, inputs=inputs, args_and_outs=[None, "lists", "tuples"])
+    return cases(st).map(aot.without_writes_to_expanded).map(_without_unfit_writes).map(_compiled_if_recorded)
+
+
+def _without_history(case):
+    return not any(history for _, history in case["inputs"])
+
+
+def _compiled_if_recorded(case):
+    """Only without a backward pass `run_epilogue` is all that follows the graph."""
+    return case if _without_history(case) else case | {"args_and_outs": None}
 
 
 def _without_unfit_writes(case):
@@ -390,6 +401,9 @@ CALLED = [
     _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),
     _called(False, [["add_", 0, 1], ["fill_", 1, 0], ["unsqueeze_", 1, 0]], [2, 3], [[3], False]),
 ]  # fmt: skip
+CALLED = [case | {"args_and_outs": None} for case in CALLED] + [
+    case | {"args_and_outs": kind} for kind in ("lists", "tuples") for case in CALLED if _without_history(case)
+]
 
 
 @program(
@@ -402,12 +416,24 @@ CALLED = [
         "the compiled function raised an error, but torch's does not" if mine == "raises" else None
     ),
 )
-def compiled_calls(xp, **case):
-    return aot.result_or_raises(lambda: called(xp, lambda f: xp.aot.aot_function(f, xp.aot.nop), **case))
+def compiled_calls(xp, args_and_outs, **case):
+    def epilogue_of(function):
+        """The graph and its epilogue, which gets lists or tuples."""
+        kind = {"lists": list, "tuples": tuple}[args_and_outs]
+
+        def run(*args):
+            meta = xp.aot.joint.collect_metadata(function, args)
+            graph = xp.aot.joint.inference_graph(function, args, meta)
+            return xp.aot.runtime.run_epilogue(meta, kind(args), kind(graph(*args)))
+
+        return run
+
+    compiled = (lambda function: xp.aot.aot_function(function, xp.aot.nop)) if args_and_outs is None else epilogue_of
+    return aot.result_or_raises(lambda: called(xp, compiled, **case))
 
 
 @compiled_calls.oracle
-def _(torch, **case):
+def _(torch, args_and_outs, **case):
     return aot.result_or_raises(lambda: called(torch, lambda function: function, **case))
 
 

@@ -118,6 +118,11 @@ def schedule(text, outputs=(), sizes=None):
     return case
 
 
+def as_pairs(steps):
+    """The steps as the framework has them: a list of tuples of two lists."""
+    return [(list(reads), list(writes)) for reads, writes in steps]
+
+
 CHAIN = "arg0_1 -> buf0; buf0 -> buf1; buf1 -> buf2; buf2 -> buf3"
 _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf11"])
 
@@ -131,7 +136,7 @@ _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf
     ],
 )  # fmt: skip
 def last_uses(xp, steps, outputs):
-    return [list(names) for names in xp.inductor.memory.last_uses(steps, outputs)]
+    return [list(names) for names in xp.inductor.memory.last_uses(as_pairs(steps), list(outputs))]
 
 
 @last_uses.oracle
@@ -150,11 +155,15 @@ def _(xp, steps, outputs):
         schedule("arg0_1 -> arg0_1; -> buf0 buf1; -> buf2", [], {}),
         schedule("-> buf0; -> buf1; buf1 -> buf0; buf0 -> buf2", [], {}),
         schedule("-> buf0; -> buf1; -> buf0; buf1 -> buf2", ["buf0"], {}),
+        schedule(CHAIN, ["buf3"])
+        | {"sizes": dict.fromkeys(["buf0", "buf3"], ["float32", 64])},  # operators made the others
+        schedule("arg0_1 -> twice; twice -> args; args -> buf0", ["buf0"])
+        | {"sizes": {"twice": ["float32", 64], "args": ["float32", 512]}},
     ],
 )
 def bytes_alive(xp, steps, outputs, sizes):
     nbytes = {name: size for name, (_, size) in sizes.items()}
-    return {"alive": list(xp.inductor.memory.bytes_alive(steps, nbytes, outputs)), "nbytes": nbytes}
+    return {"alive": list(xp.inductor.memory.bytes_alive(as_pairs(steps), nbytes, list(outputs))), "nbytes": nbytes}
 
 
 @bytes_alive.oracle
@@ -211,7 +220,7 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
 def take_over(xp, reads, writes, ending, kept, turned):
     pairs = {new: [old for old in reads if reads[old] == size] for new, size in writes.items()}
     candidates = {new: [old for old in pairs[new] if old not in turned.get(new, ())] for new in writes}
-    found = xp.inductor.memory.take_over(candidates, ending, kept)
+    found = xp.inductor.memory.take_over(candidates, list(ending), set(kept))
     return {new: found[new] for new in writes if new in found}
 
 
@@ -247,44 +256,54 @@ def _(xp, reads, writes, ending, kept, turned):
 
 @drawing
 def calls(draw, st):
-    """Schedules, and for each step what it may write in place."""
+    """Schedules, and for each step what it may write in place. Operators have made some of the buffers."""
     case = draw(schedules(st))
     later = set(case["outputs"])
     updates = []
+    names = sorted({name for step in case["steps"] for names in step for name in names})
+    kept = [name for name in names if name.startswith("arg") or draw(st.integers(0, 5)) == 0]
     for reads, writes in reversed(case["steps"]):
-        ending = [name for name in reads if name not in later and name.startswith("buf") and name not in writes]
+        ending = [name for name in reads if name not in later and name not in kept and name not in writes]
         later |= {*reads, *writes}
         found = {}
         for new in writes:
-            if ending and new.startswith("buf") and draw(st.booleans()):
+            if ending and new not in kept and draw(st.booleans()):
                 found[new] = ending.pop(draw(st.integers(0, len(ending) - 1)))
         updates.insert(0, found)
-    return {"steps": case["steps"], "outputs": case["outputs"], "updates": updates}
+    return {"steps": case["steps"], "outputs": case["outputs"], "updates": updates, "kept": kept}
+
+
+def call(text, outputs=(), updates=None, kept=("arg0_1",)):
+    """A case from a text of steps. `updates` has the number of each step that writes in place."""
+    case = schedule(text, outputs)
+    return case | {"updates": [(updates or {}).get(i, {}) for i in range(len(case["steps"]))], "kept": list(kept)}
 
 
 @program(
     "inductor.memory.call_lines",
     cases=calls,
     edges=[
-        schedule(CHAIN, ["buf3"]) | {"updates": [{}, {}, {}, {}]},
-        schedule(CHAIN, ["buf3"]) | {"updates": [{}, {"buf1": "buf0"}, {"buf2": "buf1"}, {}]},
-        schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]) | {"updates": [{}, {}, {}]},
-        schedule("-> buf0; buf0 -> buf0; buf0 -> buf1", ["buf1"]) | {"updates": [{}, {}, {}]},
-        schedule("arg0_1 -> buf0; buf0 -> arg0_1; -> buf1") | {"updates": [{}, {}, {}]},
-        schedule("-> buf0 buf1; buf0 buf1 -> buf3 buf2", ["buf2", "buf3"]) | {"updates": [{}, {"buf2": "buf0"}]},
+        call(CHAIN, ["buf3"]), call(CHAIN, ["buf3"], {1: {"buf1": "buf0"}, 2: {"buf2": "buf1"}}),
+        call("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]), call("-> buf0; buf0 -> buf0; buf0 -> buf1", ["buf1"]),
+        call("arg0_1 -> buf0; buf0 -> arg0_1; -> buf1"),
+        call("-> buf0 buf1; buf0 buf1 -> buf3 buf2", ["buf2", "buf3"], {1: {"buf2": "buf0"}}),
+        call("arg0_1 -> buf0; buf0 weight -> buf1; buf1 -> args; args -> buf2", ["buf2"], kept=["arg0_1", "buf1", "weight"]),
+        call("-> buf0; buf0 -> buf1; buf1 -> buf1; buf1 -> buf2", ["buf2"], {1: {"buf1": "buf0"}}),
+        call("-> buf10 buf9 buf2; buf2 buf10 buf9 -> buf3; buf3 -> buf4", ["buf4"]),
+        call("-> buf10 buf9 buf2; buf9 buf2 buf10 -> buf3; buf3 -> buf4", ["buf4"]),
     ],
     hint=lambda case, mine, theirs: first_line(mine, theirs),
-)
-def call_lines(xp, steps, outputs, updates):
-    kept = sorted({name for step in steps for names in step for name in names if name.startswith("arg")})
-    return [list(line) for line in xp.inductor.memory.call_lines(steps, kept, outputs, updates)]
+)  # fmt: skip
+def call_lines(xp, steps, outputs, updates, kept):
+    lines = xp.inductor.memory.call_lines(as_pairs(steps), set(kept), list(outputs), list(updates))
+    return [list(line) for line in lines]
 
 
 @call_lines.oracle
-def _(xp, steps, outputs, updates):
+def _(xp, steps, outputs, updates, kept):
     from torch._inductor import config
 
-    made = {name: ["float32", 64] for step in steps for names in step for name in names if name.startswith("buf")}
+    made = {name: ["float32", 64] for step in steps for names in step for name in names if name not in kept}
     with Inductor(xp, steps, outputs, made) as inductor, config.patch(allow_buffer_reuse=False):
         inductor.scheduler.compute_last_usage()
         for i, node in enumerate(inductor.nodes):

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 from ...check import program
+from ..cases import field
 
 _REAL = [
     "_log_softmax", "_softmax", "_to", "_to_copy", "add", "add_", "addmm", "amax", "copy", "copy_", "gt", "index",
@@ -173,7 +174,7 @@ def _(torch, function, given, text):
 
 
 def _about_memory(case, mine, theirs):
-    if isinstance(mine, list) and isinstance(theirs, list) and mine[:1] == theirs[:1]:
+    if field(mine, "reused") == field(theirs, "reused"):
         return (
             "the reuse is right. empty_strided_cpu adds bytes, del frees them, and a reuse moves them to the new name"
         )
@@ -182,7 +183,8 @@ def _about_memory(case, mine, theirs):
 
 @_check("memory_use", _about_memory)
 def memory_use(xp, function, given, text):
-    return xp.inductor.output_code.memory_use(text)
+    reused, most = xp.inductor.output_code.memory_use(text)
+    return {"reused": reused, "most bytes": most}
 
 
 @memory_use.oracle
@@ -197,7 +199,7 @@ def _(torch, function, given, text):
         elif what == "free":
             live.pop(name, None)
         most = max(most, sum(live.values()))
-    return reused, most
+    return {"reused": reused, "most bytes": most}
 
 
 def _about_operations(case, mine, theirs):
@@ -321,14 +323,12 @@ def whole_dump(xp, function, given, text):
 @whole_dump.oracle
 def _(torch, function, given, text):
     dump = _known(function, given, text)
-    reused, most = memory_use.reference(torch, function, given, text)
     runs = {
         name: [loop[-1] for loop in kernel_loops.reference(torch, function, given, name, kernel["source"])]
         for name, kernel in dump["kernels"].items()
     }
     return {
-        "reused": reused,
-        "most bytes": most,
+        **memory_use.reference(torch, function, given, text),
         "bytes moved": bytes_moved.reference(torch, function, given, text),
         "runs of each loop": runs,
     }

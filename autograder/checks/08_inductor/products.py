@@ -46,7 +46,7 @@ def memory_together(xp, products):
     steps = [([a, b], [f"buf{number}"]) for number, (a, b) in enumerate(products)]
     outputs, sizes = [f"buf{len(products) - 1}"], sizes_of_products(products)
     alive = memory.bytes_alive(steps, {name: nbytes for name, (_, nbytes) in sizes.items()}, outputs)
-    lines = memory.call_lines(steps, list(_INPUTS), outputs, [{} for _ in steps])
+    lines = memory.call_lines(steps, set(_INPUTS), outputs, [{} for _ in steps])
     return [list(line) for line in memory.plan_reuse(lines, sizes, alive)]
 
 

@@ -113,7 +113,8 @@ def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sc
         beta, alpha: numbers, not used here.
 
     Returns:
-        `Output` with the sizes (rows, columns), strides None (contiguous), and the dtype of all three tensors.
+        `Output` with the sizes (rows, columns), contiguous strides or None, which means the same, and the dtype of all three
+        tensors.
 
     Raises:
         RuntimeError: `mat1` or `mat2` is not a matrix; they cannot be multiplied; `self` cannot be expanded to the sizes of
@@ -222,9 +223,10 @@ def blocked_mm(
         a, b: numpy arrays of sizes (rows, inner) and (inner, columns), any strides, one dtype.
         out: (rows, columns), the same dtype, any strides. Its contents are overwritten. Without an inner dimension
             (size 0) the product is 0.
-        blocks: a tuple or a list of three: the longest run of rows, of the inner dimension, of columns; each at least 1.
+        blocks: a tuple or a list of three: the longest run of rows, of the inner dimension, of columns; each at least 1. By
+            default (64, 256, 64).
         multiply: `multiply(a_block, b_block, out_block)` adds the product of two blocks to a block of `out`. All three are
-            views, not copies, and never empty.
+            views, not copies, and never empty. By default `multiply_add`.
 
     >>> seen = []
     >>> blocked_mm(np.ones((3, 4)), np.ones((4, 2)), np.empty((3, 2)), (2, 4, 2), lambda *b: seen.append(b[2].shape))

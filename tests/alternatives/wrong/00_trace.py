@@ -461,3 +461,16 @@ def aten_calls__alone(function, *args):
 
 def timed__in_microseconds(call, synchronize, clock, warmup=3, repeats=5):
     return round(trace_timed(call, synchronize, clock, warmup, repeats), 6)
+
+
+_registrations = type(trace.registrations)(trace.registrations.__code__, trace.registrations.__globals__)
+
+
+def registrations__falls_back_on_the_overload_tensor(text, name):
+    names = {entry["func"].partition("(")[0] for entry in yaml.safe_load(text)}
+    return _registrations(text, name if name in names else f"{name}.Tensor")
+
+
+def registrations__prefers_the_overload_tensor(text, name):
+    names = {entry["func"].partition("(")[0] for entry in yaml.safe_load(text)}
+    return _registrations(text, f"{name}.Tensor" if f"{name}.Tensor" in names else name)

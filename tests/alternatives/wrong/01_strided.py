@@ -763,3 +763,10 @@ _slice_rightly = _rebuilt(strided.slice)
 
 def slice__has_no_defaults(self, dim, start, end, step):
     return _slice_rightly(self, dim, start, end, step)
+
+
+def has_internal_overlap__knows_exactly_about_tiny_tensors(sizes, strides):
+    if math.prod(sizes) <= 6:
+        return has_internal_overlap__knows_exactly(sizes, strides)
+    zeros = [size > 1 for size, stride in zip(sizes, strides) if stride == 0]
+    return any(zeros) and 0 not in sizes

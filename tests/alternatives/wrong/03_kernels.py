@@ -363,7 +363,7 @@ def addmm_out__scales_the_sum(self, mat1, mat2, beta, alpha, out):
     out._array[...] += out.dtype.numpy.type(beta) * self._array
 
 
-def blocked_mm__leaves_out_what_does_not_fill_a_block(a, b, out, blocks, multiply):
+def blocked_mm__leaves_out_what_does_not_fill_a_block(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
     rows, inner, columns = blocks
     out[...] = 0
     for i in range(a.shape[0] // rows):
@@ -374,11 +374,11 @@ def blocked_mm__leaves_out_what_does_not_fill_a_block(a, b, out, blocks, multipl
                 multiply(a[at_i, at_k], b[at_k, at_j], out[at_i, at_j])
 
 
-def blocked_mm__is_not_blocked(a, b, out, blocks, multiply):
+def blocked_mm__is_not_blocked(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
     out[...] = a @ b
 
 
-def blocked_mm__copies(a, b, out, blocks, multiply):
+def blocked_mm__copies(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
     rows, inner, columns = blocks
     out[...] = 0
     for i in range(0, a.shape[0], rows):
@@ -388,7 +388,7 @@ def blocked_mm__copies(a, b, out, blocks, multiply):
                 multiply(a_block, b_block, out[i : i + rows, j : j + columns])
 
 
-def blocked_mm__adds_to_what_was_there(a, b, out, blocks, multiply):
+def blocked_mm__adds_to_what_was_there(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
     rows, inner, columns = blocks
     for i in range(0, a.shape[0], rows):
         for k in range(0, a.shape[1], inner):
@@ -657,3 +657,17 @@ _resize = _copied(structured.resize_output)
 
 def resize_output__takes_a_list_of_strides_only(out, sizes, strides=None):
     return _resize(out, sizes, None if strides is None else strides + [])
+
+
+def meta_addmm__takes_whole_numbers_only(self, mat1, mat2, beta, alpha):
+    if not (isinstance(beta, int) and isinstance(alpha, int)):
+        raise RuntimeError("beta and alpha")
+    return _meta_addmm(self, mat1, mat2, beta, alpha)
+
+
+def blocked_mm__without_defaults(a, b, out, blocks, multiply):
+    return _blocked(a, b, out, blocks, multiply)
+
+
+def blocked_mm__has_other_defaults(a, b, out, blocks=(64, 64, 64), multiply=multiply_add):
+    return _blocked(a, b, out, blocks, multiply)

@@ -1031,3 +1031,20 @@ def numerical_gradient__adds_the_step_again(function, x, eps):
 
 def copy_slices__has_an_entry_for_every_argument(function, grad, base, view):
     return [*_copy_slices(function, grad, base, view), None][:2]
+
+
+_accumulate, _execute = _copied(graph.accumulate), _copied(engine.execute)
+
+
+def accumulate__returns_the_sum(variable, grad):
+    _accumulate(variable, grad)
+    return variable._autograd.grad
+
+
+def accumulate__returns_the_gradient_itself(variable, grad):
+    _accumulate(variable, grad)
+    return grad
+
+
+def execute__without_a_default_for_captures(roots, grads, keep_graph, create_graph, captures):
+    return _execute(roots, grads, keep_graph, create_graph, captures)

@@ -1098,3 +1098,22 @@ def layer_norm__without_eps_if_cudnn_is_off(
     input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
 ):
     return _layer_norm(input, normalized_shape, weight, bias, eps if cudnn_enable else 0.0)
+
+
+_default_collate = _copied(rl.utils.data.collate.default_collate)
+
+
+def default_collate__looks_at_the_length_of_the_last_sample_only(batch):
+    first, again = batch[0], default_collate__looks_at_the_length_of_the_last_sample_only
+    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
+        return _default_collate(batch)
+    if len(batch[-1]) != len(first):
+        raise RuntimeError("each element in list of batch should be of equal size")
+    return [again(values) for values in zip(*batch)]
+
+
+def cosine_annealing__takes_what_is_near_the_minimum_for_it(lr, base_lr, last_epoch, T_max, eta_min):
+    before = 1 + math.cos(math.pi * (last_epoch - 1) / T_max)
+    if before < 1e-15:
+        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before

@@ -1340,3 +1340,58 @@ def create_name__takes_the_last_digit_for_the_number(namespace, candidate, obj):
     if base and digits.isdigit() and name == candidate:
         namespace._base_count[base] = int(digits[-1])
     return name
+
+
+def _may_recompute_but(node, info, small=None, behind_views=None):
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+    waiting = [node]
+    for used in waiting:
+        for user in used.users:
+            forward = user in info.required_fw and (used is node or behind_views is None)
+            if not forward and not is_fusible(used, user):
+                return False
+            waiting += [user] if is_view_node(user) else []
+    arguments = [arg for arg in node.args if isinstance(arg, Node)]
+    return small(node, arguments) if small else size_of(node) * 4 >= sum(map(size_of, arguments))
+
+
+def may_recompute__users_of_views_in_the_forward_too(node, info):
+    return _may_recompute_but(node, info, behind_views="any user")
+
+
+def may_recompute__elements_instead_of_bytes(node, info):
+    def elements(node):
+        value = node.meta["val"]
+        return sum(x.numel() for x in (value if isinstance(value, (list, tuple)) else [value]))
+
+    return _may_recompute_but(node, info, lambda node, args: elements(node) * 4 >= sum(map(elements, args)))
+
+
+def may_recompute__compares_with_each_argument(node, info):
+    return _may_recompute_but(node, info, lambda node, args: all(size_of(node) * 4 >= size_of(arg) for arg in args))
+
+
+def may_recompute__counts_an_argument_that_occurs_twice_once(node, info):
+    return _may_recompute_but(node, info, lambda node, args: size_of(node) * 4 >= sum(map(size_of, {*args})))
+
+
+_run_epilogue = _copied(rl.aot.runtime.run_epilogue)
+
+
+def run_epilogue__takes_a_tuple_of_arguments_only(meta, args, outs):
+    return _run_epilogue(meta, args + (), outs)
+
+
+def run_epilogue__takes_a_list_of_arguments_only(meta, args, outs):
+    return _run_epilogue(meta, args + [], outs)
+
+
+def run_epilogue__takes_a_tuple_of_results_only(meta, args, outs):
+    return _run_epilogue(meta, args, outs + ())
+
+
+def run_epilogue__takes_a_list_of_results_only(meta, args, outs):
+    return _run_epilogue(meta, args, outs + [])

@@ -11,7 +11,7 @@ from collections import Counter
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import result_type
-from rushlight.inductor import ir, lowering, output_code
+from rushlight.inductor import ir, lowering, memory, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
@@ -1177,3 +1177,83 @@ def emit__takes_the_name_before_the_text(code, value):
         code.lines.append(f"const {TYPES[value.dtype]} {name} = {code.text(value)};")
     code.names[id(value)] = name
     return name
+
+
+def recompilations__of_functions_with_a_plain_name(log):
+    return [(name, reasons) for name, reasons in _reasons(log) if name.isidentifier()]
+
+
+_last_uses, _bytes_alive, _call_lines = map(_copied, (memory.last_uses, memory.bytes_alive, memory.call_lines))
+_take_over = _copied(memory.take_over)
+
+
+def last_uses__takes_tuples_only(steps, outputs):
+    return _last_uses([(reads + (), writes + ()) for reads, writes in steps], outputs)
+
+
+def last_uses__takes_a_tuple_of_outputs_only(steps, outputs):
+    return _last_uses(steps, outputs + ())
+
+
+def bytes_alive__all_but_inputs_count(steps, nbytes, outputs):
+    made = {name for step in steps for names in step for name in names if not name.startswith("arg")}
+    return _bytes_alive(steps, {name: nbytes.get(name, 0) for name in made}, outputs)
+
+
+def bytes_alive__buffers_count(steps, nbytes, outputs):
+    return _bytes_alive(steps, {name: size for name, size in nbytes.items() if name.startswith("buf")}, outputs)
+
+
+def bytes_alive__every_buffer_has_a_size(steps, nbytes, outputs):
+    made = {name for step in steps for names in step for name in names if name.startswith("buf")}
+    return _bytes_alive(steps, {name: nbytes[name] for name in made}, outputs)
+
+
+def take_over__takes_a_list_only(candidates, ending, kept):
+    return _take_over(candidates, ending, kept + [])
+
+
+def call_lines__takes_a_list_only(steps, kept, outputs, updates):
+    return _call_lines(steps, kept + [], outputs, updates)
+
+
+def call_lines__keeps_arguments(steps, kept, outputs, updates):
+    kept = {name for step in steps for names in step for name in names if name.startswith("arg")}
+    return _call_lines(steps, kept, outputs, updates)
+
+
+def call_lines__keeps_all_but_buffers(steps, kept, outputs, updates):
+    kept = {name for step in steps for names in step for name in names if not name.startswith("buf")}
+    return _call_lines(steps, kept, outputs, updates)
+
+
+def call_lines__allocates_again_after_a_reuse(steps, kept, outputs, updates):
+    ends, known, lines = last_uses_of(steps, outputs), set(kept), []
+    for i, (_, writes) in enumerate(steps):
+        for name in writes:
+            if name in updates[i]:
+                lines.append(("reuse", updates[i][name], name))
+            elif name not in known:
+                known.add(name)
+                lines.append(("allocate", name))
+        lines.append(("call", i))
+        ending = sorted(ends[i]) if i + 1 < len(steps) else []
+        lines += [("free", name) for name in ending if name not in kept and name not in updates[i].values()]
+    return lines
+
+
+def _frees_in_order(key):
+    def call_lines(steps, kept, outputs, updates):
+        lines = _call_lines(steps, kept, outputs, updates)
+        calls = [place for place, line in enumerate(lines) if line[0] == "call"]
+        for i, place in enumerate(calls):
+            end = next((p for p in range(place + 1, len(lines)) if lines[p][0] != "free"), len(lines))
+            lines[place + 1 : end] = sorted(lines[place + 1 : end], key=lambda line: key(line[1], *steps[i]))  # noqa: B023
+        return lines
+
+    return call_lines
+
+
+call_lines__frees_in_the_order_of_numbers = _frees_in_order(lambda name, reads, writes: (len(name), name))
+call_lines__frees_in_the_order_of_the_step = _frees_in_order(lambda name, reads, writes: [*reads, *writes].index(name))
+call_lines__frees_backwards = _frees_in_order(lambda name, reads, writes: [-ord(letter) for letter in name])
