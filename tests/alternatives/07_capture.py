@@ -605,7 +605,7 @@ def guards_fit(value, kept, kind):
         return value.__func__.__code__ is kept.__func__.__code__
     if kind is range:
         return (value.start, value.stop, value.step) == (kept.start, kept.stop, kept.step)
-    if kind in (int, float, complex, str, bytes, slice, set, frozenset, rl.device):
+    if issubclass(kind, (set, frozenset)) or kind in (int, float, complex, str, bytes, slice, rl.device):
         return value == kept or value != value and kept != kept
     return True
 
