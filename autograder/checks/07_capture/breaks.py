@@ -282,6 +282,8 @@ def called_once(xp, text, call):
     function = define(xp, text)
     args = arguments(xp, function)
     (result, graphs), names = call(xp, function, lambda: graphs_returned(xp, function, args))
+    if "lambda" in text or "nonlocal" in text:  # torch asks for the contents of cells later than for other values
+        graphs = [sorted(each, key=repr) for each in graphs]
     seen = {"returned by the graphs": graphs, "variables": names, "result": readable([result, args])}
     return seen | {"same objects": same_objects(flat([result, args], []))}
 
