@@ -233,7 +233,7 @@ LOOKS = {  # the paths of a guard: the containers on the way to a number, and th
 }  # fmt: skip
 CHANGES = [  # a path and its new value; None deletes it
     *([path, 2] for path in LOOKS), ["d['a']", None], ["d['b']", None], ["d['c']", None], ["o.n", None], ["o.nn", None],
-    ["o.inner", None], ["o.inner.n", None], ["l[1]", 3], ["d['c']", 3], ["o.inner", 3], ["l[1]", None], ["k", 1],
+    ["o.inner", None], ["o.inner.n", None], ["l[1]", 3], ["d['c']", 3], ["o.inner", 3], ["k", 1],
 ]  # fmt: skip
 
 
