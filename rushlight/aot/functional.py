@@ -77,7 +77,8 @@ def view_forward(base: Tensor, view: View) -> Tensor:
 def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
     """The base after the value of its view becomes `new`: a tensor of the base's sizes. No tensor is written to.
 
-    The calls are recorded in a graph, so each step calls only the operators that are named here, as graphs of torch do.
+    The calls are recorded in a graph, so each step calls only the operators that are named here, as graphs of torch do. All of
+    them are methods of a tensor.
 
     Args:
         base: the base before the write.

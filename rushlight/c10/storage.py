@@ -20,7 +20,7 @@ __all__ = ["Size", "UntypedStorage", "device", "layout"]
 
 
 class Size(tuple):
-    """The sizes of a tensor: a tuple that can count elements. Slices and sums of it are `Size` too."""
+    """The sizes of a tensor: a tuple that can count elements. Slices, sums and multiples of it are `Size` too."""
 
     def numel(self) -> int:
         return math.prod(self)
@@ -34,6 +34,14 @@ class Size(tuple):
 
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: tuple) -> Size:
+        return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, times: int) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
 
     def __repr__(self) -> str:
         return f"rushlight.Size({list(self)})"

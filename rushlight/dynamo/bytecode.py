@@ -279,8 +279,8 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
 
     `successors(instructions, index)` gives a set of the indices of the instructions that may come next. A jump has its `op` in
     `JUMPS`. The straight path also ends at an instruction whose `op` is in `ENDS`. An instruction with a `handler` may go to the
-    index `handler[0]` after it has read or written its name. In the handler, the names are surely written that were surely written
-    before this instruction, and the name that it writes itself.
+    index `handler[0]`, after it has read or written its own name. So if this instruction is on the straight path, all writes of the
+    path up to this instruction are sure in the handler, its own write included. The later writes of the path are not.
 
     >>> names = [("LOAD_FAST", "x"), ("STORE_FAST", "y"), ("LOAD_FAST", "y"), ("RETURN_VALUE", None)]
     >>> instructions = [rl.dynamo.bytecode.Instruction(*each) for each in names]

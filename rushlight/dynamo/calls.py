@@ -38,7 +38,7 @@ def how_to_call(function: Any) -> str:
     """How a call of `function`, a Python callable that can be hashed, is captured: one word.
 
     - "rule": it has a rule of its own in `BUILTINS`, a dict by callable.
-    - "break": it has an attribute `_dynamo_disable` that is true.
+    - "break": a function whose attribute `_dynamo_disable` is True.
     - "graph": a Python function whose `__module__` is in `IN_GRAPH`, or an operator, which is an instance of a class in
       `OPERATOR_TYPES`: the call becomes a node.
     - "inline": any other Python function (`FunctionType`): its instructions are captured too.

@@ -68,8 +68,9 @@ def load_value(codegen: PyCodegen, variable: VariableTracker) -> str:
       operation in place returns the tensor that it was given.
     - Anything else, such as a constant or a new list, is made anew: `variable.reconstruct(codegen)` writes this, and returns an
       expression for the object. It calls `codegen` for the parts of the object. Two expressions for one variable must give one
-      object. So make it once, and enter the expression in `codegen.made`. Some kinds of variables are entered by `reconstruct`
-      itself, because they may contain themselves: leave such an entry as it is.
+      object. `codegen(variable)` calls this function each time, and does not look in `codegen.made` itself. So make the object
+      once, and enter its expression in `codegen.made`, directly or by `remember`. `reconstruct` has already done this for objects
+      that may contain themselves.
 
     >>> f = lambda x: (x + 1, x)
     >>> explanation = rl.dynamo.explain(f)(rl.ones(2))

@@ -4,7 +4,8 @@ A value from before the capture has a *source*, the expression that finds it aga
 `L['self']._modules['fc']` a part of another value. `guards_for` gives the conditions on a value at its source, and `build_check`
 makes one Python function of all guards of a capture. In PyTorch: `torch/_dynamo/guards.py`, where the
 check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes as symbols, on global state other than grad mode;
-a guard on a string that contains its own source, such as "L['x']" at `L['x']`, never holds.
+keys of a dict that are tuples, which torch compares by value; a guard on a string that contains its own source, such as "L['x']" at
+`L['x']`, never holds.
 """
 
 from __future__ import annotations
@@ -55,16 +56,17 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
 
     All of them hold for another value exactly if torch, after it has captured a graph with `value`, uses this graph again for the
     other value. So they say nothing of the items of a container or the attributes of an object, which have sources and guards of
-    their own. They are about the state now: a list, a dict or a set may change later.
+    their own. They are about the state now: a list, a dict or a set may change later. Keys of a dict that are of no class in
+    `CONSTANTS`, such as tensors, are compared as the same objects.
 
     The result is a list of Python expressions in the order in which they are checked. They contain `source`, itself an expression,
     and may use names in `scope`: `bind(scope, value)` puts an object there and returns its name.
 
     The kinds of values are: a tensor, whose properties are `_key_set`, `dtype`, `requires_grad`, `_sizes` and `_strides`; the
-    classes in `CONSTANTS`; lists, tuples, dicts, sets, frozensets and the classes derived from these; a `range` and a `slice`; a
-    Python function (`FunctionType`) and a bound method (`MethodType`, whose function is its `__func__`, as that of a
-    `staticmethod`, which is another class); a class, a Python module, a builtin function, a member of an `enum.Enum`, a
-    `rl.dtype` and a `rl.device`; and any other object.
+    classes in `CONSTANTS`; lists, tuples, dicts, sets, frozensets and the classes derived from these; a `range` and a `slice`,
+    whose numbers have no sources of their own; a Python function (`FunctionType`); a bound method (`MethodType`), whose `__func__`
+    is the function; a class, a Python module, a builtin function, a member of an `enum.Enum`, a `rl.dtype` and a `rl.device`; and
+    any other object. A value of another kind may have the same attributes: a `staticmethod` has a `__func__`, too.
 
     Two things are free. For a value of a class derived from one in `WRITTEN`, its own value may be compared, or only its class. A
     key of a class derived from one in `CONSTANTS` may be compared by its value, or as the same object.
@@ -127,7 +129,7 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
 def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[str, Any]], bool]:
     """One function of all guards of a capture: `check(L)` says whether all of them hold for these locals.
 
-    Its text is Python, a line for each step, and is kept as `check.source`. A guard's `text` contains its `source`. A source may
+    Its text, for a log, is kept as `check.source`, a string. A guard's `text` contains its `source`. A source may
     begin with the source of an earlier guard: `L['self']._modules['fc']` after `L['self']`. Each source is evaluated only once: its
     value gets a name that is not in `scope`, such as `_v0`: names in `scope` do not begin with `_v`. The name replaces the source
     in all texts about it, and at the beginning of longer sources. A source never occurs in a string of a text. The guards are
@@ -136,7 +138,7 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
     Args:
         guards: a list; the sources use `L`, the argument, and the names in `scope`. A guard with an empty source is about
             no value.
-        scope: the globals of the function; it is not changed.
+        scope: the globals of the function. No name is added to it or removed, except that `exec` may add `__builtins__`.
 
     Returns:
         the function. It returns True or False. A source that cannot be evaluated, because a name, an attribute, a key or an index

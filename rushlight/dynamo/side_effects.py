@@ -79,9 +79,9 @@ def codegen_update_mutated(codegen: PyCodegen, side_effects: SideEffects) -> lis
 
     Afterwards, each object of `side_effects.get_modified_vars()`, a list of variables, is as if the captured function had written
     to it directly, and it is still the same object. The statements run in PyTorch's order. `codegen(variable)` is an expression for
-    the object of a variable. All expressions that `codegen` and the two methods below give are for values that are found before
-    the first statement runs, and the graph returns new tensors in the order of these calls. PyTorch finds the values in the reverse
-    order of the statements, too.
+    the object of a variable, and the two methods below use it, too. The code finds the values of all these expressions before the
+    first statement runs. The graph returns new tensors in the order in which you ask for them. PyTorch asks for the values in the
+    reverse order of the statements.
 
     - A `ListVariable`, a `ConstDictVariable` or a `SetVariable`: `variable.reconstruct_contents(codegen)` is an expression for new
       contents, a list or an iterable of pairs or elements. Those of a list are all items. Those of a dict or a set are only the
@@ -91,7 +91,7 @@ def codegen_update_mutated(codegen: PyCodegen, side_effects: SideEffects) -> lis
       global variable and the `grad` of a tensor are attributes here.
 
     Returns:
-        a list of strings, each a statement.
+        a list of strings, each a line of code.
 
     >>> def f(x, values):
     ...     values.append(x + 1)

@@ -45,7 +45,7 @@ def binary_op(
        operator by `PLAIN[symbol]`, and a comparison by `MIRRORED[symbol]` with the operands exchanged, as Python does when it
        asks the right operand. Both are dicts by symbol.
     2. `+=` with a `ListVariable` on the left: append the items of the right operand, `right.unpack_var_sequence(frame)`, and
-       return the left one. Before you change it, call `frame.output.changed(left)`.
+       return the left one. Call `frame.output.changed(left)`, too, so that the change is replayed after the graph.
     3. If both operands are known with all their parts, Python computes the result: return
        `calls.fold(frame, OPERATORS[symbol], [left, right])`, which also handles Python's errors. It raises Unsupported if an
        operand is not known.
@@ -98,7 +98,7 @@ def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
       `value.call_method(frame, name, [], {})` returns; true if it has neither.
 
     Raises:
-        Unsupported: for a `TensorVariable`, because its data are not known: "Data-dependent branching"; and for any other kind.
+        Unsupported: for any other kind, such as a `TensorVariable`, whose data are not known.
 
     >>> from rushlight.dynamo.variables import ConstantVariable, TupleVariable
     >>> truth(None, ConstantVariable("")), truth(None, TupleVariable([ConstantVariable(0)]))

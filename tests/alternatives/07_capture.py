@@ -605,7 +605,7 @@ def guards_fit(value, kept, kind):
         return value.__func__.__code__ is kept.__func__.__code__
     if kind is range:
         return (value.start, value.stop, value.step) == (kept.start, kept.stop, kept.step)
-    if kind in (int, float, complex, str, bytes, slice, set, frozenset, rl.device):
+    if issubclass(kind, (set, frozenset)) or kind in (int, float, complex, str, bytes, slice, rl.device):
         return value == kept or value != value and kept != kept
     return True
 
@@ -776,15 +776,15 @@ def binary_op__with_match(frame, symbol, left, right):
             return left
         case "+", ListVariable(), ListVariable():
             return ListVariable([*left.items, *right.items])
-        case (("+" | "+="), TupleVariable(), TupleVariable()) if left.cls is tuple and right.cls is tuple:
+        case (("+" | "+="), TupleVariable(), TupleVariable()) if rl.Size not in (left.cls, right.cls):
             return TupleVariable([*left.items, *right.items])
         case "*", ListVariable(items=items), ConstantVariable(value=int() as n):
             return ListVariable(items * n)
         case "*", ConstantVariable(value=int() as n), ListVariable(items=items):
             return ListVariable(n * items)
-        case "*", TupleVariable(items=items, cls=cls), ConstantVariable(value=int() as n) if cls is tuple:
+        case "*", TupleVariable(items=items, cls=cls), ConstantVariable(value=int() as n) if cls is not rl.Size:
             return TupleVariable(items * n)
-        case "*", ConstantVariable(value=int() as n), TupleVariable(items=items, cls=cls) if cls is tuple:
+        case "*", ConstantVariable(value=int() as n), TupleVariable(items=items, cls=cls) if cls is not rl.Size:
             return TupleVariable(n * items)
     return calls.fold(frame, bytecode.OPERATORS[symbol], [left, right])
 
@@ -804,7 +804,7 @@ def binary_op__known_values_first(frame, symbol, left, right):
         return left
     for kind in (ListVariable, TupleVariable):
         mine, theirs = isinstance(left, kind), isinstance(right, kind)
-        plain = all(each.cls in (list, tuple) for each in (left, right) if isinstance(each, kind))
+        plain = all(each.cls is not rl.Size for each in (left, right) if isinstance(each, kind))
         if mine and theirs and plain and symbol in {"+", "+="}:
             return kind(left.items + right.items)
         several, count = (left, right) if mine else (right, left)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, is_torch, listed, several
+from ..cases import drawn, field, is_torch, listed, several
 from .bytecode import BYTECODE, LONG_FUNCTION
 from .drawn_functions import (
     BREAKING_LINES,
@@ -36,7 +36,7 @@ CONDITIONS = {
     "range": "range(0)", "module": "xp", "object first": "o or k > 5", "function first": "helper or k > 5",
     "not a function": "not helper", "builtin": "abs", "builtin first": "abs or k > 5", "layer": "layer", "layers": "layers",
     "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
-    "grad mode": "xp.no_grad()",
+    "grad mode": "xp.no_grad()", "truth of its own": "own_truth", "length of its own": "own_length",
 }  # fmt: skip
 TRUTH_HELPERS = f"""{HELPERS}class Truth:
     def __init__(self, value):
@@ -70,7 +70,9 @@ class Plain:
     def flip(self):
         return self
 
-o, no, empty = Plain(), Answer(), Longer(0)
+o, own_truth, own_length, no, empty = Plain(), Plain(), Plain(), Answer(), Longer(0)
+own_truth.__bool__ = lambda: False
+own_length.__len__ = lambda: 0
 layer, layers = xp.nn.ReLU(), xp.nn.ModuleList()
 no.answer = False
 """
@@ -87,8 +89,16 @@ def branch_taken(xp, condition, sign):
     text = (
         f"def f(x, k, l, d):\n    y = x + 1\n    if {CONDITIONS[condition]}:\n        return y * 2\n    return y - 1\n"
     )
-    x = xp.ones(1 if condition == "tensor of numbers" else 3) * sign
-    return captured(xp, define(xp, TRUTH_HELPERS + text), [[x, 3, [], {1: 2}]])
+    function = define(xp, TRUTH_HELPERS + text)
+
+    def calls():
+        x = xp.ones(1 if condition == "tensor of numbers" else 3) * sign
+        yield x, 3, [], {1: 2}
+        space = function.__globals__
+        space["no"].answer, space["empty"].length = True, 2  # what the class of an object computes has changed
+        yield x, 3, [], {1: 2}
+
+    return captured(xp, function, calls())
 
 
 # Live variables ------------------------------------------------------------------------------------------------------
@@ -103,10 +113,8 @@ def line_offsets(code):
 
 
 def missing_name(case, mine, theirs):
-    if not (isinstance(mine, dict) and isinstance(theirs, dict)):
-        return None
-    names = theirs.get("list", [0])
-    missing = all(isinstance(name, str) for name in names) and set(names) - set(mine.get("list", names))
+    found = field(mine, "names")
+    missing = isinstance(found, list) and {*field(theirs, "names")} - {*found}
     return "a name that may be read later is missing" if missing else None
 
 
@@ -122,7 +130,8 @@ def names_alive(xp, text, line):
     offset = offsets[line % len(offsets)]
     instructions = xp.dynamo.bytecode.instructions_of(code)
     start = next((i for i, each in enumerate(instructions) if each.offset >= offset), len(instructions) - 1)
-    return sorted(xp.dynamo.bytecode.live_names(instructions, start))
+    found = xp.dynamo.bytecode.live_names(instructions, start)
+    return {"names": sorted(found), "a set": isinstance(found, (set, frozenset))}
 
 
 @names_alive.oracle
@@ -141,7 +150,7 @@ def _(torch, text, line):
     spans = [list(span) for _, span in groupby(instructions, lambda each: each.positions)]
     before = [each for each in dis.get_instructions(code) if each.offset < offset]
     start = spans[len(list(groupby(before, lambda each: each.positions)))][0]
-    return sorted(livevars_analysis(instructions, start))
+    return {"names": sorted(livevars_analysis(instructions, start)), "a set": True}
 
 
 # Functions with one break --------------------------------------------------------------------------------------------
@@ -151,7 +160,8 @@ BEFORE = [  # x, y, a and b are tensors, l is a list of a tensor and a number, o
     "y = a", "y = a + b", "c = n", "c = n + 1", "c = [a, b]", "d = c", "c = (a, d)", "d = {'k': b, 'x': x}", "d = l", "c = o",
     "c = [c, a - 1]", "c = 'word'", "d = None", "b = a.mul_(2)", "c = b.add_(1)", "d = a.view(-1)", "c = xp.relu(y)",
     "d = x.split(1)", "d = -1.5", "c = len(l) + n", "d = [n, n]",
-    "d = lambda: [a, n]", "c = lambda: [d]", "def inner():\n    nonlocal b\n    b = b - 1\ninner()",
+    "c = Plain()\nc.v = a", "c = {n, 7}", "d = lambda: [a, n]", "c = lambda: [d]",
+    "def inner():\n    nonlocal b\n    b = b - 1\ninner()",
 ]  # fmt: skip
 NAMES = ["x", "y", "n", "l", "o", "a", "b", "c", "d"]
 START = ["a = x + 1", "b, c, d = y, 2, ()"]
@@ -185,7 +195,9 @@ def flat(value, found):
 
 def same_objects(values):
     """For each mutable value the position of the first value that is the same object."""
-    kept = [x for x in values if isinstance(x, (list, dict)) or hasattr(x, "dtype") or hasattr(x, "v")]
+    kept = [
+        x for x in values if isinstance(x, (list, dict, set)) or hasattr(x, "dtype") or hasattr(x, "v") or callable(x)
+    ]
     return [next(i for i, other in enumerate(kept) if other is value) for value in kept]
 
 
@@ -196,6 +208,8 @@ def readable(value):
         return [type(value).__name__, *map(readable, value)]
     if isinstance(value, dict):
         return {key: readable(item) for key, item in value.items()}
+    if isinstance(value, set):
+        return ["set", *sorted(value)]
     if callable(value):
         return ["calls", readable(value())]
     return readable(value.v) if hasattr(value, "v") else value
@@ -209,6 +223,9 @@ def graphs_returned(xp, function, args):
         *_, output = gm.graph.nodes
         passed = [node.op == "placeholder" for node in output.args[0]]
         returned = ["a node twice"] * (len({node.name for node in output.args[0]}) < len(passed))
+        if not is_torch(xp):  # torch returns a tensor again if it was written in place
+            tensors = {id(node.meta["example_value"]) for node in output.args[0]}
+            returned += ["a tensor twice"] * (len(tensors) < len(passed))
         found.append(returned)
 
         def run(*inputs):
@@ -217,7 +234,7 @@ def graphs_returned(xp, function, args):
             for value, is_argument in zip(results, passed, strict=True):
                 if is_argument:
                     returned.append("an argument")
-                elif not any(value is other for other in seen):  # torch returns one again if it was written in place
+                elif not any(value is other for other in seen):
                     returned.append(value.tolist())
                     seen.append(value)
             return results
@@ -265,6 +282,8 @@ def called_once(xp, text, call):
     function = define(xp, text)
     args = arguments(xp, function)
     (result, graphs), names = call(xp, function, lambda: graphs_returned(xp, function, args))
+    if "lambda" in text or "nonlocal" in text:  # torch asks for the contents of cells later than for other values
+        graphs = [sorted(each, key=repr) for each in graphs]
     seen = {"returned by the graphs": graphs, "variables": names, "result": readable([result, args])}
     return seen | {"same objects": same_objects(flat([result, args], []))}
 
@@ -285,7 +304,9 @@ BREAK_EDGES = [
     _break("c = [a, b]; d = c", "d", "c; a"), _break("c = (a, d)", after="c; a; n"),
     _break("c = n + 1", "c; n", "c"), _break("a = l[0]; b = o.v", after="a; b; l; o"), _break("c = o; d = l", "c", "o; d; l"),
     _break("b = a.mul_(2)", after="a; b"), _break("c = b.add_(1)", after="c; b; y"), _break("x = x + 1; y = a", after="x; y; a"),
-    _break("d = lambda: [a, n]", after="d; a"), _break("d = lambda: [a, n]", after="y"),
+    _break("d = lambda: [a, n]", after="d; a"), _break("d = lambda: [a, n]; c = d", "d", "c; d"),
+    _break("c = Plain()\nc.v = a; d = c", "d", "c; d; a"), _break("c = {n, 7}; d = c", "d", "c; d"),
+    _break("c = Plain()\nc.v = a; c.w = c", "c", "c"), _break("d = lambda: [a, n]", after="y"),
     _break("d = {'k': b, 'x': x}", "d", "d; x"),
     _break("c = [a]; c.append(c)", after="n; c[0]"), _break("c = [n]; d = [c, c]", after="d; c"),
     _break("b = a * 2", "b; a", "a - b; x"), _break("c = [b]", "c", "a; c; y"),
@@ -293,6 +314,17 @@ BREAK_EDGES = [
     _break("c = a * 3; del c", after="a"),
     _break("del a; a = y - 1; b = x * 3", after="b; a"),
 ]  # fmt: skip
+
+
+def value_before_a_write(rl):
+    """An item of a list as its expression gives it after another item has taken its place."""
+    output, values = rl.dynamo.output_graph.OutputGraph({}), ["old"]
+    codegen = rl.dynamo.codegen.PyCodegen(output)
+    text = codegen(output.builder.lazy("old", "L['values'][0]"))
+    space = output.scope | {"L": {"values": values}}
+    exec("\n".join(codegen.lines), space)
+    values[0] = "new"
+    return eval(text, space)
 
 
 @program(
@@ -304,21 +336,26 @@ BREAK_EDGES = [
 )
 def values_found(xp, before, below, after):
     text = text_of(before, below, after, breaks=False)  # no later exercise of the lab runs
-    return called_once(xp, text, lambda xp, function, run: (run(), "no break"))
+    seen = called_once(xp, text, lambda xp, function, run: (run(), "no break"))
+    return seen | {"read before a write": is_torch(xp) or value_before_a_write(xp) == "old"}
 
 
 @program(
     "dynamo.resume_execution.values_to_restore",
     cases=_breaks,
-    edges=BREAK_EDGES,
+    edges=BREAK_EDGES
+    + [
+        _break("if x.sum() < 0:\n    c = b\nelse:\n    c = y", after="c"),
+        _break("if x.sum() > 0:\n    c = b\nelse:\n    c = y", after="c"),
+    ],
     show=lambda torch, **case: text_of(**case),
     draws=12,
 )
 def values_kept(xp, before, below, after):
-    closures = any("lambda" in line or "def " in line for line in before)
+    several = any(word in line for line in before for word in ("lambda", "def ", "if "))
 
-    def call(xp, function, run):  # with closures, torch's names depend on more than the break
-        return (run(), "not compared") if closures else continued_with(xp, function, run)
+    def call(xp, function, run):  # with closures or two breaks, torch's names depend on more than the break
+        return (run(), "not compared") if several else continued_with(xp, function, run)
 
     return called_once(xp, text_of(before, below, after), call)
 

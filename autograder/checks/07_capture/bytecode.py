@@ -24,6 +24,9 @@ f.__code__ = f.__code__.replace(
 """
 BYTECODE = [
     "def f(x):\n    return x\n", LONG_FUNCTION,
+    "def f(x):\n    while x:\n" + "        x = x.a + 1\n" * 40 + "    return x\n",  # jumps of more than 255 units
+    "def f(x, a, b, c, d):\n    g = (lambda: b, lambda: c)\n    if x:\n        del b, d\n        return c\n    return lambda: a\n",
+    "def f(x, y):\n    del x\n    return y\n",
     "def f(a, b=1, *c, d=2, **e):\n    return g(a, *c, d=d, **e)[1:b] if a is None else not b\n",
     "def f(x):\n    with x as y, y:\n        return [z for z in y if z not in x]\n",
     "def f(x):\n    n = 1\n    def g():\n        nonlocal n\n        n += x\n        return n\n    del x\n    return g, n\n",
@@ -54,8 +57,7 @@ BYTECODE = [
     draws=30,
 )
 def instructions_read(xp, text):
-    code = define(xp, text).__code__
-    return [list(each) for each in xp.dynamo.bytecode.read_instructions(code)]
+    return xp.dynamo.bytecode.read_instructions(define(xp, text).__code__)
 
 
 @instructions_read.oracle

@@ -11,13 +11,14 @@ from .drawn_functions import BREAKS, LINES, calls_of, captured, define, drawn_te
 OPERANDS = {
     "x": "x", "y": "y", "2": "2", "2.5": "2.5", "True": "True", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]",
     "tuple": "(y, 1)", "tuple of numbers": "(1, 2)", "set": "{1, 2}", "None": "None", "argument list": "l", "argument number": "n",
-    "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t",
+    "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t", "pair": "Pair(y, 1)", "empty list": "[]", "0": "0",
 }  # fmt: skip
 WITH_TENSORS = {"x", "y", "2", "2.5", "argument number"}
 SYMBOLS = [
     "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<", "<=", "==", "!=", ">", ">=",
     "+=", "-=", "/=", "**=", "|=", "//=", "%=", "&=",
 ]  # fmt: skip
+PAIR = "from collections import namedtuple\nPair = namedtuple('Pair', 'a b')\n\n"
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 OPERATIONS = [
     ("x", "+", "y"), ("x", "*", "2"), ("2.5", "-", "x"), ("x", "@", "y"), ("x", "+=", "y"), ("x", "<", "2"),
@@ -35,14 +36,17 @@ OPERATIONS = [
     ("list", "&", "list"), ("list", "+=", "tuple"), ("list", "+=", "word"), ("list", "+=", "2"),
     ("argument list", "+=", "tuple"), ("list", "/", "2"), ("tuple", "/", "2"), ("tuple", "*", "tuple"), ("2", "*", "2.5"),
     ("argument number", "+=", "2"), ("list of numbers", "*", "2"), ("2", "//", "argument number"), ("x", "*", "list"),
-    ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"),
+    ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"), ("list", "*", "0"),
+    ("0", "*", "tuple"), ("list", "+", "empty list"), ("empty list", "+", "list"), ("list", "+=", "empty list"),
+    ("pair", "+", "tuple"), ("tuple", "+", "pair"), ("pair", "+=", "pair"), ("pair", "*", "2"), ("2", "*", "pair"),
+    ("list", "+=", "dict"), ("argument list", "+=", "set"),
 ]  # fmt: skip
 
 
 def _may_be_applied(case):
     """Not a tensor and a container. Containers of tensors are not compared (torch unrolls this), nor with words or sizes."""
     both = {case["left"], case["right"]}
-    if both & {"list", "tuple"} and (case["symbol"] in COMPARISONS or both & {"size", "word"}):
+    if both & {"list", "tuple", "pair"} and (case["symbol"] in COMPARISONS or both & {"size", "word"}):
         return False
     return not both & {"x", "y"} or both <= WITH_TENSORS
 
@@ -61,14 +65,21 @@ def _operations(st):
     draws=25,
 )
 def operator_applied(xp, left, symbol, right):
-    """An operator in a function that also looks at the left operand afterwards. The line before shows a break in between."""
+    """An operator in a function that also looks at the left operand afterwards. The line before shows a break in between. The
+    results are shown with their classes, and with whether they are one container."""
     in_place = symbol.endswith("=") and symbol not in COMPARISONS
     lines = ["w = w + 1", f"a = {OPERANDS[left]}", f"b = {OPERANDS[right]}", "m = a"]
     lines += [f"a {symbol} b" if in_place else f"a = a {symbol} b", "return a, m, w * 2"]
-    function = define(xp, "\n    ".join(["def f(x, y, n, l, t, s, w):", *lines]) + "\n")
+    function = define(xp, PAIR + "\n    ".join(["def f(x, y, n, l, t, s, w):", *lines]) + "\n")
     listed = [1, 2]
     values = [xp.tensor([1.0, 2.0]), xp.tensor([3.0, 2.0]), 3, listed, (3, 4), frozenset({2}), xp.ones(2)]
-    return {"found": captured(xp, function, [values]), "the list": listed}
+    (found,) = captured(xp, function, [values])
+    if isinstance(found["result"], tuple):
+        found["one container"] = (
+            isinstance(found["result"][0], (list, set, dict)) and len({*map(id, found["result"][:2])}) == 1
+        )
+        found["classes"] = [type(each).__name__ for each in found["result"]]
+    return {"found": found, "the list": listed}
 
 
 # Calls ---------------------------------------------------------------------------------------------------------------
@@ -89,7 +100,8 @@ CALLED = {  # a function that calls something
     "operator module": "import operator\nreturn operator.mul(x, operator.add(1, 2))",
     "builtin of another module": "import time\ny = x + 1\ntime.sleep(0)\nreturn y * 2",
     "class of numbers": "y = x + 1\nm = Metres(2.5)\nreturn y * 2", "not disabled": "return on(x) * 2",
-    "generator": "return sum(v * 2 for v in (x, x))", "breaks": "y = x + 1\nz = breaks(y, 2)\nreturn z * 2",
+    "generator": "return sum(v * 2 for v in (x, x))", "generator function": "return sum(both(x))",
+    "breaks": "y = x + 1\nz = breaks(y, 2)\nreturn z * 2",
     "list": "return list((x, x))[1] + tuple([x])[0]", "set": "return x * len(set([1, 1, 2]))",
     "hash": "return x * (hash(1) + ord('a') - ord('a'))", "getattr": "return getattr(x, 'shape')[0] * x",
     "sorted": "return x * sorted([3, 1, 2], key=lambda n: -n)[0]", "map": "return list(map(lambda v: v + 1, [x, x]))[1]",
@@ -102,6 +114,7 @@ CALLABLES = {  # a callable, as a call of it in a function
     "abstract": "Abstract(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
     "on": "on(x)", "bits": "True.bit_length()", "upper of a derived class": "word.upper()", "conjugate": "1j.conjugate()",
+    "fromhex": "bytes.fromhex('01')", "maketrans": "str.maketrans('a', 'b')",
 }  # fmt: skip
 CALL_HELPERS = f"""import abc, gc, math, sys, time
 {BREAKS}def helper(v, n):
@@ -122,6 +135,10 @@ def on(v):
     return v - 1
 
 on._dynamo_disable = on._torchdynamo_disable = False
+
+def both(v):
+    yield v
+    yield v * 2
 
 class Metres(float):
     pass

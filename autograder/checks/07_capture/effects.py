@@ -143,7 +143,8 @@ def _case(text, last=0):
     cases=drawn(lines=_writes, indices=lambda st: st.sampled_from([[0, 0], [0, 0, 5]])),
     edges=[
         _case("a.p = x + 1; b.p = x * 2"), _case("u = b.n; a.p = x + 1; b.p = x * 2"), _case("a.q = x - 3; a.p = x + 1"),
-        _case("a.p, b.p = b.p, a.p; a.n += 1"), _case("del a.p; a.q = b.p"), _case("b.new = 3\ndel b.new; b.n = a.n + 2"),
+        _case("a.p, b.p = b.p, a.p; a.n += 1"), _case("del a.p; a.q = b.p"), _case("a.q = x - 3; del a.p; b.p = 2"),
+        _case("b.p = 2; u = a.n; a.p = x + 1; del b.q"), _case("b.new = 3\ndel b.new; b.n = a.n + 2"),
         _case("l.append(x + 4); a.p = l"), _case("u = len(l); d['k'] = x + 6; l[0] = x * 5"),
         _case("l.clear(); d.clear(); s.clear()"),
         _case("l.pop(); l.reverse(); a.l.append(x + 15)"), _case("d['new'] = x - 7; del d['j']; d['j'] = 1"),

@@ -21,12 +21,16 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | learned = xp.ones(2, 3).requires_grad_() | turned = xp.ones(3, 2).t() | gaps = xp.ones(2, 6)[:, ::2]
         | parameter = xp.nn.Parameter(x) | wide parameter = xp.nn.Parameter(xp.ones(2, 4)) | long = x.long()
         | one = xp.ones(1, 3) | one, strange = xp.ones(30).as_strided((1, 3), (7, 1)) | shifted = xp.ones(3, 3)[1:]
-        | empty = xp.ones(0, 3) | number = xp.ones(()) | turned, learned = xp.ones(3, 2).requires_grad_().t()""",
+       
+        | zeros = xp.zeros(2, 3) | meta = xp.ones(2, 3, device='meta') | empty = xp.ones(0, 3) | number = xp.ones(())
+        | turned, learned = xp.ones(3, 2).requires_grad_().t()""",
     "number": r"""0 | 1 | 2 | True | False | None | 1.0 | 0.5 | nan | inf | -inf | 1e300 | 0.1 | word = 'a' | other word = 'b'
         | quotes = "'\"\\\n" | bytes = b'a' | 1j | nan j = complex(0, nan) | 1+0j | large = 2**70 | ... | red = Colour.RED
-        | blue = Colour.BLUE""",
+        | blue = Colour.BLUE | 0.0 | -0.0 | half = float('0.5') | large again = 2**35 * 2**35 | low = Level.LOW | high = Level.HIGH
+        | other low = OtherLevel.LOW""",
     "length": """[1] | [2] | [1, 2] | (1,) | (2,) | [] | () | pair = Pair(1, 2) | other pair = OtherPair(1, 2) | (1, 2)
-        | own = Items([1]) | own 2 = Items([1, 2]) | word = 'a'
+        | own = Items([1]) | own 2 = Items([1, 2]) | own tuple = Row((1, 2)) | own tuple of others = Row((3, 4))
+        | own tuple of one = Row((1,)) | word = 'a'
         | size = xp.Size([1, 2])""",
     "keys": """{1: 2} | {1: 3} | {2: 2} | {1.0: 2} | {True: 2} | {1, 2} = {1: 0, 2: 0} | {2, 1} = {2: 0, 1: 0} | words = {'a': 1}
         | more words = {'a': 1, 'b': 2} | {} | ordered = OrderedDict(a=1) | range = range(3) | range(4) | range of one = range(1)
@@ -34,36 +38,50 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | third of one = range(0, 3, 4) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
         | built again = {int('12345'): 1} | joined = {''.join('ab'): 1} | joined again = {''.join('ab'): 1}
         | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}
+        | own words = Words(a=1) | other own words = Words(b=2)
         | ordered built = OrderedDict({int('12345'): 1}) | ordered again = OrderedDict({int('12345'): 1})""",
     "tensor keys": """{x} = {x: 0} | {y} = {y: 0} | {x, y} = {x: 0, y: 0} | {y, x} = {y: 0, x: 0} | {x, a} = {x: 0, 'a': 1}
         | {y, a} = {y: 0, 'a': 1} | {x, b} = {x: 0, 'b': 1} | ordered x = OrderedDict({x: 0}) | ordered y = OrderedDict({y: 0})""",
-    "element": """{1} | {1, 2} | {2, 1} | {1, 3} | frozen = frozenset({1}) | frozen 2 = frozenset({2}) | {1, inf}""",
+    "element": """{1} | {1, 2} | {2, 1} | {1, 3} | frozen = frozenset({1}) | frozen 2 = frozenset({2}) | {1, inf}
+        | {True} | {1.0} | frozen True = frozenset({True}) | own set = Elements({1}) | own set 2 = Elements({1, 2})
+        | {0, 8} | {8, 0} | built set = {int('12345')} | built set again = {int('12345')}""",
     "call": """one = plus_one | two = plus_two | method = Sized().plus | of another = Sized().plus | other method = Sized().minus
-        | abs | neg = operator.neg | relu = xp.relu | sin = xp.sin""",
-    "class": "int | Sized | AlsoSized | both = (int, float)",
-    "attribute": "sized = Sized() | another = Sized() | also sized = AlsoSized()",
-    "index": "1 | 1: = slice(1, None) | 1:2 = slice(1, 2) | 1:2:1 = slice(1, 2, 1) | again = slice(1, 2)",
-    "cast": "float64 = xp.float64 | float32 = xp.float32 | int64 = xp.int64 | cpu = xp.device('cpu') | meta = xp.device('meta')",
+        | abs | neg = operator.neg | relu = xp.relu | sin = xp.sin | made = made() | made again = made()
+        | add = lambda x: x + 3 | subtract = lambda x: x - 3
+        | unbound = Sized().twice | unbound of another = AlsoSized().twice""",
+    "class": "int | Sized | AlsoSized | both = (int, float) | same name = type('Sized', (), {})",
+    "attribute": "sized = Sized() | another = Sized() | also sized = AlsoSized() | marked = marked(1) | marked 2 = marked(2)",
+    "index": """1 | 1: = slice(1, None) | 1:2 = slice(1, 2) | 1:2:1 = slice(1, 2, 1) | again = slice(1, 2) | 1:3 = slice(1, 3)
+        | 0:2 = slice(0, 2) | ::1 = slice(None, None, 1) | ::2 = slice(None, None, 2)""",
+    "cast": "float64 = xp.float64 | float32 = xp.float32 | int64 = xp.int64 | cpu = xp.device('cpu') | meta = xp.device('meta')"
+    " | cpu again = xp.device('cpu')",
     "module": "math | cmath",
 }  # fmt: skip
 PAIRS = {  # the guards of the first value, tried on the second
     "tensor": "learned > plain | one > one, strange | learned > parameter | parameter > wide parameter",
     "number": """1 > True | True > 1 | True > False | ... > None | 1 > 1.0 | 0.5 > nan | nan > 0.5 | word > bytes | None > 0
-        | False > 0 | inf > -inf | 1j > 1+0j | red > blue | nan j > 1j""",
+        | False > 0 | inf > -inf | 1j > 1+0j | red > blue | nan j > 1j | 0.0 > -0.0
+        | 0.5 > half | large > large again | low > high | low > 1 | 1 > low | low > other low""",
     "length": """[1] > [2] | [1] > [1, 2] | [1] > (1,) | pair > other pair | pair > (1, 2) | (1, 2) > size | (1,) > (1, 2)
-        | () > (1,) | own > own 2 | own > [1] | [1] > own""",
+        | () > (1,) | own > own 2 | own > [1] | [1] > own | own tuple > own tuple of others | own tuple > own tuple of one
+        | own tuple > (1, 2) | [1] > grown | own > grown""",
     "keys": """{1: 2} > {1: 3} | {1: 2} > {2: 2} | {1: 2} > {1.0: 2} | {1, 2} > {2, 1} | words > more words | words > ordered
         | range > range(4) | range of one > another of one | another of one > third of one
         | {1: 2} > {True: 2} | mixed > mixed True | built > built again
-        | joined > joined again | {1.0: 2} > {True: 2} | ordered built > ordered again""",
-    "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b} | ordered x > ordered y",
-    "element": "{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2 | {1} > grown",
+        | joined > joined again | {1.0: 2} > {True: 2} | ordered built > ordered again
+        | own words > other own words | words > own words | {1: 2} > grown | words > grown | ordered > grown""",
+    "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b} | ordered x > ordered y"
+    " | {x} > grown",
+    "element": """{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2
+        | {1} > grown | {1} > {True} | {1} > {1.0}
+        | {0, 8} > {8, 0} | built set > built set again | frozen > frozen True
+        | own set > own set 2 | own set > {1} | own set > grown""",
     "call": """one > two | method > of another | method > other method | method > static | one > method | relu > sin | abs > one
-        | abs > neg""",
-    "class": "Sized > AlsoSized",
-    "attribute": "sized > another | sized > also sized",
-    "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again",
-    "cast": "float64 > float32 | cpu > meta | cpu > float32",
+        | abs > neg | add > subtract | made > made again | unbound > unbound of another""",
+    "class": "Sized > AlsoSized | Sized > same name",
+    "attribute": "sized > another | sized > also sized | sized > marked | marked > marked 2",
+    "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again | 1:2 > 1:3 | 1:2 > 0:2 | ::2 > ::1",
+    "cast": "float64 > float32 | cpu > meta | cpu > float32 | cpu > cpu again",
     "module": "math > cmath",
 }  # fmt: skip
 
@@ -94,12 +112,38 @@ class Sized:
     def minus(self, x):
         return x - self.size
 
+    def twice(self, x):
+        return x * 2
+
 
 class AlsoSized(Sized):
     pass
 
 
+def marked(number):
+    """An object with an attribute that no function reads."""
+    found = Sized()
+    found.mark = number
+    return found
+
+
+def made():
+    return lambda x: x + 1
+
+
 class Items(list):
+    pass
+
+
+class Row(tuple):
+    pass
+
+
+class Words(dict):
+    pass
+
+
+class Elements(set):
     pass
 
 
@@ -109,10 +153,11 @@ def values_of(xp, kind):
     import math
     import operator
     from collections import OrderedDict, namedtuple
-    from enum import Enum
+    from enum import Enum, IntEnum
 
     space = globals() | {"xp": xp, "x": xp.ones(2, 3), "y": xp.ones(2), "nan": math.nan, "inf": math.inf}
     space |= {"Pair": namedtuple("Pair", "a b"), "OtherPair": namedtuple("Pair", "a b"), "OrderedDict": OrderedDict}
+    space |= {"Level": IntEnum("Level", "LOW HIGH"), "OtherLevel": IntEnum("Level", "LOW")}
     space |= {"Colour": Enum("Colour", "RED BLUE"), "math": math, "cmath": cmath, "operator": operator}
     return {name: eval(text, space) for name, text in TEXTS[kind].items()}
 
@@ -134,21 +179,29 @@ def _pair(kind, first, second):
 )
 def guards_hold(xp, kind, first, second):
     values, scope = values_of(xp, kind), {}
-    texts = xp.dynamo.guards.guards_for(values[first], "L['v']", scope)
+    texts = xp.dynamo.guards.guards_for(values[first], "L['values'][0]", scope)
     other = _second_value(values, first, second)
-    return {"holds": all(_holds(text, scope, other) for text in texts)}
+    holds = all(_holds(text, scope, other) for text in texts)
+    return {"holds": holds, "a list": isinstance(texts, (list, tuple))}
 
 
 def _second_value(values, first, second):
-    """The second value, or the first one itself: a set that has grown in the meantime."""
-    if second == "grown":
-        values[first].add(2)
-    return values[first if second == "grown" else second]
+    """The second value, or the first one itself: a container that has grown in the meantime."""
+    if second != "grown":
+        return values[second]
+    match values[first]:
+        case set() as elements:
+            elements.add(2)
+        case list() as items:
+            items.append(2)
+        case dict() as entries:
+            entries["new"] = 2
+    return values[first]
 
 
 def _holds(text, scope, value):
     try:
-        return bool(eval(text, dict(scope), {"L": {"v": value}}))
+        return bool(eval(text, dict(scope), {"L": {"values": [value]}}))
     except (LookupError, AttributeError, TypeError):
         return False
 
@@ -162,7 +215,8 @@ def _(torch, kind, first, second):
         yield torch.ones(3), _second_value(values, first, second)
 
     seen = captured(torch, define(torch, f"def f(x, v):\n    {GUARDED[kind]}\n"), calls())
-    return {"holds": not seen[1]["graphs"] and not str(seen[1]["result"]).startswith("raises")}
+    holds = not seen[1]["graphs"] and not str(seen[1]["result"]).startswith("raises")
+    return {"holds": holds, "a list": True}
 
 
 # The function that checks them ---------------------------------------------------------------------------------------
@@ -194,15 +248,34 @@ def state_after(changes):
 
 
 class CountingLocals(dict):
-    """Locals that count how often each of them is looked up."""
+    """Locals that count how often each of them and each of their parts is looked up, by source."""
 
     def __init__(self, values):
         super().__init__(values)
         self.counts = Counter()
 
     def __getitem__(self, name):
-        self.counts[name] += 1
-        return super().__getitem__(name)
+        self.counts[f"L[{name!r}]"] += 1
+        return counting(super().__getitem__(name), f"L[{name!r}]", self.counts)
+
+
+class CountingPart:
+    def __init__(self, value, source, counts):
+        self.seen = value, source, counts
+
+    def __getitem__(self, key):
+        value, source, counts = self.seen
+        counts[f"{source}[{key!r}]"] += 1
+        return counting(value[key], f"{source}[{key!r}]", counts)
+
+    def __getattr__(self, name):
+        value, source, counts = self.seen
+        counts[f"{source}.{name}"] += 1
+        return counting(getattr(value, name), f"{source}.{name}", counts)
+
+
+def counting(value, source, counts):
+    return CountingPart(value, source, counts) if isinstance(value, (dict, list, Holder)) else value
 
 
 def source_of(path):
@@ -219,7 +292,7 @@ def source_of(path):
         (["k", "kk"], [[], [["kk", 2]], [["k", 2]]]),
         (["kk", "k"], [[], [["kk", 2]], [["k", 2]]]),
         (["o.nn", "o.n"], [[], [["o.nn", 2]], [["o.n", 2]], [["o.nn", None]]]),
-        (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1][0]", 2]], [["l[0]", 2]]]),
+        (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1][0]", 2]], [["l[0]", 2]], [["l[1]", None]]]),
         (["d['a']", "d['b']", "d['c'][1]"], [[["d['a']", None]], [["d['c']", 3]], [["d['c']", None]]]),
         (["o.inner.n", "o.inner.n"], [[], [["o.inner.n", None]], [["o.inner.n", 2]], [["o.inner", 3]]]),
         (["d['a']", "o.inner.n", "o.n"], [[["o.n", 2]], [["o.inner.n", 2]], [["d['a']", 2]]]),
@@ -233,20 +306,27 @@ def guards_checked(xp, looks, changes):
     guards = []
     for look in looks:
         for path in LOOKS[look]:
-            text = "{} == one" if path == look else "{} is not None"
+            text = "{0} == {0} == one" if path == look else "{0} is not None"
             guards.append(xp.dynamo.guards.Guard(source_of(path), text.format(source_of(path))))
-    guards.append(xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3"))
-    scope = {"one": 1, "v0": 2, "v1": 3}
+    guards.append(xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3 and facts['on']"))
+    guards.append(xp.dynamo.guards.Guard("facts['one']", "facts['one'] == one"))
+    scope = {"one": 1, "v0": 2, "v1": 3, "facts": {"on": True, "one": 1}}
     check = xp.dynamo.guards.build_check(guards, scope)
     names = [name for name in scope if name != "__builtins__"]  # Python's `exec` adds it
     found = [{"scope": names, "has its text": isinstance(check.source, str)}]
+    for fact in "on", "one":
+        scope["facts"][fact] = 0
+        found[0][f"holds without {fact}"] = check(state_after([]))
+        scope["facts"][fact] = 1
     for change in changes:
         state = CountingLocals(state_after(change))
-        found.append({"holds": check(state), "looked twice for a local": max(state.counts.values(), default=0) > 1})
+        found.append({"holds": check(state), "looked twice for a value": max(state.counts.values(), default=0) > 1})
         failing = xp.dynamo.guards.failing_guard(guards, dict(scope), dict(state))
         tried = guards[: guards.index(failing) + 1] if failing else guards
         found[-1]["looked beyond the first that fails"] = sorted(
-            name for name in state.counts if not any(f"L['{name}']" in guard.source for guard in tried)
+            source
+            for source in state.counts
+            if not any(f"{guard.source}.".startswith((f"{source}.", f"{source}[")) for guard in tried)
         )
     return found
 
@@ -254,12 +334,14 @@ def guards_checked(xp, looks, changes):
 @guards_checked.oracle
 def _(torch, looks, changes):
     text = f"def f(x, k, kk, d, l, o):\n    return x{''.join(f' + {look}' for look in looks)} + 0\n"
-    function, found = define(torch, text), [{"scope": ["one", "v0", "v1"], "has its text": True}]
+    found = [{"scope": ["one", "v0", "v1", "facts"], "has its text": True}]
+    found[0] |= {"holds without on": False, "holds without one": False}
+    function = define(torch, text)
     for change in changes:
         states = [[torch.ones(2), *state_after(each).values()] for each in ([], change)]
         after = captured(torch, function, states)[1]
         holds = not after["graphs"] and not isinstance(after["result"], str)
-        found.append({"holds": holds, "looked twice for a local": False, "looked beyond the first that fails": []})
+        found.append({"holds": holds, "looked twice for a value": False, "looked beyond the first that fails": []})
     return found
 
 
@@ -370,13 +452,16 @@ def guards_on(xp, source, value, scope):
     draws=12,
 )  # fmt: skip
 def reasons_given(xp, calls):
-    """For each call of a function of a tensor, a number and a list: why none of the entries so far fits."""
+    """For each call of a function of a tensor, a number and a list: why none of the entries so far fits. If one fits, the
+    others still have their reasons: those that they have alone."""
     cache, entries, found = xp.dynamo.cache, [], []
     for call in calls:
         values = {"x": tensor_of(xp, call), "k": call["k"], "l": [1] * call["length"]}
         reasons = cache.recompile_reasons(entries, values)
         fits = len(reasons) < len(entries)
-        found.append([reason.replace("L['", "").replace("']", "") for reason in ([] if fits else reasons)])
+        shown = [reason.replace("L['", "").replace("']", "") for reason in ([] if fits else reasons)]
+        alone = [reason for entry in entries for reason in cache.recompile_reasons([entry], values)]
+        found.append({"reasons": shown, "as each entry alone": [*reasons] == alone})
         if not fits:
             scope, made = {}, []
             for name, value in values.items():
@@ -398,6 +483,7 @@ def _(torch, calls):
     for call in calls:
         reasons.clear()
         compiled(tensor_of(torch, call), call["k"], [1] * call["length"])
-        found.append([reason.partition(": ")[2].partition("  #")[0].strip() for reason in reasons])
+        shown = [reason.partition(": ")[2].partition("  #")[0].strip() for reason in reasons]
+        found.append({"reasons": shown, "as each entry alone": True})
     torch._dynamo.reset()
     return found

@@ -3,10 +3,13 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import dataclasses
 import dis
+import inspect
 import math
 import operator
 import re
+import textwrap
 import types
 
 import rushlight as rl
@@ -558,6 +561,7 @@ def build_check__lets_errors_out(guards_, scope):
     source = "def check(L):\n    return True" + "".join(f" and bool({guard.text})" for guard in guards_)
     space = dict(scope)
     exec(source, space)
+    space["check"].source = source
     return space["check"]
 
 
@@ -568,17 +572,19 @@ def build_check__evaluates_each_time(guards_, scope):
     )
     space = dict(scope)
     exec(source, space)
+    space["check"].source = source
     return space["check"]
 
 
 def build_check__takes_any_beginning(guards_, scope):
     names, lines = {}, ["def check(L):", "    try:", "        pass"]
     for source, text in guards_:
-        if source not in names:
+        if source and source not in names:
             longest = max((known for known in names if source.startswith(known)), key=len, default="")
-            lines.append(f"        v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
-            names[source] = f"v{len(names)}"
-        lines += [f"        if not ({text.replace(source, names[source])}):", "            return False"]
+            lines.append(f"        _v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
+            names[source] = f"_v{len(names)}"
+        text = text.replace(source, names[source]) if source else text
+        lines += [f"        if not ({text}):", "            return False"]
     lines += [
         "    except (LookupError, AttributeError, TypeError, NameError):",
         "        return False",
@@ -586,6 +592,7 @@ def build_check__takes_any_beginning(guards_, scope):
     ]
     space = dict(scope)
     exec("\n".join(lines), space)
+    space["check"].source = "\n".join(lines)
     return space["check"]
 
 
@@ -1395,3 +1402,235 @@ def run_epilogue__takes_a_tuple_of_results_only(meta, args, outs):
 
 def run_epilogue__takes_a_list_of_results_only(meta, args, outs):
     return _run_epilogue(meta, args, outs + [])
+
+
+def _edited(slot, *changes):
+    """The reference with other text in some places."""
+    text, made = textwrap.dedent(inspect.getsource(slot)), {}
+    for old, new in changes:
+        assert old in text, f"{slot.__name__} has changed: {old}"
+        text = text.replace(old, new)
+    exec(f"from __future__ import annotations\n{text}", slot.__globals__, made)
+    return made.popitem()[1]
+
+
+def read_instructions__jumps_of_eight_bits(code):
+    found = []
+    for at, name, argument, target in READ_INSTRUCTIONS(code):
+        if target is not None:
+            target += 2 * (argument & ~255) * (1 if "BACKWARD" in name else -1)
+        found.append((at, name, argument, target))
+    return found
+
+
+def read_instructions__one_after_another(code):
+    yield from READ_INSTRUCTIONS(code)
+
+
+def live_names__a_deletion_reads_nothing(instructions, start):
+    plain = [dataclasses.replace(each, op="POP_TOP") if each.op == "DELETE_FAST" else each for each in instructions]
+    return LIVE_NAMES(plain, start)
+
+
+def live_names__cells_on_the_straight_path_only(instructions, start):
+    cells = ("LOAD_CLOSURE", "LOAD_DEREF", "DELETE_DEREF")
+    plain = [dataclasses.replace(each, op="POP_TOP") if each.op in cells else each for each in instructions]
+    ends = (i for i, each in enumerate(instructions) if i >= start and each.op in bytecode.JUMPS | bytecode.ENDS)
+    end = next(ends)
+    return LIVE_NAMES([*instructions[:end], *plain[end:]], start)
+
+
+def live_names__in_a_list(instructions, start):
+    return [*LIVE_NAMES(instructions, start)]
+
+
+def recompile_reasons__none_if_one_fits(entries, L):  # noqa: N803
+    failing = [guards.failing_guard(entry.guards, entry.scope, L) for entry in entries]
+    if None in failing:
+        return []
+    return [guards.explain_failure(guard, entry.scope, L) for guard, entry in zip(failing, entries)]
+
+
+def recompile_reasons__up_to_the_one_that_fits(entries, L):  # noqa: N803
+    reasons = []
+    for entry in entries:
+        guard = guards.failing_guard(entry.guards, entry.scope, L)
+        if guard is None:
+            break
+        reasons.append(guards.explain_failure(guard, entry.scope, L))
+    return reasons
+
+
+_guards_for, _build_check, _binary_op = guards.guards_for, guards.build_check, symbolic.binary_op
+_SET = "return [same_type, f\"{source} == {bind(scope, value.copy(), 'elements')}\"]"
+_CODE = "return [f\"{source}.__code__ is {bind(scope, value.__code__, f'{value.__name__}_code')}\"]"
+_EQUAL = 'return [same_type, f"{source} == {written}"]'
+_KEYS = "f\"list({source}) == {bind(scope, list(value), 'keys')}\""
+_SLICE = "if isinstance(value, (slice, rl.device)):"
+_LAST_TENSOR_GUARD = 'f"{source}._strides == {value._strides}",'
+_METHOD = "return [same_type, *guards_for(value.__func__"
+_OBJECT = "    return [same_type]\n"
+guards_for__the_same_function = _edited(_guards_for, (_CODE, "return [f'{source} is {bind(scope, value)}']"))
+guards_for__a_function_by_its_name = _edited(
+    _guards_for, (_CODE, "return [f'{source}.__qualname__ == {value.__qualname__!r}']")
+)
+guards_for__the_type_of_self = _edited(
+    _guards_for,
+    (_METHOD, _METHOD.replace("*", "f'type({source}.__self__) is {bind(scope, type(value.__self__))}', *", 1)),
+)
+guards_for__the_elements_of_a_tensor = _edited(
+    _guards_for, (_LAST_TENSOR_GUARD, _LAST_TENSOR_GUARD + " f'{source}.tolist() == {value.tolist()}',")
+)
+guards_for__without_dispatch_keys = _edited(_guards_for, ('f"{source}._key_set == {value._key_set:#x}",', ""))
+guards_for__the_same_number = _edited(_guards_for, (_EQUAL, "return [same_type, f'{source} is {bind(scope, value)}']"))
+guards_for__numbers_as_they_are_printed = _edited(
+    _guards_for, (_EQUAL, "return [same_type, f'repr({source}) == {repr(value)!r}']")
+)
+guards_for__the_same_device = _edited(
+    _guards_for,
+    (
+        _SLICE,
+        f"if isinstance(value, rl.device):\n        return [f'{{source}} is {{bind(scope, value)}}']\n    {_SLICE}",
+    ),
+)
+guards_for__which_parts_of_a_slice_are_none = _edited(
+    _guards_for,
+    (
+        _SLICE,
+        "if isinstance(value, slice):\n        parts = 'start', 'stop', 'step'\n        return [same_type, "
+        f"*(f'({{source}}.{{part}} is None) is {{getattr(value, part) is None}}' for part in parts)]\n    {_SLICE}",
+    ),
+)
+guards_for__keeps_the_list_itself = _edited(
+    _guards_for, ('f"len({source}) == {len(value)}"', "f'len({source}) == len({bind(scope, value)})'")
+)
+guards_for__keeps_the_dict_itself = _edited(
+    _guards_for, (_KEYS, _KEYS.replace("{bind(scope, list(value), 'keys')}", "list({bind(scope, value, 'keys')})"))
+)
+guards_for__looks_at_attributes = _edited(
+    _guards_for, (_OBJECT, "    return [same_type, f'vars({source}) == {bind(scope, dict(vars(value)))}']\n")
+)
+guards_for__the_types_of_elements = _edited(
+    _guards_for,
+    (_SET, "return [same_type, f'{{(type(i), i) for i in {source}}} == {bind(scope, {(type(i), i) for i in value})}']"),
+)
+guards_for__the_order_of_elements = _edited(
+    _guards_for, (_SET, "return [same_type, f'list({source}) == {bind(scope, list(value))}']")
+)
+guards_for__looks_at_plain_sets_only = _edited(
+    _guards_for, ("if isinstance(value, (set, frozenset)):", "if type(value) in (set, frozenset):")
+)
+guards_for__a_member_by_its_value = _edited(
+    _guards_for,
+    ("enum.Enum, rl.dtype)):", "rl.dtype)):"),
+    (
+        "    same_type =",
+        "    if isinstance(value, enum.Enum):\n        return [f'{source}.value == {value.value!r}']\n    same_type =",
+    ),
+)
+guards_for__a_class_by_its_name = _edited(
+    _guards_for,
+    (
+        "    if isinstance(value, (type,",
+        "    if isinstance(value, type):\n        return [f'{source}.__name__ == {value.__name__!r}']\n"
+        "    if isinstance(value, (type,",
+    ),
+)
+
+
+def guards_for__with_the_source_of_the_example(value, source, scope):
+    return GUARDS_FOR(value, "L['v']", scope)
+
+
+def guards_for__one_after_another(value, source, scope):
+    yield from GUARDS_FOR(value, source, scope)
+
+
+_ERRORS = "(LookupError, AttributeError, TypeError)"
+build_check__names_only_locals = _edited(
+    _build_check,
+    ('source[len(known)] in ".["]', "source[len(known)] in '.[' and known.count('[') == 1 and '.' not in known]"),
+)
+build_check__lets_out_an_index_error = _edited(_build_check, (_ERRORS, "(KeyError, AttributeError, TypeError)"))
+build_check__passes_over_what_has_no_source = _edited(
+    _build_check,
+    (
+        "    for source, text in guards:\n",
+        "    for source, text in guards:\n        if not source:\n            continue\n",
+    ),
+)
+build_check__replaces_one_source_of_a_text = _edited(
+    _build_check, ("text.replace(source, names[source])", "text.replace(source, names[source], 1)")
+)
+
+_JOINED = "return TupleVariable(left.items + right.items)"
+binary_op__two_tuples_make_a_list = _edited(_binary_op, (_JOINED, _JOINED.replace("Tuple", "List")))
+binary_op__a_sum_of_the_class_on_the_left = _edited(
+    _binary_op, (_JOINED, _JOINED.replace("items)", "items, cls=left.cls)"))
+)
+binary_op__plain_tuples_only = _edited(
+    _binary_op,
+    ("TupleVariable(), TupleVariable() if", "TupleVariable(cls=a), TupleVariable(cls=b) if a is b is tuple and"),
+)
+binary_op__a_multiple_is_a_tuple = _edited(
+    _binary_op, ("return type(left)(left.items * right.value)", "return TupleVariable(left.items * right.value)")
+)
+binary_op__once_at_least = _edited(_binary_op, ("left.items * right.value", "left.items * max(right.value, 1)"))
+binary_op__nothing_new_if_nothing_is_added = _edited(
+    _binary_op,
+    (
+        "return ListVariable(left.items + right.items)",
+        "return ListVariable(left.items + right.items) if right.items else left",
+    ),
+)
+
+
+def how_to_call__folds_methods_of_known_classes(function):
+    if getattr(function, "__self__", None) in calls.FOLDED_TYPES:
+        return "fold"
+    return HOW_TO_CALL(function)
+
+
+def how_to_call__breaks_on_generators(function):
+    if isinstance(function, types.FunctionType) and function.__code__.co_flags & inspect.CO_GENERATOR:
+        return "break"
+    return HOW_TO_CALL(function)
+
+
+def truth__asks_the_object_for_its_methods(frame, value):
+    if isinstance(value, UserDefinedObjectVariable) and value.real is not None:
+        for name in "__bool__", "__len__":
+            if hasattr(value.real, name):
+                return symbolic.truth(frame, value.call_method(frame, name, [], {}))
+        return True
+    return TRUTH(frame, value)
+
+
+def truth__of_the_object_itself(frame, value):
+    if isinstance(value, UserDefinedObjectVariable) and value.real is not None:
+        return bool(value.real)
+    return TRUTH(frame, value)
+
+
+_load_value = rl.dynamo.codegen.load_value
+load_value__reads_the_source_late = _edited(
+    _load_value, ("return codegen.remember(variable, variable.source)", "return variable.source")
+)
+load_value__compares_the_variables = _edited(_load_value, ("other.fake is variable.fake", "other is variable"))
+
+
+def load_value__only_lists_and_dicts_once(codegen, variable):
+    containers = isinstance(variable, (ListVariable, ConstDictVariable))
+    if variable.source is None and not containers and not isinstance(variable, TensorVariable):
+        return variable.reconstruct(codegen)
+    return LOAD_VALUE(codegen, variable)
+
+
+LOAD_VALUE = types.FunctionType(_load_value.__code__, _load_value.__globals__)
+values_to_restore__live_after_the_instruction = _edited(
+    rl.dynamo.resume_execution.values_to_restore, ("frame.index)", "frame.index + 1)")
+)
+codegen_update_mutated__deletes_first = _edited(
+    rl.dynamo.side_effects.codegen_update_mutated,
+    ("return statements[::-1]", "return sorted(statements[::-1], key=lambda each: not each.startswith('del '))"),
+)
