@@ -81,6 +81,18 @@ def calls_in(graph, namespace):
     return [str(call).replace(namespace, "ns") for call in calls]
 
 
+def collecting(graphs):
+    """A backend that appends each graph of AOTAutograd to a list, the backward's too, and runs it."""
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    def keep(graph, inputs):
+        graphs.append(graph)
+        return make_boxed_func(graph.forward)
+
+    return aot_autograd(fw_compiler=keep, bw_compiler=keep)
+
+
 def metadata(x):
     sizes = {"sizes": [str(size) for size in x.shape], "strides": [str(step) for step in x.stride()]}
     return sizes | {"dtype": x.dtype, "device": str(x.device), "class": type(x).__name__}
