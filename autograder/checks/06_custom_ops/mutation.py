@@ -44,7 +44,7 @@ def steps(xp, sizes, layouts, lr, momentum, kind):
     torch = xp.custom_ops.torch
     weight, buffer, grad = _inputs(torch, sizes, layouts, kind)
     views = [each.detach() for each in (weight, buffer, grad)]
-    with recorded([*POINTWISE, *SHAPES]) as beyond:
+    with recorded([*POINTWISE, *SHAPES], ["torch.optim._functional.sgd"]) as beyond:
         returned = xp.custom_ops.momentum_step(weight, buffer, grad, lr, momentum)
     weight, buffer, grad = map(copied, views)  # what is in memory now
     return {"weight": weight, "buffer": buffer, "grad": grad, "returned": returned, "beyond": beyond}
@@ -91,6 +91,7 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
         schema="mutates_args names what the operator writes to",
         kernels="an operator that writes to its arguments has a kernel for ADInplaceOrView, which raises their versions",
         calls="an operator that writes to its arguments is functional in the graph, so that no write is lost or out of order",
+        returned="the result of torch.library.custom_op is returned",
         versions="both tensors that are written to have another version afterwards, the gradient has not",
     ),
     draws=4,
@@ -98,8 +99,8 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
 )
 def mutation(xp, **case):
     torch, namespace = xp.custom_ops.torch, fresh_namespace()
-    xp.custom_ops.register_momentum_step(namespace)
-    return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)
+    returned = {"returned": type(xp.custom_ops.register_momentum_step(namespace)).__name__}
+    return registered(torch, namespace, "momentum_step") | returned | _in_training(torch, namespace, **case)
 
 
 @mutation.oracle
@@ -110,8 +111,9 @@ def torch_mutation(torch, **case):
 
     namespace = fresh_namespace()
     mutated = ("weight", "buffer")
-    torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=STEP_SCHEMA)
-    return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)
+    own = torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=STEP_SCHEMA)
+    returned = {"returned": type(own).__name__}
+    return registered(torch, namespace, "momentum_step") | returned | _in_training(torch, namespace, **case)
 
 
 def _two_steps(op, lr, momentum):

@@ -703,7 +703,59 @@ def register_fused_linear__without_a_derivative(namespace):
     return op
 
 
+def _loops(op, info, in_dims, *inputs):
+    """A batching rule that calls an operator for each example."""
+
+    def example(i):
+        return op(*(each if dim is None else each.select(dim, i) for each, dim in zip(inputs, in_dims)))
+
+    return torch.stack([example(i) for i in range(info.batch_size)]), 0
+
+
+def register_fused_linear__with_a_rule_that_loops(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+    op.register_fake(custom_ops.fused_linear_fake)
+    op.register_autograd(custom_ops.fused_linear_backward, setup_context=custom_ops.fused_linear_setup_context)
+    op.register_vmap(functools.partial(_loops, op))
+    return op
+
+
 # As a Function
+
+
+def _function(forward, loops=False):
+    """A Function with a forward of its own, and a batching rule that is generated or loops."""
+
+    class Linear(torch.autograd.Function):
+        setup_context = staticmethod(custom_ops.fused_linear_setup_context)
+        backward = staticmethod(custom_ops.fused_linear_backward)
+        generate_vmap_rule = not loops
+
+    Linear.forward = staticmethod(forward)
+    if loops:
+        Linear.vmap = staticmethod(functools.partial(_loops, Linear.apply))
+    return Linear
+
+
+def fused_linear_function__with_a_rule_that_loops(op):
+    def forward(x, weight, bias=None, activation="none"):
+        return op(x, weight, bias, activation)
+
+    return _function(forward, loops=True)
+
+
+def fused_linear_function__leaves_out_a_bias_of_None(op):
+    def forward(x, weight, bias=None, activation="none"):
+        return op(x, weight) if bias is None and activation == "none" else op(x, weight, bias, activation)
+
+    return _function(forward)
+
+
+def fused_linear_function__passes_arguments_by_name(op):
+    def forward(x, weight, bias=None, activation="none"):
+        return op(x, weight, bias=bias, activation=activation)
+
+    return _function(forward)
 
 
 def fused_linear_function__with_ctx_in_forward(op):
@@ -828,14 +880,14 @@ def library_fused_linear__differentiates_on_the_cpu_only(namespace):
     return library
 
 
-def _library(namespace, kind="FRAGMENT", below=custom_ops.below_autograd, batched=lambda op: op):
+def _library(namespace, kind="FRAGMENT", below=custom_ops.below_autograd, batched=lambda op: op, rule=None):
     library = torch.library.Library(namespace, kind)
     library.define(custom_ops.SCHEMA)
     op = getattr(torch.ops, namespace).fused_linear.default
     library.impl("fused_linear", custom_ops.fused_linear, "CPU")
     library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
     library.impl("fused_linear", custom_ops.fused_linear_function(below(op)).apply, "Autograd")
-    rule = functools.partial(custom_ops.fused_linear_vmap, batched(op))
+    rule = functools.partial(rule or custom_ops.fused_linear_vmap, batched(op))
     torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
     return library
 
@@ -850,6 +902,10 @@ def library_fused_linear__claims_the_namespace(namespace):
 
 def library_fused_linear__batches_the_kernel(namespace):
     return _library(namespace, batched=lambda op: custom_ops.fused_linear)
+
+
+def library_fused_linear__with_a_rule_that_loops(namespace):
+    return _library(namespace, rule=_loops)
 
 
 # Changing arguments
@@ -910,6 +966,16 @@ def register_momentum_step__of_unknown(namespace):
 def register_momentum_step__says_that_it_writes_to_the_gradient(namespace):
     written = ("weight", "buffer", "grad")
     return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=written)
+
+
+def register_momentum_step__returns_nothing(namespace):
+    torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=("weight", "buffer"))
+
+
+def register_momentum_step__returns_the_operator(namespace):
+    written = ("weight", "buffer")
+    torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=written)
+    return getattr(torch.ops, namespace).momentum_step
 
 
 def register_momentum_step__writes_to_contiguous_copies(namespace):
@@ -994,6 +1060,16 @@ def rms_norm_source__with_the_strides_of_x():
 def rms_norm_source__with_the_strides_of_x_on_meta():
     text = _TEXT.replace("at::empty_symint(x.sym_sizes(), x.options())", "at::empty_like(x)")
     return text.replace("ops/empty.h", "ops/empty_like.h>\n#include <ATen/ops/empty.h")
+
+
+def rms_norm_source__accepts_no_dimensions_on_meta():
+    return _TEXT.replace(
+        "double) {\n  check(x, weight);",
+        """double) {
+  TORCH_CHECK(weight.dim() == 1, "weight needs one dimension");
+  TORCH_SYM_CHECK(weight.sym_size(0).sym_eq(x.sym_size(-1)), "weight needs the size of the last dimension of x");
+  TORCH_CHECK(weight.scalar_type() == x.scalar_type(), "weight needs the dtype of x");""",
+    )
 
 
 def rms_norm_source__does_not_compile():
