@@ -179,10 +179,11 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
 def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
     """The fake kernel: a tensor like the one that `fused_linear` would return, of which only the metadata has a meaning.
 
-    It has the shape, strides, dtype and device of the kernel's result, and raises the errors of the kernel. The arguments may
-    have no data: they may be on the device "meta" or be fake, and their sizes may be symbols. So no product is computed, no
-    element is read, and the sizes of `x` other than the last one are not compared with anything: a graph captured with such a
-    comparison is only valid for batches for which the comparison has the same result, and other batches are captured again.
+    It has the shape, strides (if it has elements), dtype and device of the kernel's result, and raises the errors of the
+    kernel. The arguments may have no data: they may be on the device "meta" or be fake, and their sizes may be symbols.
+    So no product is computed, no element is read, and the sizes of `x` other than the last one are not compared with
+    anything: a graph captured with such a comparison is only valid for batches for which the comparison has the same
+    result, and other batches are captured again.
 
     >>> result = fused_linear_fake(torch.empty(5, 3, device="meta"), torch.empty(4, 3, device="meta"))
     >>> result.shape, result.device

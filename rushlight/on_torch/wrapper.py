@@ -144,7 +144,8 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
         q: (k, m), quantised on either axis.
 
     Returns:
-        (n, m), plain and new. On the way no operator except casts and views gives a result of the sizes of `q`.
+        (n, m), plain and new; `x` and `q` do not change. On the way no operator except casts and views gives a result of the
+            sizes of `q`.
 
     >>> q = QuantisedTensor(torch.tensor([[1, 2]], dtype=torch.int8), torch.tensor([0.5, 10.0]), 1)
     >>> quantised_mm(torch.tensor([[3.0]]), q)

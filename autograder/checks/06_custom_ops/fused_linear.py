@@ -159,7 +159,12 @@ def fake(xp, lead, features, outs, bias, activation, layout, kind, place, wrong)
     with recorded(SHAPES, operators.DELEGATES) as beyond, mode:
         result = xp.custom_ops.fused_linear_fake(*tensors, inputs[3])
     guards = [str(guard.expr) for guard in known.guards] if known else []
-    return metadata(result) | {"guards": guards, "beyond": beyond if place == "meta" else []}
+    return _described(result, lead) | {"guards": guards, "beyond": beyond if place == "meta" else []}
+
+
+def _described(result, lead):
+    """The metadata of a result. Without elements, its strides do not matter."""
+    return {key: value for key, value in metadata(result).items() if key != "strides" or 0 not in lead}
 
 
 @fake.oracle
@@ -169,7 +174,7 @@ def torch_fake(torch, lead, features, outs, bias, activation, layout, kind, plac
     (x, weight, bias), mode, _ = _without_data(torch, arguments(torch, lead, features, outs, bias, layout, kind), place)
     with mode:
         result = linear(torch, x, weight, bias, activation).contiguous()
-    return metadata(result) | {"guards": [], "beyond": []}
+    return _described(result, lead) | {"guards": [], "beyond": []}
 
 
 # The derivative ------------------------------------------------------------------------------------------------------

@@ -61,7 +61,9 @@ def _row(*given, kind="float64", layout="", columns=None):
 def rows_in_int8(xp, rows, columns, kind, layout):
     torch = xp.wrapper.torch
     x = with_layout(torch, torch.tensor(rows, dtype=getattr(torch, kind)).reshape(len(rows), columns), layout)
-    with recorded([*POINTWISE, "nan_to_num", *_ROUNDING, *_LARGEST, *SHAPES, *_BY_INDEX]) as beyond:
+    with recorded(
+        [*POINTWISE, "nan_to_num", "logical_or", "bitwise_or", *_ROUNDING, *_LARGEST, *SHAPES, *_BY_INDEX]
+    ) as beyond:
         int_data, scale = xp.wrapper.quantise_rows(x)
     return {"int_data": copied(int_data), "scale": copied(scale), "x": copied(x), "beyond": beyond}
 

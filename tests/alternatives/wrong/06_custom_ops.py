@@ -19,7 +19,17 @@ from torch.utils._pytree import tree_map_only
 
 from rushlight.on_torch import backend, cpp_ops, custom_ops, wrapper
 
+
+def _as_it_is(function):
+    """The reference, called as long as the slot is empty, which an answer calls later."""
+    kept = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    kept.__kwdefaults__ = function.__kwdefaults__
+    return kept
+
+
 # The schema
+
+_inferred = _as_it_is(custom_ops.infer_schema)
 
 
 def schema_type__takes_None_for_optional(annotation):
@@ -149,6 +159,17 @@ def infer_schema__evaluates_texts_here(function, mutates_args):
     if returned is inspect.Signature.empty:
         raise ValueError("no annotation of the result")
     return f"({', '.join(written)}) -> {custom_ops.result_type(read(returned))}"
+
+
+def infer_schema__takes_lists_only(function, mutates_args):
+    return _inferred(function, mutates_args + [])
+
+
+def infer_schema__empties_the_list(function, mutates_args):
+    written = []
+    while mutates_args and isinstance(mutates_args, list):
+        written.append(mutates_args.pop())
+    return _inferred(function, written or mutates_args)
 
 
 # The kernel and the fake one
@@ -426,7 +447,35 @@ def fused_linear_backward__asks_autograd(ctx, grad):
     return (*(each if need else None for each, need in zip(found, needs)), None)
 
 
+def fused_linear_backward__runs_a_backward(ctx, grad):
+    if ctx.activation != "gelu":
+        return _gradients(ctx, _of_activation(ctx, grad))
+    x, weight, bias, _ = ctx.saved_tensors
+    create_graph = torch.is_grad_enabled()
+    z = x @ weight.T if bias is None else x @ weight.T + bias
+    z = z.requires_grad_() if z.is_leaf else z
+    with torch.enable_grad():
+        custom_ops.activate(z, "gelu").backward(grad, create_graph=create_graph, inputs=[z])
+    return _gradients(ctx, z.grad)
+
+
 # The batching rule
+
+_batched = _as_it_is(custom_ops.fused_linear_vmap)
+
+
+def fused_linear_vmap__counts_the_dimension_from_the_end(op, info, in_dims, *inputs):
+    result, dim = _batched(op, info, in_dims, *inputs)
+    return result, dim - result.dim()
+
+
+def fused_linear_vmap__adds_the_biases_in_a_loop(op, info, in_dims, x, weight, bias=None, activation="none"):
+    dims = [*in_dims, None, None][:3]
+    if bias is None or dims[1:] == [None, None]:
+        return _batched(op, info, in_dims, x, weight, bias, activation)
+    x, weight, bias = map(custom_ops.move_batch_dim_to_front, (x, weight, bias), dims, [info.batch_size] * 3)
+    products = torch.einsum("b...i,boi->b...o", x, weight)
+    return custom_ops.activate(torch.stack([z + row for z, row in zip(products, bias)]), activation), 0
 
 
 def fused_linear_vmap__of_x_only(op, info, in_dims, x, weight, bias=None, activation="none"):
@@ -931,6 +980,15 @@ def momentum_step__with_the_old_buffer(weight, buffer, grad, lr, momentum):
     buffer.mul_(momentum).add_(grad)
 
 
+def momentum_step__leaves_it_to_the_optimiser(weight, buffer, grad, lr, momentum):
+    weight.grad = grad if momentum else buffer * momentum + grad  # without momentum torch keeps no buffer
+    optimizer = torch.optim.SGD([weight], lr=lr, momentum=momentum)
+    optimizer.state[weight]["momentum_buffer"] = buffer
+    optimizer.step()
+    if not momentum:
+        buffer.copy_(weight.grad)
+
+
 def momentum_step__damped(weight, buffer, grad, lr, momentum):
     buffer.mul_(momentum).add_(grad, alpha=1 - momentum)
     weight.sub_(buffer, alpha=lr)
@@ -1013,6 +1071,19 @@ def what_breaks__takes_numpy_to_break_everything(kind, rule, body, transform):
     return "right" if kind == "setup_context" and rule != "none" else "RuntimeError"
 
 
+_what_breaks = _as_it_is(custom_ops.what_breaks)
+
+
+def what_breaks__has_the_compiler_ask_for_a_rule(kind, rule, body, transform):
+    if transform in ("compile", "export") and kind == "setup_context" and rule == "none":
+        return "RuntimeError"
+    return _what_breaks(kind, rule, body, transform)
+
+
+def what_breaks__expects_export_to_generate_no_rule(kind, rule, body, transform):
+    return "RuntimeError" if (transform, rule) == ("export", "generated") else _what_breaks(kind, rule, body, transform)
+
+
 def what_breaks__hopes(kind, rule, body, transform):
     return "right"
 
@@ -1078,7 +1149,7 @@ def rms_norm_source__does_not_compile():
 
 # A wrapper
 
-_dispatched = types.FunctionType(wrapper.quantised_dispatch.__code__, vars(wrapper))  # as long as the slot is empty
+_dispatched = _as_it_is(wrapper.quantised_dispatch)
 
 
 def quantise_rows__cuts_off(x):
@@ -1181,6 +1252,12 @@ def map_quantised__leaves_before_branches(function, tree):
     return type(tree)(*items.values()) if hasattr(tree, "_fields") else type(tree)(items.values())
 
 
+def map_quantised__with_paths(function, tree):
+    from torch.utils._pytree import tree_map_with_path
+
+    return tree_map_with_path(lambda path, each: map_quantised__in_place(function, each), tree)
+
+
 def quantised_mm__dequantises(x, q):
     return x @ q.dequantise()
 
@@ -1193,6 +1270,13 @@ def quantised_mm__scales_the_result_whatever_the_axis(x, q):
 def quantised_dispatch__dequantises_everything(func, types, args, kwargs):
     args, kwargs = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, (args, kwargs))
     return func(*args, **kwargs)
+
+
+def quantised_dispatch__raises_a_TypeError(func, types, args, kwargs):
+    result = _dispatched(func, types, args, kwargs)
+    if result is NotImplemented:
+        raise TypeError(f"{func} would write into a quantised tensor")
+    return result
 
 
 def quantised_dispatch__forgets_the_axis(func, types, args, kwargs):
@@ -1233,6 +1317,17 @@ def empty_strided__as_large_as_its_elements(size, stride, *, dtype=None, layout=
     tensor = torch._C._acc.create_empty_tensor((), dtype)
     tensor.untyped_storage().memory = np.empty(math.prod(size) * dtype.itemsize, np.uint8)
     return torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)
+
+
+_empty_strided, _as_strided = _as_it_is(backend.empty_strided), _as_it_is(backend.as_strided)
+
+
+def empty_strided__of_lists_only(size, stride, **options):
+    return _empty_strided([] + size, [] + stride, **options)
+
+
+def as_strided__of_lists_only(self, size, stride, storage_offset=None):
+    return _as_strided(self, [] + size, [] + stride, storage_offset)
 
 
 def empty_strided__float32_by_default(size, stride, *, dtype=torch.float32, layout=None, device=None, pin_memory=None):
@@ -1314,3 +1409,18 @@ def cpu_fallback__copies_views(op, *args, **kwargs):
     return tree_map_only(
         torch.Tensor, lambda each: originals[id(each)][0] if id(each) in originals else each.to("rush"), result
     )
+
+
+_fallback = _as_it_is(backend.cpu_fallback)
+
+
+def cpu_fallback__of_lists_only(op, *args, **kwargs):
+    if any(isinstance(each, tuple) for each in args):
+        raise TypeError("a tuple of tensors")
+    return _fallback(op, *args, **kwargs)
+
+
+def cpu_fallback__takes_no_lists_by_name(op, *args, **kwargs):
+    if any(isinstance(each, (list, tuple)) for each in kwargs.values()):
+        raise TypeError("a list of tensors by name")
+    return _fallback(op, *args, **kwargs)
