@@ -162,11 +162,6 @@ def fused_linear__with_the_gelu_of_torch(x, weight, bias=None, activation="none"
     return torch.nn.functional.gelu(z) if activation == "gelu" else custom_ops.activate(z, activation)
 
 
-def fused_linear_fake__copies_an_expanded_view(x, weight, bias=None, activation="none"):
-    custom_ops.check_arguments(x, weight, bias, activation)
-    return x[..., :1].expand(*x.shape[:-1], weight.shape[0]).contiguous()
-
-
 def fused_linear_fake__empty(x, weight, bias=None, activation="none"):
     custom_ops.check_arguments(x, weight, bias, activation)
     return torch.empty(x.shape[:-1] + weight.shape[:1], dtype=x.dtype, device=x.device)
