@@ -203,8 +203,9 @@ def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | 
 
     Calls `ctx.save_for_backward` with four values, `x`, `weight`, `bias` and `output`, with None for those that are not
     needed, and sets `ctx.activation`. The first entries of `ctx.needs_input_grad` say whether the gradients of `x`, `weight`
-    and `bias` are needed. The entries of `x` and `weight` always exist. Arguments equal to their defaults have no entry, and
-    torch may add one entry for an argument of its own: after `op(x, weight)` it is `(True, True)` or `(True, True, False)`.
+    and `bias` are needed. The entries of `x` and `weight` always exist. Arguments equal to their defaults have no entry,
+    and torch may add one entry for an argument of its own. For example, after `op(x, weight)` it is `(True, True)` or
+    `(True, True, False)` if both gradients are needed.
 
     - The gradient of `weight` is computed from `x`, and that of `x` from `weight`; that of `bias` from neither.
     - The derivatives of relu and tanh are computed from the output, that of none from nothing.
