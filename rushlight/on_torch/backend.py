@@ -132,7 +132,7 @@ def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False)
         `dst` itself.
 
     Raises:
-        RuntimeError: `self` cannot be broadcast to the sizes of `dst`.
+        RuntimeError: `self` cannot be broadcast to the sizes of `dst`, also if it only has more dimensions, of size 1.
 
     >>> run_on_device(lambda: copy_from(torch.arange(3.0), torch.zeros(2, 3).to(DEVICE)).cpu().tolist())
     [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]
@@ -222,6 +222,8 @@ def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     An argument that the operator writes into (`is_write` of `op._schema.arguments`; a tensor, or a list of tensors) gets the
     values that its copy has afterwards, and is itself returned instead of the copy. If the operator has given the copy other
     sizes (for example an `out` of size 0), `argument.data = ...` makes it the new tensor.
+    Two arguments that share memory get a copy each, as in PyTorch's own fallback. So the operator does not see that they
+    overlap, and if it writes into one, its copy of the other does not change.
 
     Args:
         op: the operator, an OpOverload such as `torch.ops.aten.add_.Tensor`.

@@ -179,10 +179,11 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
 def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
     """The fake kernel: a tensor like the one that `fused_linear` would return, of which only the metadata has a meaning.
 
-    It has the shape, strides, dtype and device of the kernel's result, and raises the errors of the kernel. The arguments may
-    have no data: they may be on the device "meta" or be fake, and their sizes may be symbols. So no product is computed, no
-    element is read, and the sizes of `x` other than the last one are not compared with anything: a graph captured with such a
-    comparison is only valid for batches for which the comparison has the same result, and other batches are captured again.
+    It has the shape, strides (if it has elements), dtype and device of the kernel's result, and raises the errors of the
+    kernel. The arguments may have no data: they may be on the device "meta" or be fake, and their sizes may be symbols.
+    So no product is computed, no element is read, and the sizes of `x` other than the last one are not compared with
+    anything: a graph captured with such a comparison is only valid for batches for which the comparison has the same
+    result, and other batches are captured again.
 
     >>> result = fused_linear_fake(torch.empty(5, 3, device="meta"), torch.empty(4, 3, device="meta"))
     >>> result.shape, result.device
@@ -202,14 +203,15 @@ def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | 
 
     Calls `ctx.save_for_backward` with four values, `x`, `weight`, `bias` and `output`, with None for those that are not
     needed, and sets `ctx.activation`. The first entries of `ctx.needs_input_grad` say whether the gradients of `x`, `weight`
-    and `bias` are needed. (It can have more entries than there are inputs, because torch passes one more argument of its own,
-    and fewer, because arguments equal to their defaults are not passed at all. The entries of `x` and `weight` always exist.)
+    and `bias` are needed. The entries of `x` and `weight` always exist. Arguments equal to their defaults have no entry,
+    and torch may add one entry for an argument of its own. For example, after `op(x, weight)` it is `(True, True)` or
+    `(True, True, False)` if both gradients are needed.
 
     - The gradient of `weight` is computed from `x`, and that of `x` from `weight`; that of `bias` from neither.
     - The derivatives of relu and tanh are computed from the output, that of none from nothing.
     - That of gelu is computed from its input, which is not saved: for it, `x`, `weight` and `bias` are saved in any case, the
       output is not.
-    - If none of the three gradients is needed, there is no backward, and any of the four may be None.
+    - If none of the three gradients is needed, there is no backward, and each of the four may be None or the tensor.
 
     No operator is called.
 
@@ -239,16 +241,16 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
     strides.
 
     `ctx.saved_tensors` and `ctx.activation` have the values that `fused_linear_setup_context` stored. A gradient that
-    `ctx.needs_input_grad` does not ask for is None and is not computed; at least one is asked for. Its entries are those of
-    the arguments passed: there is none for an argument left at its default. Each gradient has the shape of its argument. The
-    derivative of relu is 0 at 0; that of gelu at z is Φ(z) + z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2 and φ(z) = exp(-z² /
-    2) / √(2π).
+    `ctx.needs_input_grad` does not ask for is None and is not computed; at least one is asked for. An argument left at
+    its default has no entry there: it is `(True, True)` after `op(x, weight)`. Each gradient has the shape of its
+    argument. Neither `grad` nor a saved tensor is changed. The derivative of relu is 0 at 0; that of gelu at z is Φ(z) +
+    z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2 and φ(z) = exp(-z² / 2) / √(2π).
 
     It will be differentiated itself, so use differentiable operations: matrix products, elementwise operations, sums, views.
     It calls no `*_backward` operator and nothing of `torch.autograd` and `torch.func`.
 
     >>> class Context:
-    ...     needs_input_grad, activation = (True, True, False), "none"
+    ...     needs_input_grad, activation = (True, True), "none"
     ...     saved_tensors = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]), None, None
     >>> fused_linear_backward(Context(), torch.ones(1, 1))
     (tensor([[3., 4.]]), tensor([[1., 2.]]), None, None)
@@ -355,10 +357,11 @@ def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Func
     """A class whose `apply(x, weight, bias=None, activation="none")` is `op` with the derivative and the batching rule above.
 
     It is a subclass of `torch.autograd.Function` in the form that has its own `setup_context`: `forward`, which gets no ctx,
-    calls `op` with the four arguments, once. Every transform of `torch.func` refuses the other form, `forward(ctx, ...)`. In
-    torch 2.13 it also refuses an operator with `register_autograd`, so this class is necessary. Its `vmap` is
-    `fused_linear_vmap`, called with the class's own `apply` instead of the operator, so that the result for a batch can be
-    differentiated. (`generate_vmap_rule = True` instead of a `vmap` also works: `op` can be batched itself.)
+    calls `op` once, with the four arguments by position. Every transform of `torch.func` refuses the other form,
+    `forward(ctx, ...)`. In torch 2.13 it also refuses an operator with `register_autograd`, so this class is necessary.
+    Its `vmap` is `fused_linear_vmap`, called with the class's own `apply` instead of the operator, so that the result for
+    a batch can be differentiated. (`generate_vmap_rule = True` instead of a `vmap` also works: `op` can be batched
+    itself.)
 
     >>> apply = fused_linear_function(fused_linear).apply
     >>> torch.func.grad(lambda weight: apply(torch.ones(2), weight).sum())(torch.zeros(1, 2))
@@ -403,7 +406,7 @@ def below_autograd(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def library_fused_linear(namespace: str) -> Library:
-    """Make `torch.ops.<namespace>.fused_linear`, one kernel for each dispatch key, using only `torch.library.Library`.
+    """Make `torch.ops.<namespace>.fused_linear` by `torch.library.Library`, one kernel for each dispatch key.
 
     The library is a fragment of the namespace, which other code may have created already. It defines `SCHEMA` and has
     `fused_linear` for the key CPU, `fused_linear_fake` for Meta; for Autograd, the name for all of its keys,
@@ -458,7 +461,7 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
     So torch knows that the versions of these arguments go up with each call, which tells a backward that its saved tensors
     have changed. It also knows that a captured graph must keep the call, although it returns nothing, and must not move it
     across a call that reads these arguments. The operator has no result, so it needs no fake kernel and can have no
-    derivative.
+    derivative. Returns the result of `custom_op`.
 
     >>> op = register_momentum_step("example")
     >>> weight = torch.ones(1)
@@ -475,9 +478,10 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
 
 
 def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
-    """What happens when a custom x³, made differentiable in one of several ways, meets a part of PyTorch: "right", "wrong"
-    (it returns other numbers silently), or the name of the built-in exception that is raised or that is the next base of
-    torch's own.
+    """What happens when a custom x³, made differentiable in one of several ways, meets a part of PyTorch.
+
+    The answer is "right", "wrong" (other numbers, without an error), or the name of the exception that is raised. For an
+    exception class of torch's own, it is the name of the nearest built-in class that this class inherits from.
 
     `kind`, in which way:
 

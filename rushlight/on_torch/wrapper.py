@@ -144,7 +144,8 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
         q: (k, m), quantised on either axis.
 
     Returns:
-        (n, m), plain and new. On the way no operator except casts and views gives a result of the sizes of `q`.
+        (n, m), plain and new; `x` and `q` do not change. On the way no operator except casts and views gives a result of the
+            sizes of `q`.
 
     >>> q = QuantisedTensor(torch.tensor([[1, 2]], dtype=torch.int8), torch.tensor([0.5, 10.0]), 1)
     >>> quantised_mm(torch.tensor([[3.0]]), q)
@@ -159,14 +160,16 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
 def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> Any:
     """Run an operator of which at least one argument is quantised.
 
-    `aten.detach`, `aten.clone`: quantised again, on the same axis, made of the same operator's results on `int_data` and
-    `scale`.
-    `aten.t`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, and the scale moves with its dimension.
-    (Both return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are views.)
-    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised, also if it is of a
-    subclass. If `beta` is 0, the numbers of the first argument do not matter, not even a NaN.
+    `aten.detach.default`, `aten.clone.default`: quantised again, on the same axis, made of the same operator's results on
+    `int_data` and `scale`.
+    `aten.t.default`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, and the scale moves with its
+    dimension.
+    (These four return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are
+    views. Of an argument of a subclass, the result may be of this subclass or a plain `QuantisedTensor`.)
+    `aten.mm.default`, `aten.addmm.default` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised, also if
+    it is of a subclass. If `beta` is 0, the numbers of the first argument do not matter, not even a NaN.
     An operator that may write into a quantised argument, or into a list that contains one (`is_write` of
-    `func._schema.arguments`): NotImplemented, for which torch raises a TypeError. (It would write into a copy.)
+    `func._schema.arguments`): returns NotImplemented, and torch raises a TypeError. (It would write into a copy.)
     Any other operator: called with plain tensors instead of quantised ones, anywhere in `args` and `kwargs`.
 
     Args:

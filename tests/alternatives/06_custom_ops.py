@@ -155,6 +155,13 @@ def fused_linear__by_tensordot(x, weight, bias=None, activation="none"):
     return custom_ops.activate(z if bias is None else z + bias, activation).contiguous()
 
 
+def fused_linear__with_the_gelu_of_torch(x, weight, bias=None, activation="none"):
+    custom_ops.check_arguments(x, weight, bias, activation)
+    z = x @ weight.mT
+    z = z if bias is None else z + bias
+    return torch.nn.functional.gelu(z) if activation == "gelu" else custom_ops.activate(z, activation)
+
+
 def fused_linear_fake__empty(x, weight, bias=None, activation="none"):
     custom_ops.check_arguments(x, weight, bias, activation)
     return torch.empty(x.shape[:-1] + weight.shape[:1], dtype=x.dtype, device=x.device)
@@ -693,6 +700,21 @@ TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta, m) { m.impl("rms_norm", meta); }
 
 
 # A wrapper
+
+
+def quantise_rows__replaces_what_is_no_number(x):
+    largest = x.abs().max(dim=1).values
+    quotient = x / (largest / 127)[:, None]
+    return torch.nan_to_num(quotient, 0).round().char(), torch.where(
+        largest > 0, largest / 127, torch.ones_like(largest)
+    )
+
+
+def quantise_rows__with_two_masks(x):
+    least, most = x.amin(1), x.amax(1)
+    scale = torch.maximum(-least, most) / 127
+    scale = torch.where(torch.logical_or(least < 0, most > 0), scale, 1)
+    return (x / scale.unsqueeze(1)).round().to(torch.int8), scale
 
 
 def quantise_rows__row_by_row(x):

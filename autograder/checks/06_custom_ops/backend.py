@@ -69,7 +69,8 @@ def allocations(xp, several, default):
     def allocated(size, stride, kind):
         dtype = {} if kind is None else {"dtype": getattr(torch, kind)}
         more = {"layout": torch.strided, "device": torch.device("rush"), "pin_memory": False} if len(size) == 2 else {}
-        t = module.empty_strided(list(size), list(stride), **dtype, **more)
+        kind = list if len(size) < 3 else tuple
+        t = module.empty_strided(kind(size), kind(stride), **dtype, **more)
         memory = t.untyped_storage().memory
         module.array_of(t)[...] = 1  # it must be possible to write there
         what = [t.device.type, list(t.shape), list(t.stride()), t.storage_offset(), str(t.dtype)]
@@ -99,7 +100,8 @@ def _views(module, base, steps):
     """Views of views: each step has the number of a tensor, and a view of it. Then all are written to, in order."""
     known, found = [base], []
     for number, size, stride, offset in steps:
-        given = [list(size), list(stride)] + ([] if offset == "none" else [None if offset == "None" else offset])
+        kind = list if number else tuple
+        given = [kind(size), kind(stride)] + ([] if offset == "none" else [None if offset == "None" else offset])
         of = known[number % len(known)]
         try:
             view = module.as_strided(of, *given) if module else of.as_strided(*given)
@@ -293,7 +295,8 @@ def _fallen_back(torch, name, place, layout):
         "with a number of the CPU's": lambda: (aten.mul.Tensor, x, half),
         "into a number of the CPU's": lambda: (aten.add_.Tensor, half, one),
         "copy_ of sizes": lambda: (aten.copy_.default, x, row), "sort": lambda: (aten.sort.default, x),
-        "cat": lambda: (aten.cat.default, [x, y, x], 1), "index": lambda: (aten.index.Tensor, x, [ints]),
+        "cat": lambda: (aten.cat.default, [x, y, x], 1), "cat of a tuple": lambda: (aten.cat.default, (x, y), 1),
+        "cat by name": lambda: (aten.cat.default, {"tensors": [y, x], "dim": 1}), "index": lambda: (aten.index.Tensor, x, [ints]),
         "clamp": lambda: (aten.clamp.Tensor, x, None, y), "number": lambda: (aten._local_scalar_dense.default, one),
         "equal": lambda: (aten.equal.default, x, y),
         "layer norm backward": lambda: (aten.native_layer_norm_backward.default, *layer_norm),
@@ -320,10 +323,12 @@ def _fallen_back(torch, name, place, layout):
     return op, [each for each in rest if not isinstance(each, dict)], next((e for e in rest if isinstance(e, dict)), {})
 
 
-_FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat; index;
-clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a row; index_put_; exp out;
-exp out itself; exp out of size 0; min out; frexp out; resize_; resize_ to as many; running averages; foreach; foreach into;
-foreach into the first; unfold; t; split; mm of wrong sizes; no such dimension""".replace("\n", " ").split("; ")
+_FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat;
+cat of a tuple; cat by name; index; clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a
+row; index_put_; exp out; exp out itself; exp out of size 0; min out; frexp out; resize_; resize_ to as many; running
+averages; foreach; foreach into; foreach into the first; unfold; t; split; mm of wrong sizes; no such dimension""".replace(
+    "\n", " "
+).split("; ")
 
 
 def _called(module, torch, names, layout, call, place):

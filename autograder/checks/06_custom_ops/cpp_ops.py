@@ -131,7 +131,7 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
         x = torch.empty(shape, dtype=getattr(torch, kind), device="meta")
         weight = torch.empty(weight_shape, dtype=getattr(torch, weight_kind), device="meta")
         try:
-            made = op(x if step == 1 else x.mT.contiguous().mT, weight)
+            made = op(x if step == 1 or x.dim() < 2 else x.mT.contiguous().mT, weight)
             return [made.device.type, str(made.dtype), list(made.shape), made.is_contiguous()]
         except Exception as error:
             return error_name(error)
@@ -144,7 +144,7 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     found["meta"] = [without_data([3, *lead, size], [size]), without_data([0, size], [size])]
     faults = ([[size + 1]], [[1, size]], [[]], [[size], other_kind])
     found["refused"] = [without_data([3, size], *fault) for fault in faults]
-    found["refused"] += [without_data([2, 0], [1]), without_data([0, 0], [1, 0])]
+    found["refused"] += [without_data([2, 0], [1]), without_data([0, 0], [1, 0]), without_data([], [1])]
     results = [copied(compiled(*arguments(length))) for length in (2, 3, 5)]
     return found | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 

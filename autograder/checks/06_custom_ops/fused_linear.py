@@ -85,7 +85,7 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *_finite_or_not(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
     before = [copied(each) for each in inputs[:3]]
-    with recorded(operators.ARITHMETIC, operators.DELEGATES) as beyond:
+    with recorded([*operators.ARITHMETIC, "gelu"], operators.DELEGATES) as beyond:
         result, called = operators.operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
     beyond += sorted({"linear"} & called)  # which the recorder sees in pieces
     owners = [each.untyped_storage().data_ptr() for each in inputs[:3] if each is not None and each.numel()]
@@ -159,7 +159,12 @@ def fake(xp, lead, features, outs, bias, activation, layout, kind, place, wrong)
     with recorded(SHAPES, operators.DELEGATES) as beyond, mode:
         result = xp.custom_ops.fused_linear_fake(*tensors, inputs[3])
     guards = [str(guard.expr) for guard in known.guards] if known else []
-    return metadata(result) | {"guards": guards, "beyond": beyond if place == "meta" else []}
+    return _described(result, lead) | {"guards": guards, "beyond": beyond if place == "meta" else []}
+
+
+def _described(result, lead):
+    """The metadata of a result. Without elements, its strides do not matter."""
+    return {key: value for key, value in metadata(result).items() if key != "strides" or 0 not in lead}
 
 
 @fake.oracle
@@ -169,7 +174,7 @@ def torch_fake(torch, lead, features, outs, bias, activation, layout, kind, plac
     (x, weight, bias), mode, _ = _without_data(torch, arguments(torch, lead, features, outs, bias, layout, kind), place)
     with mode:
         result = linear(torch, x, weight, bias, activation).contiguous()
-    return metadata(result) | {"guards": [], "beyond": []}
+    return _described(result, lead) | {"guards": [], "beyond": []}
 
 
 # The derivative ------------------------------------------------------------------------------------------------------
@@ -497,31 +502,29 @@ def _batched(torch, inputs, in_dims, size):
     hint=explained(
         result="the second result is the batch dimension of the first one; an example's x has any number of dimensions",
         calls_of_op="op is called once, with the activation, if only x has a batch, and not at all otherwise",
-        products="a product for each example is a loop: the batch is one more dimension of a single product",
+        repeated="an operator for each example is a loop: the batch is one more dimension of a single operator",
+        out_dim="the batch dimension of the result is counted from the front",
     ),
 )
 def batches(xp, lead, features, outs, bias, activation, in_dims, size):
     torch = xp.custom_ops.torch
-    calls, products = [], []
+    calls = []
 
     def op(x, weight, bias=None, activation="none"):
         sizes = [each if each is None else list(each.shape) for each in (weight, bias)]
         calls.append([len(x.shape), *sizes, activation])
         return linear(torch, x, weight, bias, activation)
 
-    class Products(torch.utils._python_dispatch.TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            products.append(func.name().removeprefix("aten::").partition(".")[0] in operators.PRODUCTS)
-            return func(*args, **(kwargs or {}))
-
     inputs = _batched(torch, arguments(torch, lead, features, outs, bias), in_dims, size)
     inputs = [*inputs, activation][: len(in_dims)]
     info = SimpleNamespace(batch_size=size, randomness="error")
     allowed = [*SHAPES, *operators.PRODUCTS, *operators.POINTWISE, "sum", "gelu"]
-    with recorded(allowed, ["torch.func.vmap", "torch.vmap"]) as beyond, Products():
+    with recorded(allowed, ["torch.func.vmap", "torch.vmap"]) as beyond, operators.counting(torch) as counts:
         result, out_dim = xp.custom_ops.fused_linear_vmap(op, info, tuple(in_dims), *inputs)
     found = {"result": copied(result.movedim(out_dim, 0)), "calls of op": calls}
-    return found | {"products": sum(products) if sum(products) > 3 else "few", "beyond": beyond}
+    products = sum(counts[name] for name in operators.PRODUCTS)
+    repeated = sorted(name for name in operators.POINTWISE if counts[name] > 4) + ["product"] * (products > 3)
+    return found | {"repeated": repeated, "out dim": "negative" if out_dim < 0 else "fine", "beyond": beyond}
 
 
 @batches.oracle
@@ -534,4 +537,4 @@ def torch_batches(torch, lead, features, outs, bias, activation, in_dims, size):
     alone = [*in_dims, None][1:3] == [None] * 2
     weights = [list(inputs[1].shape), list(inputs[2].shape) if bias else None]
     calls = [[len(lead) + 2, *weights, activation]] if alone else []
-    return {"result": copied(result), "calls of op": calls, "products": "few", "beyond": []}
+    return {"result": copied(result), "calls of op": calls, "repeated": [], "out dim": "fine", "beyond": []}

@@ -20,7 +20,7 @@ from ...check import program
 from ...observe import Tree
 from ...recorder import fresh_namespace
 from ..cases import copied, defaults, drawn, error_name, explained, numbers
-from .operators import ACTIVATIONS, SCHEMA, arguments, calls_in, linear, shapes
+from .operators import ACTIVATIONS, SCHEMA, arguments, calls_in, collecting, linear, shapes
 
 # gradcheck and opcheck -----------------------------------------------------------------------------------------------
 
@@ -303,16 +303,9 @@ def inductors(xp, lengths, lead, features, outs, bias, activation):
 
 @inductors.oracle
 def torch_inductors(torch, lengths, lead, features, outs, bias, activation):
-    from functorch.compile import make_boxed_func
-    from torch._dynamo.backends.common import aot_autograd
-
     op, graphs = partial(linear, torch), []
     head = _head(torch, op, outs, features, bias, activation)
     found = _steps(torch, head, head, lengths, lead, features)
-
-    def keep(graph, inputs):
-        graphs.append(graph)
-        return make_boxed_func(graph.forward)
 
     own = torch.library.custom_op(f"{fresh_namespace()}::fused_linear", op, mutates_args=(), schema=SCHEMA)
     own.register_fake(op)
@@ -321,7 +314,7 @@ def torch_inductors(torch, lengths, lead, features, outs, bias, activation):
         setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[1]),
     )
     head = _head(torch, own, outs, features, bias, activation)
-    compiled = torch.compile(head, fullgraph=True, backend=aot_autograd(fw_compiler=keep, bw_compiler=keep))
+    compiled = torch.compile(head, fullgraph=True, backend=collecting(graphs))
     compiled(numbers(torch, [4, *lead, features]).requires_grad_()).sum().backward()
     calls = [calls_in(graph, own._namespace) for graph in graphs]
     return found | {"calls": sorted(each.count("ns.fused_linear.default") for each in calls)}

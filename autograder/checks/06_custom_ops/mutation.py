@@ -6,7 +6,7 @@ from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, defaults, drawn, explained, listed, numbers, several, with_layout
 from .judges import calls_in_texts, first_line, inductor, opchecked
-from .operators import POINTWISE, SHAPES, calls_in, registered
+from .operators import POINTWISE, SHAPES, calls_in, collecting, registered
 
 STEP_SCHEMA = "(Tensor(a0!) weight, Tensor(a1!) buffer, Tensor grad, float lr, float momentum) -> ()"
 
@@ -44,7 +44,7 @@ def steps(xp, sizes, layouts, lr, momentum, kind):
     torch = xp.custom_ops.torch
     weight, buffer, grad = _inputs(torch, sizes, layouts, kind)
     views = [each.detach() for each in (weight, buffer, grad)]
-    with recorded([*POINTWISE, *SHAPES]) as beyond:
+    with recorded([*POINTWISE, *SHAPES], ["torch.optim._functional.sgd"]) as beyond:
         returned = xp.custom_ops.momentum_step(weight, buffer, grad, lr, momentum)
     weight, buffer, grad = map(copied, views)  # what is in memory now
     return {"weight": weight, "buffer": buffer, "grad": grad, "returned": returned, "beyond": beyond}
@@ -65,18 +65,11 @@ def torch_steps(torch, sizes, layouts, lr, momentum, kind):
 
 def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
     """What a step does to versions, and the graph and the results of a function that makes two steps."""
-    from functorch.compile import make_boxed_func
-    from torch._dynamo.backends.common import aot_autograd
-
     op, graphs = getattr(torch.ops, namespace).momentum_step, []
     inputs = _inputs(torch, sizes, layouts, kind)
     before = [each._version for each in inputs]
     op(*inputs, lr, momentum)
     versions = [each._version != old for each, old in zip(inputs, before)]
-
-    def keep(graph, inputs):
-        graphs.append(graph)
-        return make_boxed_func(graph.forward)
 
     def train(weight, buffer, grad):
         op(weight, buffer, grad, lr, momentum)
@@ -85,7 +78,7 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
         return seen + buffer
 
     inputs = _inputs(torch, sizes, layouts, kind)
-    seen = torch.compile(train, fullgraph=True, backend=aot_autograd(fw_compiler=keep))(*inputs)
+    seen = torch.compile(train, fullgraph=True, backend=collecting(graphs))(*inputs)
     found = {"versions": versions, "calls": calls_in(graphs[-1], namespace), "seen": copied(seen)}
     return found | {"after": [copied(each) for each in inputs]}
 
@@ -98,6 +91,7 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
         schema="mutates_args names what the operator writes to",
         kernels="an operator that writes to its arguments has a kernel for ADInplaceOrView, which raises their versions",
         calls="an operator that writes to its arguments is functional in the graph, so that no write is lost or out of order",
+        returned="the result of torch.library.custom_op is returned",
         versions="both tensors that are written to have another version afterwards, the gradient has not",
     ),
     draws=4,
@@ -105,8 +99,8 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
 )
 def mutation(xp, **case):
     torch, namespace = xp.custom_ops.torch, fresh_namespace()
-    xp.custom_ops.register_momentum_step(namespace)
-    return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)
+    returned = {"returned": type(xp.custom_ops.register_momentum_step(namespace)).__name__}
+    return registered(torch, namespace, "momentum_step") | returned | _in_training(torch, namespace, **case)
 
 
 @mutation.oracle
@@ -117,8 +111,9 @@ def torch_mutation(torch, **case):
 
     namespace = fresh_namespace()
     mutated = ("weight", "buffer")
-    torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=STEP_SCHEMA)
-    return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)
+    own = torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=STEP_SCHEMA)
+    returned = {"returned": type(own).__name__}
+    return registered(torch, namespace, "momentum_step") | returned | _in_training(torch, namespace, **case)
 
 
 def _two_steps(op, lr, momentum):
@@ -168,16 +163,9 @@ def mutation_judged(xp, sizes, layouts, lr, momentum, kind):
 
 @mutation_judged.oracle
 def torch_mutation_judged(torch, sizes, layouts, lr, momentum, kind):
-    from functorch.compile import make_boxed_func
-    from torch._dynamo.backends.common import aot_autograd
-
     def step(weight, buffer, grad, lr, momentum):
         buffer.mul_(momentum).add_(grad)
         weight.add_(buffer, alpha=-lr)
-
-    def keep(graph, inputs):
-        graphs.append(graph)
-        return make_boxed_func(graph.forward)
 
     namespace, graphs = fresh_namespace(), []
     own = torch.library.custom_op(
@@ -186,7 +174,7 @@ def torch_mutation_judged(torch, sizes, layouts, lr, momentum, kind):
     op = getattr(torch.ops, namespace).momentum_step
     found = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
     inputs = _inputs(torch, sizes, layouts, kind)
-    train, backend = _two_steps(own, lr, momentum), aot_autograd(fw_compiler=keep)
+    train, backend = _two_steps(own, lr, momentum), collecting(graphs)
     torch.compile(train, fullgraph=True, backend=backend)(*_inputs(torch, sizes, layouts, kind))
     result = _two_steps(step, lr, momentum)(*inputs)
     found |= {"inductor": "compiled", "result": copied(result), "after": [copied(each) for each in inputs]}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import contextmanager
+
 from ..cases import defaults, drawn, numbers, several, with_layout, words
 
 # Operators by kind, as the recorder knows them. (Views, and operators that only allocate or copy, are allowed anywhere.)
@@ -12,7 +15,13 @@ POINTWISE = words("""add sub rsub mul div neg pow square sqrt rsqrt reciprocal a
 minimum where masked_fill threshold tanh sigmoid cosh sinh erf erfc special_ndtr exp expm1 log addcmul addcdiv gt ge lt le eq
 ne logical_and logical_not bitwise_not heaviside lerp""")
 ARITHMETIC = [*SHAPES, *PRODUCTS, *POINTWISE, "sum", "mean", "cumsum"]
-DELEGATES = ("torch._C._nn.linear", "torch._C._nn.gelu", "torch.autograd.grad", "torch.func.vjp", "torch.func.vmap")
+DELEGATES = [
+    "torch._C._nn.linear",
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    "torch.func.vjp",
+    "torch.func.vmap",
+]
 # Operators that a kernel may call besides its own arithmetic: they allocate, copy or transpose, or are called by these.
 PLUMBING = words("""empty empty_like empty_strided contiguous clone copy_ to _to_copy detach as_strided view reshape expand
 expand_as select slice t transpose flatten unsqueeze squeeze narrow unbind _unsafe_view _reshape_alias alias permute""")
@@ -63,6 +72,20 @@ def operators_inside(call):
     return result, {name.removeprefix("aten::") for name in names if name.startswith("aten::")}
 
 
+@contextmanager
+def counting(torch):
+    """Within: counts by name how often each operator reaches a device, below autograd and vmap."""
+    counts = Counter()
+
+    class Count(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            counts[func.name().removeprefix("aten::").partition(".")[0]] += 1
+            return func(*args, **(kwargs or {}))
+
+    with Count():
+        yield counts
+
+
 def registered(torch, namespace, name):
     """An operator's schema, and the keys for which it has a kernel."""
     schema = torch._C._dispatch_dump(f"{namespace}::{name}").partition("schema: ")[2].partition("\n")[0]
@@ -79,6 +102,18 @@ def calls_in(graph, namespace):
     """The functions that a graph calls. The operator's namespace is `ns`."""
     calls = [node.target for node in graph.graph.nodes if node.op == "call_function"]
     return [str(call).replace(namespace, "ns") for call in calls]
+
+
+def collecting(graphs):
+    """A backend that appends each graph of AOTAutograd to a list, the backward's too, and runs it."""
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    def keep(graph, inputs):
+        graphs.append(graph)
+        return make_boxed_func(graph.forward)
+
+    return aot_autograd(fw_compiler=keep, bw_compiler=keep)
 
 
 def metadata(x):

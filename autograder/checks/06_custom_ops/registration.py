@@ -41,15 +41,17 @@ def _calls_of(torch, namespace, op, lead, features, outs, bias, activation, pass
         each.requires_grad_()
     with recorded(operators.SHAPES) as alone:
         op(*given)
-    with recorded(operators.SHAPES) as together:
+    with recorded(operators.SHAPES) as together, operators.counting(torch) as counts:
         torch.vmap(op, (0, None, None, None)[:passed])(batch, *given[1:])
     _, without_data = operators.operators_inside(lambda: op(*_meta(given)))
     products = sorted(without_data & {*operators.PRODUCTS, "matmul", "linear"})
     alone, together = ([name.replace(namespace, "ns") for name in names] for names in (alone, together))
-    return {"arrives": alone, "arrives of a batch": together, "products without data": products}
+    found = {"arrives": alone, "arrives of a batch": together, "products without data": products}
+    return found | {"calls for a batch": counts[f"{namespace}::fused_linear"]}
 
 
 _ARRIVES = {"arrives": ["ns::fused_linear"], "arrives of a batch": ["ns::fused_linear"], "products without data": []}
+_ARRIVES["calls for a batch"] = 1
 
 
 def _passed(st):
@@ -74,6 +76,7 @@ _PASSED += [shape(lead=[], bias=False, activation="relu", passed=4)]
         batch_of_weights="the batching rule gets the operator as its first argument",
         returned="the result of torch.library.custom_op is returned",
         arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
+        calls_for_a_batch="the batching rule is fused_linear_vmap: one call of the operator for a batch of x, not a loop",
         products_without_data="the fake kernel computes no product: it is fused_linear_fake",
     ),
     draws=15,
@@ -146,7 +149,8 @@ def torch_compiling(torch, **case):
 
 
 _ONE_CALL = ("forward", "backward", "twice", "grad", "jacrev")
-_TRANSFORMS = (*_ONE_CALL, "vmap", "vmap of grad", "grad of vmap", "compile")
+_BATCHED = ("vmap", "vmap of grad", "grad of vmap")
+_TRANSFORMS = (*_ONE_CALL, *_BATCHED, "compile")
 
 
 def _transformed(torch, op, transform, inputs):
@@ -194,7 +198,7 @@ def _transformed(torch, op, transform, inputs):
         *[shape([2], passed=3, transform=each) for each in _TRANSFORMS[:-1]],
     ],
     hint=explained(
-        calls_of_op="forward calls op, once; a batch without weights of its own is one call too",
+        calls_of_op="forward calls op once, with four arguments by position; a batch without weights of its own is one call too",
         result="forward without ctx, setup_context, backward, vmap; in the batching rule the class's own apply replaces op",
         bases="a subclass of torch.autograd.Function",
     ),
@@ -203,7 +207,7 @@ def _transformed(torch, op, transform, inputs):
 def functions(xp, lead, features, outs, bias, activation, passed, transform):
     torch, calls = xp.custom_ops.torch, []
 
-    def op(x, weight, bias=None, activation="none"):
+    def op(x, weight, bias, activation, /):
         calls.append(activation)  # autograd sees nothing of the rest, as with an operator
         return linear(torch, *[each if each is None else each.detach() for each in (x, weight, bias)], activation)
 
@@ -212,7 +216,9 @@ def functions(xp, lead, features, outs, bias, activation, passed, transform):
     rest = (() if bias or passed == 2 else (None,)) + (activation,) * (passed == 4)
     found = _transformed(torch, lambda *inputs: made.apply(*inputs, *rest), transform, tensors)
     bases = [each.__name__ for each in made.__mro__ if each is torch.autograd.Function]
-    calls = calls if transform in _ONE_CALL else []
+    if transform in _BATCHED:  # once or never for each call of vmap, and not for each of the three examples
+        calls = "few" if len(calls) <= 2 else len(calls)
+    calls = calls if transform in (*_ONE_CALL, *_BATCHED) else []
     return {"result": [copied(each) for each in found], "bases": bases, "calls of op": calls}
 
 
@@ -221,7 +227,7 @@ def torch_functions(torch, lead, features, outs, bias, activation, passed, trans
     tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
     op = partial(linear, torch, activation=activation)
     found = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
-    calls = [activation] if transform in _ONE_CALL else []
+    calls = [activation] if transform in _ONE_CALL else "few" if transform in _BATCHED else []
     return {"result": [copied(each) for each in found], "bases": ["Function"], "calls of op": calls}
 
 
@@ -238,6 +244,7 @@ def torch_functions(torch, lead, features, outs, bias, activation, passed, trans
         batch="the batching rule gets the operator as its first argument",
         arrives="the Function calls the operator below autograd, so one operator arrives there, not its kernel's parts",
         arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
+        calls_for_a_batch="the batching rule is fused_linear_vmap: one call of the operator for a batch of x, not a loop",
         products_without_data="for the key Meta: the fake kernel, which computes no product",
         left_behind="the registrations of the library are removed with it",
     ),

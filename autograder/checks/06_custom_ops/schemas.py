@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import drawing, drawn, field, listed
+from ..cases import drawing, drawn, field, listed, lists_too
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
 _NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int | str;
@@ -182,7 +182,7 @@ def _about_schemas(case, mine, theirs):
 def schemas(xp, parameters, returns, mutates_args):
     function = _function(xp.custom_ops.torch, parameters, returns)
     with recorded(watched=["torch.library.infer_schema"]) as beyond:
-        result = xp.custom_ops.infer_schema(function, mutates_args)
+        result = lists_too(xp.custom_ops.infer_schema, function, tuple(mutates_args))
     return {"result": result, "beyond": beyond}
 
 

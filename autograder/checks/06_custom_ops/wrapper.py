@@ -61,7 +61,9 @@ def _row(*given, kind="float64", layout="", columns=None):
 def rows_in_int8(xp, rows, columns, kind, layout):
     torch = xp.wrapper.torch
     x = with_layout(torch, torch.tensor(rows, dtype=getattr(torch, kind)).reshape(len(rows), columns), layout)
-    with recorded([*POINTWISE, *_ROUNDING, *_LARGEST, *SHAPES, *_BY_INDEX]) as beyond:
+    with recorded(
+        [*POINTWISE, "nan_to_num", "logical_or", "bitwise_or", *_ROUNDING, *_LARGEST, *SHAPES, *_BY_INDEX]
+    ) as beyond:
         int_data, scale = xp.wrapper.quantise_rows(x)
     return {"int_data": copied(int_data), "scale": copied(scale), "x": copied(x), "beyond": beyond}
 
@@ -149,7 +151,8 @@ def trees(xp, tree):
     int_data = torch.ones(2, 2, dtype=torch.int8)
     kinds = module.QuantisedTensor, module.QuantisedTensor, type("Own", (module.QuantisedTensor,), {})
     quantised = [kind(int_data.clone(), numbers(torch, [2], i), i % 2) for i, kind in enumerate(kinds)]
-    names = words("tree_map tree_map_ tree_map_only tree_map_only_ tree_flatten tree_unflatten tree_leaves")
+    names = words("tree_map tree_map_ tree_map_only tree_map_only_ tree_flatten tree_unflatten tree_leaves tree_iter")
+    names += ["tree_map_with_path", "tree_flatten_with_path"]
     return _mapped(torch, tree, quantised, module.map_quantised, [f"torch.utils._pytree.{name}" for name in names])
 
 
@@ -283,6 +286,9 @@ def _operation(torch, name, q, x, y, d):
         "out": lambda: torch.add(d, d, out=q), "mm out": lambda: aten.mm.out(y, d, out=q),
         "foreach into": lambda: torch._foreach_add_([d.clone(), q], 1.0), "zero": lambda: q.zero_(),
         "t in place": lambda: q.t_(),
+        "into, as torch asks it": lambda: torch.tensor(  # torch makes a TypeError of the answer
+            type(q).__torch_dispatch__(aten.add_.Tensor, (type(q),), (q, 1), {}) is NotImplemented
+        ),
         "gradient": lambda: torch.autograd.grad(functional.linear(x.requires_grad_(), q).square().sum(), x)[0],
     }[name]()  # fmt: skip
 
@@ -292,7 +298,7 @@ clone; detach; clone; clone row-major; detach of t; linear; linear with bias; mm
 beta; addmm with alpha; addmm with a row; addmm without its first; weights by name; mm from the left; mm of both; addmm to it;
 addmm to it, of both; addmm from the left; add; sub; add with alpha; sum; cat; stack; where; select; double; foreach; foreach of
 lists; into a plain one; copy into a plain one; out of a plain one; into; into with its sum; copy into; out; mm out; foreach
-into; zero; t in place; gradient""".replace("\n", " ").split("; ")
+into; zero; t in place; into, as torch asks it; gradient""".replace("\n", " ").split("; ")
 
 
 def _done_with(torch, name, q, shape, n, kind, values):
@@ -361,6 +367,8 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
     unchanged = {"q": [copied(int_data), copied(scale), axis]}
     if name in writes:
         return {"result": "TypeError"} | unchanged
+    if name == "into, as torch asks it":
+        return {"result": ["Tensor", torch.tensor(True)]} | unchanged
     if name in turned + others:  # a plain tensor of int8 shows which results are views of what
         result = _operation(torch, name, int_data, None, None, None)
         shown = ["QuantisedTensor", copied(result), scale, 1 - axis if name in turned else axis]

@@ -19,7 +19,17 @@ from torch.utils._pytree import tree_map_only
 
 from rushlight.on_torch import backend, cpp_ops, custom_ops, wrapper
 
+
+def _as_it_is(function):
+    """The reference, called as long as the slot is empty, which an answer calls later."""
+    kept = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    kept.__kwdefaults__ = function.__kwdefaults__
+    return kept
+
+
 # The schema
+
+_inferred = _as_it_is(custom_ops.infer_schema)
 
 
 def schema_type__takes_None_for_optional(annotation):
@@ -149,6 +159,17 @@ def infer_schema__evaluates_texts_here(function, mutates_args):
     if returned is inspect.Signature.empty:
         raise ValueError("no annotation of the result")
     return f"({', '.join(written)}) -> {custom_ops.result_type(read(returned))}"
+
+
+def infer_schema__takes_lists_only(function, mutates_args):
+    return _inferred(function, mutates_args + [])
+
+
+def infer_schema__empties_the_list(function, mutates_args):
+    written = []
+    while mutates_args and isinstance(mutates_args, list):
+        written.append(mutates_args.pop())
+    return _inferred(function, written or mutates_args)
 
 
 # The kernel and the fake one
@@ -426,7 +447,35 @@ def fused_linear_backward__asks_autograd(ctx, grad):
     return (*(each if need else None for each, need in zip(found, needs)), None)
 
 
+def fused_linear_backward__runs_a_backward(ctx, grad):
+    if ctx.activation != "gelu":
+        return _gradients(ctx, _of_activation(ctx, grad))
+    x, weight, bias, _ = ctx.saved_tensors
+    create_graph = torch.is_grad_enabled()
+    z = x @ weight.T if bias is None else x @ weight.T + bias
+    z = z.requires_grad_() if z.is_leaf else z
+    with torch.enable_grad():
+        custom_ops.activate(z, "gelu").backward(grad, create_graph=create_graph, inputs=[z])
+    return _gradients(ctx, z.grad)
+
+
 # The batching rule
+
+_batched = _as_it_is(custom_ops.fused_linear_vmap)
+
+
+def fused_linear_vmap__counts_the_dimension_from_the_end(op, info, in_dims, *inputs):
+    result, dim = _batched(op, info, in_dims, *inputs)
+    return result, dim - result.dim()
+
+
+def fused_linear_vmap__adds_the_biases_in_a_loop(op, info, in_dims, x, weight, bias=None, activation="none"):
+    dims = [*in_dims, None, None][:3]
+    if bias is None or dims[1:] == [None, None]:
+        return _batched(op, info, in_dims, x, weight, bias, activation)
+    x, weight, bias = map(custom_ops.move_batch_dim_to_front, (x, weight, bias), dims, [info.batch_size] * 3)
+    products = torch.einsum("b...i,boi->b...o", x, weight)
+    return custom_ops.activate(torch.stack([z + row for z, row in zip(products, bias)]), activation), 0
 
 
 def fused_linear_vmap__of_x_only(op, info, in_dims, x, weight, bias=None, activation="none"):
@@ -703,7 +752,59 @@ def register_fused_linear__without_a_derivative(namespace):
     return op
 
 
+def _loops(op, info, in_dims, *inputs):
+    """A batching rule that calls an operator for each example."""
+
+    def example(i):
+        return op(*(each if dim is None else each.select(dim, i) for each, dim in zip(inputs, in_dims)))
+
+    return torch.stack([example(i) for i in range(info.batch_size)]), 0
+
+
+def register_fused_linear__with_a_rule_that_loops(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+    op.register_fake(custom_ops.fused_linear_fake)
+    op.register_autograd(custom_ops.fused_linear_backward, setup_context=custom_ops.fused_linear_setup_context)
+    op.register_vmap(functools.partial(_loops, op))
+    return op
+
+
 # As a Function
+
+
+def _function(forward, loops=False):
+    """A Function with a forward of its own, and a batching rule that is generated or loops."""
+
+    class Linear(torch.autograd.Function):
+        setup_context = staticmethod(custom_ops.fused_linear_setup_context)
+        backward = staticmethod(custom_ops.fused_linear_backward)
+        generate_vmap_rule = not loops
+
+    Linear.forward = staticmethod(forward)
+    if loops:
+        Linear.vmap = staticmethod(functools.partial(_loops, Linear.apply))
+    return Linear
+
+
+def fused_linear_function__with_a_rule_that_loops(op):
+    def forward(x, weight, bias=None, activation="none"):
+        return op(x, weight, bias, activation)
+
+    return _function(forward, loops=True)
+
+
+def fused_linear_function__leaves_out_a_bias_of_None(op):
+    def forward(x, weight, bias=None, activation="none"):
+        return op(x, weight) if bias is None and activation == "none" else op(x, weight, bias, activation)
+
+    return _function(forward)
+
+
+def fused_linear_function__passes_arguments_by_name(op):
+    def forward(x, weight, bias=None, activation="none"):
+        return op(x, weight, bias=bias, activation=activation)
+
+    return _function(forward)
 
 
 def fused_linear_function__with_ctx_in_forward(op):
@@ -828,14 +929,14 @@ def library_fused_linear__differentiates_on_the_cpu_only(namespace):
     return library
 
 
-def _library(namespace, kind="FRAGMENT", below=custom_ops.below_autograd, batched=lambda op: op):
+def _library(namespace, kind="FRAGMENT", below=custom_ops.below_autograd, batched=lambda op: op, rule=None):
     library = torch.library.Library(namespace, kind)
     library.define(custom_ops.SCHEMA)
     op = getattr(torch.ops, namespace).fused_linear.default
     library.impl("fused_linear", custom_ops.fused_linear, "CPU")
     library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
     library.impl("fused_linear", custom_ops.fused_linear_function(below(op)).apply, "Autograd")
-    rule = functools.partial(custom_ops.fused_linear_vmap, batched(op))
+    rule = functools.partial(rule or custom_ops.fused_linear_vmap, batched(op))
     torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
     return library
 
@@ -850,6 +951,10 @@ def library_fused_linear__claims_the_namespace(namespace):
 
 def library_fused_linear__batches_the_kernel(namespace):
     return _library(namespace, batched=lambda op: custom_ops.fused_linear)
+
+
+def library_fused_linear__with_a_rule_that_loops(namespace):
+    return _library(namespace, rule=_loops)
 
 
 # Changing arguments
@@ -873,6 +978,15 @@ def momentum_step__of_new_tensors(weight, buffer, grad, lr, momentum):
 def momentum_step__with_the_old_buffer(weight, buffer, grad, lr, momentum):
     weight.sub_(lr * buffer)
     buffer.mul_(momentum).add_(grad)
+
+
+def momentum_step__leaves_it_to_the_optimiser(weight, buffer, grad, lr, momentum):
+    weight.grad = grad if momentum else buffer * momentum + grad  # without momentum torch keeps no buffer
+    optimizer = torch.optim.SGD([weight], lr=lr, momentum=momentum)
+    optimizer.state[weight]["momentum_buffer"] = buffer
+    optimizer.step()
+    if not momentum:
+        buffer.copy_(weight.grad)
 
 
 def momentum_step__damped(weight, buffer, grad, lr, momentum):
@@ -912,6 +1026,16 @@ def register_momentum_step__says_that_it_writes_to_the_gradient(namespace):
     return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=written)
 
 
+def register_momentum_step__returns_nothing(namespace):
+    torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=("weight", "buffer"))
+
+
+def register_momentum_step__returns_the_operator(namespace):
+    written = ("weight", "buffer")
+    torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=written)
+    return getattr(torch.ops, namespace).momentum_step
+
+
 def register_momentum_step__writes_to_contiguous_copies(namespace):
     def step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momentum: float) -> None:
         custom_ops.momentum_step(weight.contiguous(), buffer.contiguous(), grad, lr, momentum)
@@ -945,6 +1069,19 @@ def what_breaks__takes_numpy_to_break_everything(kind, rule, body, transform):
     if kind == "custom_op":
         return {"jvp": "wrong", "grad": "RuntimeError", "jacrev": "RuntimeError"}.get(transform, "right")
     return "right" if kind == "setup_context" and rule != "none" else "RuntimeError"
+
+
+_what_breaks = _as_it_is(custom_ops.what_breaks)
+
+
+def what_breaks__has_the_compiler_ask_for_a_rule(kind, rule, body, transform):
+    if transform in ("compile", "export") and kind == "setup_context" and rule == "none":
+        return "RuntimeError"
+    return _what_breaks(kind, rule, body, transform)
+
+
+def what_breaks__expects_export_to_generate_no_rule(kind, rule, body, transform):
+    return "RuntimeError" if (transform, rule) == ("export", "generated") else _what_breaks(kind, rule, body, transform)
 
 
 def what_breaks__hopes(kind, rule, body, transform):
@@ -996,13 +1133,23 @@ def rms_norm_source__with_the_strides_of_x_on_meta():
     return text.replace("ops/empty.h", "ops/empty_like.h>\n#include <ATen/ops/empty.h")
 
 
+def rms_norm_source__accepts_no_dimensions_on_meta():
+    return _TEXT.replace(
+        "double) {\n  check(x, weight);",
+        """double) {
+  TORCH_CHECK(weight.dim() == 1, "weight needs one dimension");
+  TORCH_SYM_CHECK(weight.sym_size(0).sym_eq(x.sym_size(-1)), "weight needs the size of the last dimension of x");
+  TORCH_CHECK(weight.scalar_type() == x.scalar_type(), "weight needs the dtype of x");""",
+    )
+
+
 def rms_norm_source__does_not_compile():
     return _TEXT.replace("scalar_t sum = 0;", "scalar_t sum = 0")
 
 
 # A wrapper
 
-_dispatched = types.FunctionType(wrapper.quantised_dispatch.__code__, vars(wrapper))  # as long as the slot is empty
+_dispatched = _as_it_is(wrapper.quantised_dispatch)
 
 
 def quantise_rows__cuts_off(x):
@@ -1105,6 +1252,12 @@ def map_quantised__leaves_before_branches(function, tree):
     return type(tree)(*items.values()) if hasattr(tree, "_fields") else type(tree)(items.values())
 
 
+def map_quantised__with_paths(function, tree):
+    from torch.utils._pytree import tree_map_with_path
+
+    return tree_map_with_path(lambda path, each: map_quantised__in_place(function, each), tree)
+
+
 def quantised_mm__dequantises(x, q):
     return x @ q.dequantise()
 
@@ -1117,6 +1270,13 @@ def quantised_mm__scales_the_result_whatever_the_axis(x, q):
 def quantised_dispatch__dequantises_everything(func, types, args, kwargs):
     args, kwargs = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, (args, kwargs))
     return func(*args, **kwargs)
+
+
+def quantised_dispatch__raises_a_TypeError(func, types, args, kwargs):
+    result = _dispatched(func, types, args, kwargs)
+    if result is NotImplemented:
+        raise TypeError(f"{func} would write into a quantised tensor")
+    return result
 
 
 def quantised_dispatch__forgets_the_axis(func, types, args, kwargs):
@@ -1157,6 +1317,17 @@ def empty_strided__as_large_as_its_elements(size, stride, *, dtype=None, layout=
     tensor = torch._C._acc.create_empty_tensor((), dtype)
     tensor.untyped_storage().memory = np.empty(math.prod(size) * dtype.itemsize, np.uint8)
     return torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)
+
+
+_empty_strided, _as_strided = _as_it_is(backend.empty_strided), _as_it_is(backend.as_strided)
+
+
+def empty_strided__of_lists_only(size, stride, **options):
+    return _empty_strided([] + size, [] + stride, **options)
+
+
+def as_strided__of_lists_only(self, size, stride, storage_offset=None):
+    return _as_strided(self, [] + size, [] + stride, storage_offset)
 
 
 def empty_strided__float32_by_default(size, stride, *, dtype=torch.float32, layout=None, device=None, pin_memory=None):
@@ -1238,3 +1409,18 @@ def cpu_fallback__copies_views(op, *args, **kwargs):
     return tree_map_only(
         torch.Tensor, lambda each: originals[id(each)][0] if id(each) in originals else each.to("rush"), result
     )
+
+
+_fallback = _as_it_is(backend.cpu_fallback)
+
+
+def cpu_fallback__of_lists_only(op, *args, **kwargs):
+    if any(isinstance(each, tuple) for each in args):
+        raise TypeError("a tuple of tensors")
+    return _fallback(op, *args, **kwargs)
+
+
+def cpu_fallback__takes_no_lists_by_name(op, *args, **kwargs):
+    if any(isinstance(each, (list, tuple)) for each in kwargs.values()):
+        raise TypeError("a list of tensors by name")
+    return _fallback(op, *args, **kwargs)
