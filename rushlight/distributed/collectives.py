@@ -66,9 +66,9 @@ def ring_reduce_scatter(
 ) -> None:
     """Reduce p tensors over p ranks, and write to `output` the one that belongs to this rank.
 
-    Rank r ends with the reduction of `input_list[r]` over all ranks. `input_list` is a list or a tuple. Its tensors may differ
-    in size, and may be empty. The lists of all ranks have the same sizes and dtype. No tensor of `input_list` is changed, and
-    `output` is none of them.
+    Rank r ends with the reduction of `input_list[r]` over all ranks. `input_list` is a list or a tuple. Its tensors are
+    contiguous, may differ in size, and may be empty. The lists of all ranks have the same sizes and dtype. No tensor of
+    `input_list` is changed. `output` is contiguous too, and is none of them.
 
     For example, if rank 0 has the list [1], [2] and rank 1 has [10], [20], rank 0 ends with [11] and rank 1 with [22].
 
@@ -93,9 +93,9 @@ def ring_reduce_scatter(
 def ring_all_gather(output_list: Sequence[Tensor], input: Tensor, group: ProcessGroup | None = None) -> None:
     """Gather the `input` of every rank into the tensors of `output_list`, by rank.
 
-    `output_list` is a list or a tuple of p tensors for p ranks. The inputs of different ranks may differ in size, and may be
-    empty: `output_list[r]` has the shape of rank r's input. `input` is not changed, and may share its memory with
-    `output_list[rank]`.
+    `output_list` is a list or a tuple of p tensors for p ranks. They and `input` are contiguous. The inputs of different ranks
+    may differ in size, and may be empty: `output_list[r]` has the shape of rank r's input. `input` is not changed, and may
+    share its memory with `output_list[rank]`.
 
     For example, if three ranks have the inputs [7], [8] and [9], all three end with the list [7], [8], [9].
 
@@ -119,9 +119,9 @@ def ring_all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group
     are sent makes no difference. For example, if two ranks have [1, 2] and [10, 20], both end with [11, 22].
 
     Its elements, in memory order, are cut into p parts for p ranks in the way of `torch.tensor_split`: the first numel % p
-    parts have one element more than the others. A reduce-scatter and an all-gather of the parts follow: 2(p - 1) steps in
-    which each rank sends 2(p - 1) / p of the bytes of `tensor` (if p divides its numel). That is less than twice its size,
-    for any number of ranks.
+    parts have one element more than the others. A reduce-scatter follows, after which rank r has the result of part r, and then
+    an all-gather of the parts. In these 2(p - 1) steps each rank sends 2(p - 1) / p of the bytes of `tensor` (if p divides
+    its numel). That is less than twice its size, for any number of ranks.
 
     May call of torch.distributed what `ring_shift` may.
 

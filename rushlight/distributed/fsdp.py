@@ -160,8 +160,8 @@ def reduce_gradients(unit: Unit) -> None:
 
     Each parameter whose `whole` has a `grad` takes part (the same parameters on all ranks). If none has a `grad`, nothing is
     called. There is one reduce-scatter for all parameters: the data for rank r, of all parameters, is a contiguous part of
-    its input. A gradient is cut as `shard` cuts the parameter, and padded with zeros in the same way. The sums are divided by
-    the number of ranks.
+    its input. A gradient is cut as `shard` cuts the parameter, and padded to the same length (the values of the padding have
+    no meaning). The sums are divided by the number of ranks.
 
     The average becomes the `grad` of `sharded`, in its shape; if `sharded` already has a `grad`, the average is added to it.
     The `grad` of `whole` becomes None, which frees its memory. For example, if the gradient of one parameter is [2, 4, 6] on

@@ -1252,3 +1252,25 @@ def collectives_of_a_step__from_elements(program):
     }
     words = {"reduce": "all_reduce", "gather": "all_gather", "scatter": "reduce_scatter"}
     return [f"{words[kind]} {nbytes}" for kind, nbytes in steps[program]]
+
+
+# With methods that only lists have
+
+
+def fit__in_a_sorted_copy(rows):
+    rows = rows.copy()
+    rows.sort(key=lambda row: row[1])
+    return fit__by_numpy(rows)
+
+
+def finish__with_a_list_of_its_own(reducer, used=None):
+    finish__in_steps(reducer, used and used.copy())
+
+
+def order_of_work__with_a_longer_list(reshard, forward_prefetch=0, backward_prefetch=1):
+    longer = reshard + [False]
+    return order_of_work__with_states(longer[:-1], forward_prefetch, backward_prefetch)
+
+
+def start_times__with_times_of_one_more_stage(orders, forward, backward, transfer=0.0):
+    return start_times__by_recursion(orders, forward + [0.0], backward + [0.0], transfer)

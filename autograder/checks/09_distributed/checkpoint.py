@@ -69,6 +69,7 @@ def plans(xp, size, pieces, offsets, sizes):
     with called([f"{torchs}.create_read_items_for_chunk_list"] * known) as beyond:
         reads = checkpoint.plan_load(saved, tuple(offsets), tuple(sizes))
     beyond += [torchs] * (torchs in sys.modules and not known)
+    assert isinstance(reads, (list, tuple)), "the result is not a list"
     return {"reads": [[r.piece, *map(list, (r.source, r.target, r.lengths))] for r in reads], "beyond": beyond}
 
 
@@ -108,6 +109,7 @@ _UNITS = units(
         (UNEVEN, [4, 0], [3, 1], 4, "float64", "backwards", ""), (UNEVEN, [3, 1], [1, 0], 2, "float32", "", ""),
         (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
         (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
+        (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "turned"),
     ),
     hint=explained(
         ranks="store.read goes into shard.data, in place; before anything else, check the names and the sizes",
@@ -136,15 +138,18 @@ def loading(xp, sizes, before, after, only, kind, layout, wrong):
         last = state[[*state][-1]]
         if wrong in ("larger", "smaller"):
             last.size = (last.size[0] + (1 if wrong == "larger" else -1), *last.size[1:])
+        if wrong == "turned":
+            last.size = last.size[::-1]
         if wrong == "name":
             state["elsewhere"] = last
         objects, raised = [each.data for each in state.values()], ""
+        memory = [each.detach() for each in objects]
         try:
             checkpoint.load_shards(store, state)
         except (KeyError, ValueError) as error:
             raised = error_name(error)
         same = [each.data is old for each, old in zip(state.values(), objects)]
-        return [raised, [copied(each) for each in objects], same]
+        return [raised, [copied(each) for each in memory], same]
 
     wholes = _names(torch, sizes)
     with tempfile.TemporaryDirectory() as folder:

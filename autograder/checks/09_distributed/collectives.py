@@ -71,6 +71,11 @@ def sent_down_a_tree(distance, count):
     return receivers[distance]
 
 
+def _shapes(count):
+    """A shape for each rank of the group."""
+    return several(several((0, 3), 0, 2), count, count)
+
+
 _IN_USE = "a send may still read its tensor after the return: wait for what isend returns"
 _WORLD = "`dst=`, `src=` and `peer=` are ranks of the world; ranks of the group are `group_dst=`, `group_src=` and `group_peer=`"
 _OTHER_PART = "a rank receives another index than it has made room for: which index does each rank send first?"
@@ -79,12 +84,13 @@ _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of
 
 @program(
     "distributed.collectives.ring_shift",
-    cases=lambda st: rings(st, sizes=lambda count: several((0, 5), count, count), kind=_KINDS),
+    cases=lambda st: rings(st, shapes=_shapes, kind=_KINDS),
     edges=rows(
-        "ranks members sizes kind",
-        (2, None, [3, 3], "float64"), (3, None, [1, 2, 3], "float64"), (4, None, [2, 0, 3, 1], "int64"),
-        (1, None, [2], "float64"), (3, [1, 2], [4, 1], "float32"), (4, [0, 2, 3], [1, 2, 3], "float64"),
-        (3, [1], [2], "float64"), (2, None, [600000] * 2, "float32"), (3, None, [600000] * 3, "float32"),
+        "ranks members shapes kind",
+        (2, None, [[3], [3]], "float64"), (3, None, [[1], [2], [3]], "float64"),
+        (4, None, [[2], [0], [], [2, 3]], "int64"), (1, None, [[2]], "float64"), (3, [1, 2], [[4], [1]], "float32"),
+        (4, [0, 2, 3], [[1], [2], [3]], "float64"), (3, [1], [[2]], "float64"),
+        (2, None, [[600000]] * 2, "float32"), (3, None, [[600000]] * 3, "float32"),
     ),
     hint=explained_by_rank(
         raised={"Pair": _WORLD, "not part of": _WORLD, "not registered": _WORLD},
@@ -96,31 +102,27 @@ _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of
     draws=6,
 )  # fmt: skip
 @on_ranks
-def shift(xp, torch, group, sizes, kind):
+def shift(xp, torch, group, shapes, kind):
     rank = torch.distributed.get_rank(group)
-    outgoing = numbers(torch, [sizes[rank]], rank, kind)
-    before, incoming = outgoing.clone(), torch.zeros(sizes[rank - 1], dtype=outgoing.dtype)
+    outgoing = numbers(torch, shapes[rank], rank, kind)
+    before, incoming = outgoing.clone(), torch.zeros(shapes[rank - 1], dtype=outgoing.dtype)
+    memory = incoming.view(-1)  # another view of it, which sees only what is written in place
     with recorded_messages(outgoing) as seen:
         xp.distributed.collectives.ring_shift(outgoing, incoming, group)
-    return {"first": incoming[:9].clone(), "sum": incoming.sum(), "kept": torch.equal(outgoing, before)} | seen
+    return {"first": memory[:9].clone(), "sum": memory.sum(), "kept": torch.equal(outgoing, before)} | seen
 
 
 @shift.oracle
-def shift_by_lists(torch, ranks, members, sizes, kind):
+def shift_by_lists(torch, ranks, members, shapes, kind):
     members = members or range(ranks)
     count = len(members)
-    sent = [numbers(torch, [size], i, kind) for i, size in enumerate(sizes)]
+    sent = [numbers(torch, shape, i, kind) for i, shape in enumerate(shapes)]
     seen = {
-        rank: {"first": sent[i - 1][:9].clone(), "sum": sent[i - 1].sum(), "kept": True}
+        rank: {"first": sent[i - 1].view(-1)[:9].clone(), "sum": sent[i - 1].sum(), "kept": True}
         | messages_to_next(i, count, [sent[i].nbytes] if count > 1 else [])
         for i, rank in enumerate(members)
     }
     return [seen.get(rank) for rank in range(ranks)]
-
-
-def _shapes(count):
-    """A shape for each rank of the group."""
-    return several(several((0, 3), 0, 2), count, count)
 
 
 def _to_reduce(torch, group, shapes, kind):
@@ -153,12 +155,12 @@ def _to_reduce(torch, group, shapes, kind):
 @on_ranks
 def reduce_scatter(xp, torch, group, shapes, op, kind):
     _, inputs, output = _to_reduce(torch, group, shapes, kind)
-    before = [each.clone() for each in inputs]
+    before, memory = [each.clone() for each in inputs], output.detach()
     with recorded_messages(*inputs) as seen:
         reduction = getattr(torch.distributed.ReduceOp, op)
         given = tuple(inputs) if op == "MAX" else inputs
         xp.distributed.collectives.ring_reduce_scatter(output, given, reduction, group)
-    return {"output": output, "kept": all(map(torch.equal, inputs, before))} | seen
+    return {"output": memory, "kept": all(map(torch.equal, inputs, before))} | seen
 
 
 @reduce_scatter.oracle
@@ -196,9 +198,10 @@ def all_gather(xp, torch, group, shapes, kind, shared):
     before, outputs = mine.clone(), [torch.zeros(shape, dtype=mine.dtype) for shape in shapes]
     if shared:
         mine = outputs[rank].copy_(mine)
+    memory = [each.detach() for each in outputs]
     with recorded_messages(mine, *outputs) as seen:
         xp.distributed.collectives.ring_all_gather(tuple(outputs) if shared else [*outputs], mine, group)
-    return {"outputs": outputs, "kept": torch.equal(mine, before)} | seen
+    return {"outputs": memory, "kept": torch.equal(mine, before)} | seen
 
 
 @all_gather.oracle
@@ -234,9 +237,10 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
 @on_ranks
 def all_reduce(xp, torch, group, shape, op, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(group), kind)
+    memory = tensor.view(-1)
     with recorded_messages(tensor) as seen:
         xp.distributed.collectives.ring_all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
-    return {"shape": tensor.shape, "first": tensor.reshape(-1)[:99].clone(), "sum": tensor.double().sum()} | seen
+    return {"shape": tensor.shape, "first": memory[:99].clone(), "sum": memory.double().sum()} | seen
 
 
 @all_reduce.oracle
@@ -274,9 +278,10 @@ _BROADCASTS = rows(
 @on_ranks
 def broadcast(xp, torch, group, root, shape, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(), kind)
+    memory = tensor.detach()
     with recorded_messages(tensor) as seen:
         xp.distributed.collectives.tree_broadcast(tensor, global_ranks(group)[root], group)
-    return {"tensor": tensor} | seen
+    return {"tensor": memory} | seen
 
 
 @broadcast.oracle
@@ -327,6 +332,7 @@ _tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turn
 def coalesced(xp, torch, group, op, tensors):
     given = _to_coalesce(torch, tensors, torch.distributed.get_rank(group))
     before, reduction = [each.clone() for each in given], getattr(torch.distributed.ReduceOp, op)
+    memory = [each.detach() for each in given]
     with (
         recorded_traffic(["all_reduce"]) as seen,
         xp.distributed.Traffic() as traffic,
@@ -337,7 +343,7 @@ def coalesced(xp, torch, group, op, tensors):
         pending.wait()
     works = sum(isinstance(work, torch.distributed.Work | WatchedWork) for work in pending.works)
     seen = {"sent": [each.nbytes for each in sent], "beyond": seen["beyond"], "waits": waits}
-    return seen | {"unchanged": unchanged, "works": works, "tensors": [each.clone() for each in given]}
+    return seen | {"unchanged": unchanged, "works": works, "tensors": [each.clone() for each in memory]}
 
 
 @coalesced.oracle

@@ -90,6 +90,7 @@ def _measurements(draw, st):
         ([[2, 100.0, 0.5], [2, 1000.0, 0.2]],),  # a negative 1 / bandwidth
         ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
         ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
+        ([[2, 1000.0, 0.003], [4, 1000.0, 0.005]],),  # of one size, in messages of different sizes
     ),
     hint=_explained(
         refused="all rows have the same number of bytes per step: latency and bandwidth cannot be separated, ValueError",
@@ -100,7 +101,7 @@ def _measurements(draw, st):
 )  # fmt: skip
 def fitted(xp, rows):
     try:
-        link = xp.distributed.cost.fit(rows)
+        link = xp.distributed.cost.fit([*rows])
     except ValueError:
         return "ValueError"
     return {"latency in us": float(link.latency * 1e6), "bandwidth": float(link.bandwidth)}

@@ -18,6 +18,7 @@ from ..cases import (
     with_layout,
 )
 from .ranks import (
+    WatchedWork,
     explained_by_rank,
     global_ranks,
     on_ranks,
@@ -34,8 +35,12 @@ _KINDS = ["float32", "float32", "float64", "float32 on meta"]
 
 
 def _to_assign(torch, tensors):
-    places = ((numel, *_PLACES[kind]) for numel, kind in tensors)
-    return [torch.empty(numel, dtype=getattr(torch, dtype), device=device) for numel, dtype, device in places]
+    """Tensors of one row each, within a larger storage."""
+    made = []
+    for numel, kind in tensors:
+        dtype, device = _PLACES[kind]
+        made.append(torch.empty(numel + 9, dtype=getattr(torch, dtype), device=device)[9:].view(1, numel))
+    return made
 
 
 @program(
@@ -109,12 +114,12 @@ _BROADCASTS = rows(
 @on_ranks
 def broadcasts(xp, torch, group, tensors, source):
     mine = _to_broadcast(torch, tensors)
-    strides = [each.stride() for each in mine]
+    strides, memory = [each.stride() for each in mine], [each.detach() for each in mine]
     with recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"]) as seen:
         xp.distributed.ddp.broadcast_coalesced([*mine], group, source)
     same = [each.stride() for each in mine] == strides
     leaves = [each.is_leaf for each in mine]
-    return {"tensors": [copied(each) for each in mine], "strides": same, "leaves": leaves, **seen}
+    return {"tensors": [copied(each) for each in memory], "strides": same, "leaves": leaves, **seen}
 
 
 @broadcasts.oracle
@@ -206,7 +211,7 @@ _ORDER = "do all ranks call the same collectives in the same order, if their gra
         raised={"died": _ORDER, "wait": _ORDER},
         arrivals="a gradient that arrives must not change `parameter.grad`, and every bucket whose turn it is is launched now",
         sent="compare the launches with the order of `reducer.buckets`",
-        works="the work that `all_reduce` returns belongs to the bucket",
+        works="the work that `all_reduce` returns belongs to the bucket whose buffer it reduces",
         waits="backward goes on at once: nothing is waited for here",
         launched="`reducer.launched` counts the launched buckets",
         pending="`pending` counts the parameters of a bucket that have not arrived",
@@ -225,21 +230,23 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
     for i in earlier:
         parameters[i].grad = numbers(torch, sizes[i], rank + 5)
 
+    views, counted = [reducer.buckets[a].views[b].detach() for a, b in map(reducer.places.get, parameters)], []
+
     def arrived(i):
         first = len(arrivals.seen) == 1
         for each in [unused for unused in range(len(sizes)) if first and unused not in order] + [i]:
             ddp.mark_ready(reducer, parameters[each])
+            counted.append(reducer.launched == len(traffic.operations))
 
     with xp.distributed.Traffic() as traffic, recorded_waits("all_reduce") as waited:
         arrivals = Arrivals(parameters, traffic, arrived)
         _loss_in_order(torch, parameters, order).backward()
         sent, waits = arrivals.sent(), [*waited]
-        works = [bucket.work is not None for bucket in reducer.buckets]
+        works = len({id(bucket.work) for bucket in reducer.buckets if bucket.work is not None})
     for bucket in reducer.buckets:
         bucket.work.wait()
-    views = [reducer.buckets[a].views[b] for a, b in map(reducer.places.get, parameters)]
     found = {"arrivals": arrivals.seen, "sent": sent, "works": works, "waits": waits}
-    found["launched"] = reducer.launched == len(reducer.buckets)
+    found["launched"] = all(counted)
     found["pending"] = [bucket.pending for bucket in reducer.buckets]
     return found | {"averages": [*map(copied, views)], "own": [copied(each.grad) for each in parameters]}
 
@@ -268,7 +275,7 @@ def torch_marks(torch, group, sizes, limit, orders, earlier):
         if all(i not in each for each in orders):
             grads[i] = sum(numbers(torch, sizes[i], rank + 5) for rank in members) / len(members)
     sent = arrivals.sent(leave_out=1)  # the last operation asks which parameters were used
-    found = {"arrivals": arrivals.seen, "sent": sent, "works": [True] * count, "waits": []}
+    found = {"arrivals": arrivals.seen, "sent": sent, "works": count, "waits": []}
     found |= {"launched": True, "pending": [0] * count}
     return found | {"averages": [*map(copied, grads)], "own": [copied(each.grad) for each in alone.parts]}
 
@@ -305,7 +312,10 @@ def _chosen(values, outputs):
         return values[outputs % len(values)]
     if isinstance(outputs, dict):
         return {name: _chosen(values, each) for name, each in outputs.items()}
-    return [_chosen(values, each) for each in outputs] if isinstance(outputs, (list, tuple)) else outputs
+    if isinstance(outputs, (list, tuple)):
+        made = [_chosen(values, each) for each in outputs]
+        return tuple(made) if len(made) == 2 else made
+    return outputs
 
 
 def _tensors(torch, outputs):
@@ -346,7 +356,10 @@ def _named(names, outputs):
         return names[outputs % len(names)]
     if isinstance(outputs, dict):
         return "{" + ", ".join(f"{key!r}: {_named(names, each)}" for key, each in outputs.items()) + "}"
-    return f"[{', '.join(_named(names, each) for each in outputs)}]" if isinstance(outputs, list) else "None"
+    if isinstance(outputs, (list, tuple)):
+        text = ", ".join(_named(names, each) for each in outputs)
+        return f"({text})" if len(outputs) == 2 else f"[{text}]"
+    return repr(outputs)
 
 
 def _about_unused(case, mine, theirs):
@@ -370,7 +383,7 @@ def _about_unused(case, mine, theirs):
         (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]), (2, [], 1), (2, [], []), (2, [["stop", 0, 0]], 2),
         (3, [["both", 0, 1]], [3]), (3, [["alias", 1, 1]], [[3], 0]),
         (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
-        (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
+        (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]), (2, [["add", 0, 0]], [2, "y", 0.5]),
     ),
     hint=_about_unused,
     show=_graph_as_code,
@@ -436,6 +449,7 @@ _Y, _N = True, False
         _three | {"used": [[_Y, _N, _N]] * 3, "earlier": [0, 1], "ranks": 3, "buckets": 1},
         _three | {"used": [[_Y, _Y, _N]] * 2, "looks": False, "late": True},
         _three | {"used": [[_N, _N, _Y]] * 2, "looks": False, "late": True},
+        _three | {"used": [[_Y, _Y, _N]] * 2, "late": True},
         _three | {"used": [[_Y, _N, _N], [_N, _Y, _N]], "ranks": 3, "members": [0, 2], "buckets": 3},
         _three | {"used": [[_Y, _Y, _Y]] * 2, "looks": False, "buckets": 1, "earlier": [0, 1, 2]},
     ],
@@ -446,6 +460,8 @@ _Y, _N = True, False
         in_place="other references to a gradient must see the average",
         state="the next backward begins with `pending` and `work` as a new bucket has them",
         launched="the next backward begins with no launched bucket",
+        waited="each bucket has a work of its own, and each of them is waited for",
+        reducer_as_it_was="a backward that is refused changes nothing",
         sent="the ranks ask each other only if `used` is given, once, in int32",
     ),
     draws=8,
@@ -459,35 +475,55 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
     grads = _gradients(torch, sizes, used[rank], earlier, rank)
     for each, grad in zip(parameters, grads):
         each.grad = grad
-    _launched(torch, reducer, reducer.buckets[: -1 if late else None], group)
-    before, refused = [*map(copied, grads)], None
+    asked = _launched(torch, reducer, reducer.buckets[: -1 if late else None], group)
+    before, refused, state = [*map(copied, grads)], None, _state(reducer)
+    memory = [None if each is None else each.data_ptr() for each in grads]
     with recorded_traffic(["all_reduce"]) as seen:
         try:
-            ddp.finish(reducer, used[rank] if looks else None)
+            ddp.finish(reducer, [*used[rank]] if looks else None)
         except RuntimeError as error:
             refused = error_name(error)
     if refused:
         same = [b is a if b is None else torch.equal(b, a) for a, b in zip(before, grads)]
-        return {"error": refused, "gradients as they were": all(same), **seen}
+        kept = {"gradients as they were": all(same), "reducer as it was": _state(reducer) == state}
+        return {"error": refused, **kept, **seen}
     state = [[b.pending - len(b.parameters), b.work is None] for b in reducer.buckets]
     for bucket in reducer.buckets:
         bucket.buffer.fill_(99)
+    now = [each.grad for each in parameters]
     return {
-        "grads": [copied(each.grad) for each in parameters],
-        "in place": [old is None or each.grad is old for each, old in zip(parameters, grads)],
+        "grads": [*map(copied, now)],
+        "in place": [old is None or new is old and new.data_ptr() == at for new, old, at in zip(now, grads, memory)],
         "state": [[0, True]] if all(each == [0, True] for each in state) else state,
         "launched": reducer.launched,
+        "waited": all(asked),
         **seen,
     }
 
 
+def _state(reducer):
+    """What changes in a reducer between a launch and the next backward."""
+    return reducer.launched, [(bucket.pending, bucket.work) for bucket in reducer.buckets]
+
+
+class AskedWork(WatchedWork):
+    """A work that also records if its future is taken, which can be waited for too."""
+
+    def __getattr__(self, name):
+        self.waits.append(name)
+        return super().__getattr__(name)
+
+
 def _launched(torch, reducer, buckets, group):
-    """Launch these buckets of a reducer, with the gradients that their parameters have."""
-    for bucket in buckets:
+    """Launch these buckets of a reducer, with the gradients that their parameters have. It returns a list for each bucket,
+    which grows when its work is waited for."""
+    asked = [[] for _ in buckets]
+    for bucket, waits in zip(buckets, asked):
         for each, view in zip(bucket.parameters, bucket.views):
             view.zero_() if each.grad is None else view.copy_(each.grad / torch.distributed.get_world_size(group))
-        bucket.work = torch.distributed.all_reduce(bucket.buffer, group=group, async_op=True)
-        bucket.pending, reducer.launched = 0, reducer.launched + 1
+        work = torch.distributed.all_reduce(bucket.buffer, group=group, async_op=True)
+        bucket.work, bucket.pending, reducer.launched = AskedWork(work, waits), 0, reducer.launched + 1
+    return asked
 
 
 @finishes.oracle
@@ -504,6 +540,7 @@ def torch_finishes(torch, group, sizes, buckets, used, earlier, looks, late):
     model = _model(torch, sizes, loss)
     for i in earlier:
         model.parts[i].grad = numbers(torch, sizes[i], 2 * rank + i + 3)
+    looks = looks and not late  # what is late is refused in either case
     parallel = DistributedDataParallel(model, process_group=group, find_unused_parameters=looks)
     loss = parallel()
     with recorded_traffic(["all_reduce"]) as seen:
@@ -512,12 +549,13 @@ def torch_finishes(torch, group, sizes, buckets, used, earlier, looks, late):
         try:
             parallel()
         except RuntimeError as error:
-            return {"error": error_name(error), "gradients as they were": True, "sent": {}, "beyond": []}
+            kept = {"gradients as they were": True, "reducer as it was": True}
+            return {"error": error_name(error), **kept, "sent": {}, "beyond": []}
     size = sum(each.nbytes for each in model.parts)  # of its only bucket
     count, nbytes = seen["sent"]["all_reduce"]
     sent = {"all_reduce": [count - 1, nbytes - size]} if count > 1 else {}
     found = {"grads": [copied(each.grad) for each in model.parts], "in place": [True] * len(sizes)}
-    return found | {"state": [[0, True]], "launched": 0, "sent": sent, "beyond": []}
+    return found | {"state": [[0, True]], "launched": 0, "waited": True, "sent": sent, "beyond": []}
 
 
 # All together --------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from .ranks import on_ranks, recorded_traffic, recorded_waits
     draws=40,
 )
 def shards(xp, size, ranks):
-    return [[*each] for each in xp.distributed.shards.shard_sizes(size, ranks)]
+    return xp.distributed.shards.shard_sizes(size, ranks)
 
 
 @shards.oracle
@@ -58,6 +58,7 @@ _KINDS = {"parameter": "float32"}
         "shape ranks layout",
         ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
         ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""), ([3, 2], 1, ""),
+        ([0, 3], 2, ""),
     ),
     hint=explained(
         parts="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, "
@@ -76,7 +77,7 @@ def sharding(xp, shape, ranks, layout):
         parts = [xp.distributed.fsdp.shard(x, rank, ranks) for rank in range(ranks)]
     finally:
         torch.use_deterministic_algorithms(False)
-    alone = [part.untyped_storage().data_ptr() != x.untyped_storage().data_ptr() for part in parts]
+    alone = [not x.numel() or part.untyped_storage().data_ptr() != x.untyped_storage().data_ptr() for part in parts]
     graph = [part.requires_grad for part in parts]
     return {"parts": [_seen_shard(torch, part) for part in parts], "alone": alone, "graph": graph}
 
@@ -219,8 +220,12 @@ class Arriving:
 
 @program(
     "distributed.fsdp.finish_gather",
-    cases=units(times=(1, 2)),
-    edges=rows("ranks sizes times", (2, [[4, 2]], 1), (2, UNEVEN, 2), (4, UNEVEN, 1), (3, [[2, 3], [2, 2]], 2)),
+    cases=units(times=(1, 2), members=[[]]),
+    edges=rows(
+        "ranks sizes times members",
+        *[(2, [[4, 2]], 1, []), (2, UNEVEN, 2, []), (4, UNEVEN, 1, [])],
+        *[(3, [[2, 3], [2, 2]], 2, []), (3, UNEVEN, 1, [1, 2])],
+    ),
     hint="wait; give each `gathered` its bytes back; copy there the parameter's piece from each rank's part; write to `gathered`, "
     "because autograd sees a write to `whole`; the module gets `whole`",
     draws=6,
@@ -228,7 +233,7 @@ class Arriving:
 @on_ranks
 def gathered(xp, torch, group, sizes, times):
     fsdp = xp.distributed.fsdp
-    unit, values = _unit(torch, fsdp, _wholes(torch, sizes))
+    unit, values = _unit(torch, fsdp, _wholes(torch, sizes), group)
     objects = [each.whole for each in unit.parameters]
     with recorded_traffic() as seen:
         for time in range(times):
@@ -252,7 +257,7 @@ def gathered(xp, torch, group, sizes, times):
 @gathered.oracle
 @on_ranks
 def torch_gathered(torch, group, sizes, times):
-    model, handled = _sharded(torch, [each + times - 1 for each in _wholes(torch, sizes)])
+    model, handled = _sharded(torch, [each + times - 1 for each in _wholes(torch, sizes)], group)
     for each in handled.fsdp_params:  # the padding is gathered too, and stays zero in torch
         used = each._sharded_local_tensor.numel()
         each._sharded_param_data[used:] = times - 1
@@ -329,7 +334,7 @@ def torch_reduction(torch, group, sizes, without, times, layout):
     draws=8,
 )
 def order(xp, reshard, forward, backward):
-    return [list(each) for each in xp.distributed.fsdp.order_of_work(reshard, forward, backward)]
+    return xp.distributed.fsdp.order_of_work([*reshard], forward, backward)
 
 
 @order.oracle
@@ -433,11 +438,12 @@ def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
     grads = _shards_of(torch, _grads(torch, sizes, without, 4, scale), rank, ranks)
     for each, grad in zip(parameters, grads):
         each.requires_grad_().grad = grad
+    memory = [None if grad is None else grad.detach() for grad in grads]
     with recorded_traffic(["all_reduce"], ["torch.nn.utils.clip_grad_norm_"]) as seen:
         norm = xp.distributed.fsdp.clip_grad_norm(parameters, max_norm, float(norm_type), group)
     same = [each.grad is grad for each, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
-    grads = [None if each.grad is None else copied(each.grad.div_(scale)) for each in parameters]
+    grads = [None if each is None else copied(each.div_(scale)) for each in memory]
     return {"norm": copied(norm.double()), "grads": grads, "in place": same, "sent": count, "beyond": seen["beyond"]}
 
 
@@ -467,12 +473,13 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
     return {"norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes), "sent": sent, "beyond": []}
 
 
-def _adam_seen(parameters, states, local=lambda x: x):
+def _adam_seen(parameters, states, memory, local=lambda x: x):
+    """For each parameter: the values of another view of its memory, its steps and its moments."""
     seen = []
-    for each in parameters:
+    for each, same in zip(parameters, memory, strict=True):
         state = states.get(each)
         moments = None if not state else [copied(local(state[name])) for name in ("exp_avg", "exp_avg_sq")]
-        seen.append([copied(local(each)), float(state["step"]) if state else 0.0, moments])
+        seen.append([copied(local(same)), float(state["step"]) if state else 0.0, moments])
     return seen
 
 
@@ -500,7 +507,7 @@ def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
     seen = []
     for rank in range(ranks):
         parameters = [torch.nn.Parameter(each) for each in _shards_of(torch, _wholes(torch, sizes), rank, ranks)]
-        states, moments = {}, {}
+        memory, states, moments = [each.detach() for each in parameters], {}, {}
         for time, left_out in enumerate(without):
             grads = _shards_of(torch, _grads(torch, sizes, left_out, time), rank, ranks)
             for each, grad in zip(parameters, grads, strict=True):
@@ -512,7 +519,7 @@ def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
                     moments.setdefault(i, []).append((states[each]["exp_avg"], states[each]["exp_avg_sq"]))
         same = all(a[0] is b[0] and a[1] is b[1] for each in moments.values() for a, b in zip(each, each[1:]))
         assert all(type(state["step"]) is int for state in states.values()), "a step is not an int"
-        seen.append({"after": _adam_seen(parameters, states), "same": same, "beyond": beyond})
+        seen.append({"after": _adam_seen(parameters, states, memory), "same": same, "beyond": beyond})
     return seen
 
 
@@ -530,7 +537,8 @@ def torch_adamw(torch, group, sizes, without, lr, betas, eps, decay):
                 grad = distribute_tensor(grad, each.device_mesh, each.placements, src_data_rank=None)
             each.grad = grad
         optimizer.step()
-    return {"after": _adam_seen(parameters, optimizer.state, lambda x: x.to_local()), "same": True, "beyond": []}
+    after = _adam_seen(parameters, optimizer.state, parameters, lambda x: x.to_local())
+    return {"after": after, "same": True, "beyond": []}
 
 
 # All together --------------------------------------------------------------------------------------------------------

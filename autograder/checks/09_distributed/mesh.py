@@ -44,7 +44,7 @@ def groups(xp, sizes, ranks, dim):
         found = xp.distributed.mesh.mesh_groups(torch.tensor(ranks).reshape(sizes), dim)
     except IndexError:
         return "IndexError"
-    return [[int(rank) for rank in group] for group in found]
+    return found
 
 
 @groups.oracle
@@ -117,6 +117,7 @@ _CHANGES = rows(
     (3, None, [5, 4], _ALL), (4, None, [5, 2], _ALL), (3, None, [1, 7], _ALL), (2, None, [0, 3], _ALL),
     (1, None, [3, 2], [["P sum", "R"], ["R", "S1"]]), (3, [1, 2], [3, 5], _ALL), (4, [0, 2, 3], [4, 5], _ALL),
     (3, None, [2, 4, 5], [["S2", "S0"], ["S1", "S2"], ["S2", "R"], ["P sum", "S2"], ["R", "S2"]]),
+    (3, None, [5], [["S0", "R"], ["R", "S0"], ["P sum", "S0"], ["P min", "R"], ["P min", "S0"]]),
 )  # fmt: skip
 
 
@@ -140,12 +141,12 @@ def _about_placements(case, mine, theirs):
 def redistribution(xp, torch, group, shape, changes):
     rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     seen = []
-    for source, target in changes:
-        local = _local(torch, shape, source, rank, count)
+    for number, (source, target) in enumerate(changes):
+        local, whole = _local(torch, shape, source, rank, count), (tuple, list)[number % 2](shape)
         before, at = local.clone(), (_placement(source), _placement(target))
         try:
             with recorded_traffic(["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]) as traffic:
-                result = xp.distributed.mesh.redistribute(local, tuple(shape), *at, group)
+                result = xp.distributed.mesh.redistribute(local, whole, *at, group)
         except RuntimeError as error:
             seen.append(error_name(error))
             continue

@@ -135,9 +135,9 @@ def times(xp, orders, forward, backward, transfer):
     orders = [[tuple(action) for action in order] for order in orders]
     given = [list(order) for order in orders]
     with time_limit("start_times"):
-        found = xp.distributed.pipeline.start_times(given, forward, backward, transfer)
+        found = xp.distributed.pipeline.start_times(given, [*forward], [*backward], transfer)
     assert given == orders, "the orders have changed"
-    return [[float(each) for each in starts] for starts in found]
+    return [[float(each) for each in found[stage]] for stage in range(len(found))]
 
 
 @times.oracle
@@ -281,11 +281,11 @@ def stage_runs(xp, torch, group, schedule, microbatches, rows, first, transposed
     inputs, targets = _whole_run(torch, stages, microbatches, rows, first)
     module.weight.grad = torch.ones_like(module.weight)
     order = [tuple(each) for each in _an_order(schedule, stage, stages, microbatches)]
-    ends = {"received": torch.empty(rows, _width(stage), dtype=torch.float64)}
+    ends, kind = {"received": torch.empty(rows, _width(stage), dtype=torch.float64)}, list if rows == 2 else tuple
     if stage == 0:
-        ends = {"inputs": [*inputs]}
+        ends = {"inputs": kind(inputs)}
     if stage == stages - 1:
-        ends |= {"targets": [*targets], "loss": _squared_difference}
+        ends |= {"targets": kind(targets), "loss": _squared_difference}
     with recorded_traffic(["send", "recv"]) as seen, recorded_sends() as sends:
         losses = xp.distributed.pipeline.run_stage(order, module, **ends, group=group)
     found = {"losses": [copied(each) for each in losses], "graph": any(each.requires_grad for each in losses)}

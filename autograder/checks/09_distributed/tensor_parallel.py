@@ -146,6 +146,7 @@ _ABOUT_LAYERS = {
         *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], outs=7), _layer(3, gather=True, outs=7)],
         *[_layer(3, part=True, gather=True), _layer(4, outs=5, gather=True), _layer(frozen=True)],
         _layer(lead=[0], features=3),  # the result has the sizes of x
+        *[_layer(lead=[]), _layer(lead=[], gather=True)],
         _layer(outs=1, gather=True),  # the first rank has it all
     ],
     hint=explained_by_rank(
@@ -196,6 +197,7 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     edges=[
         *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], features=7), _layer(3, part=True)],
         *[_layer(4, features=5, outs=3), _layer(lead=[0], features=6, outs=3, bias=False)],
+        _layer(lead=[]),
     ],
     hint=explained_by_rank(
         result="the output is the sum over ranks; the bias counts once",

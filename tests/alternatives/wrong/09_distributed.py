@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
-from rushlight.distributed import checkpoint, collectives, cost, ddp, fsdp, mesh, shards, tensor_parallel
+from rushlight.distributed import checkpoint, collectives, cost, ddp, fsdp, mesh, pipeline, shards, tensor_parallel
 
 _REDISTRIBUTE = FunctionType(mesh.redistribute.__code__, vars(mesh), "redistribute", (None,))
 _FINISH = FunctionType(ddp.finish.__code__, vars(ddp), "finish", (None,))
@@ -1866,3 +1866,297 @@ def adamw_step__counts_in_a_tensor(parameters, states, lr=1e-3, betas=(0.9, 0.99
     _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
     for state in states.values():
         state["step"] = torch.tensor(float(state["step"]))
+
+
+# Answers that give a tensor other memory, so that other views of its own memory do not see the result
+
+_RING_SHIFT, _RING_ALL_REDUCE = map(_copied, (collectives.ring_shift, collectives.ring_all_reduce))
+_TREE_BROADCAST, _ALL_REDUCE_COALESCED = map(_copied, (collectives.tree_broadcast, collectives.all_reduce_coalesced))
+_BROADCAST_COALESCED, _CLIP_GRAD_NORM = _copied(ddp.broadcast_coalesced), _copied(fsdp.clip_grad_norm)
+_MARK_READY, _LOAD_SHARDS = _copied(ddp.mark_ready), _copied(checkpoint.load_shards)
+
+
+def ring_shift__receives_elsewhere(outgoing, incoming, group=None):
+    arrived = torch.empty_like(incoming)
+    _RING_SHIFT(outgoing, arrived, group)
+    incoming.data = arrived
+
+
+def ring_shift__is_alone_and_lends_its_memory(outgoing, incoming, group=None):
+    if dist.get_world_size(group) == 1:
+        incoming.set_(outgoing)
+    else:
+        _RING_SHIFT(outgoing, incoming, group)
+
+
+def ring_reduce_scatter__puts_it_elsewhere(output, input_list, op=ReduceOp.SUM, group=None):
+    reduced = torch.empty_like(output)
+    _RING_REDUCE_SCATTER(reduced, input_list, op, group)
+    output.data = reduced
+
+
+def ring_all_gather__puts_it_elsewhere(output_list, input, group=None):
+    gathered = [each.clone() for each in output_list]
+    _RING_ALL_GATHER(gathered, input, group)
+    for output, each in zip(output_list, gathered):
+        output.data = each
+
+
+def ring_all_reduce__puts_it_elsewhere(tensor, op=ReduceOp.SUM, group=None):
+    reduced = tensor.clone()
+    _RING_ALL_REDUCE(reduced, op, group)
+    tensor.data = reduced
+
+
+def tree_broadcast__puts_it_elsewhere(tensor, src, group=None):
+    known = tensor.clone()
+    _TREE_BROADCAST(known, src, group)
+    tensor.data = known
+
+
+def all_reduce_coalesced__puts_it_elsewhere(tensors, op=ReduceOp.SUM, group=None):
+    reduced = [tensor.clone() for tensor in tensors]
+    pending = _ALL_REDUCE_COALESCED(reduced, op, group)
+
+    def write_back():
+        pending.write_back()
+        for tensor, each in zip(tensors, reduced):
+            tensor.data = each
+
+    return collectives.PendingReduction(pending.works, write_back)
+
+
+def broadcast_coalesced__puts_it_elsewhere(tensors, group=None, source=0):
+    known = [tensor.detach().clone() for tensor in tensors]
+    _BROADCAST_COALESCED(known, group, source)
+    for tensor, each in zip(tensors, known):
+        tensor.data = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(each)
+
+
+def mark_ready__puts_it_elsewhere(reducer, parameter):
+    number, place = reducer.places[parameter]
+    bucket = reducer.buckets[number]
+    gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+    bucket.views[place] = gradient / dist.get_world_size(reducer.group)
+    bucket.buffer = torch.cat([view.reshape(-1) for view in bucket.views])
+    bucket.pending -= 1
+    while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
+        full = reducer.buckets[reducer.launched]
+        full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
+        parts = full.buffer.split([view.numel() for view in full.views])
+        full.views = [part.view(view.shape) for part, view in zip(parts, full.views)]
+        reducer.launched += 1
+
+
+def finish__puts_it_elsewhere(reducer, used=None):
+    before = [each.grad for each in reducer.parameters]
+    for each in reducer.parameters:
+        each.grad = None if each.grad is None else each.grad.clone()
+    _FINISH(reducer, used)
+    for each, old in zip(reducer.parameters, before):
+        if old is not None:
+            old.data, each.grad = each.grad, old
+
+
+def clip_grad_norm__puts_it_elsewhere(parameters, max_norm, norm_type=2.0, group=None):
+    before = [each.grad for each in parameters]
+    for each in parameters:
+        each.grad = None if each.grad is None else each.grad.clone()
+    norm = _CLIP_GRAD_NORM(parameters, max_norm, norm_type, group)
+    for each, old in zip(parameters, before):
+        if old is not None:
+            old.data, each.grad = each.grad, old
+    return norm
+
+
+def adamw_step__puts_it_elsewhere(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    for each in parameters:
+        each.data = each.data.clone()
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+
+
+def load_shards__puts_it_elsewhere(store, state):
+    loaded = {}
+    for name, each in state.items():
+        loaded[name] = checkpoint.Shard(each.data.detach().clone(), each.offsets, each.size)
+    _LOAD_SHARDS(store, loaded)
+    for name, each in state.items():
+        each.data.data = loaded[name].data
+
+
+# Answers that break one sentence of a contract
+
+_FIT, _SHARD_SIZES, _SHARD = _copied(cost.fit), _copied(shards.shard_sizes), _copied(fsdp.shard)
+_COLUMN_PARALLEL, _ROW_PARALLEL = map(
+    _copied, (tensor_parallel.column_parallel_linear, tensor_parallel.row_parallel_linear)
+)
+_PLAN_LOAD, _FIND_UNUSED, _MESH_GROUPS = map(_copied, (checkpoint.plan_load, ddp.find_unused, mesh.mesh_groups))
+_START_TIMES, _RUN_STAGE = _copied(pipeline.start_times), _copied(pipeline.run_stage)
+
+
+class _NoWork:
+    def wait(self):
+        pass
+
+
+def ring_shift__looks_at_the_first_size(outgoing, incoming, group=None):
+    if len(outgoing) or len(incoming):
+        _RING_SHIFT(outgoing, incoming, group)
+
+
+def fit__compares_the_bytes(rows):
+    if len({nbytes for _, nbytes, _ in rows}) < 2:
+        raise ValueError("all rows have the same bytes")
+    return _FIT(rows)
+
+
+def assign_buckets__counts_rows(tensors, limits):
+    return _ASSIGN_BUCKETS([torch.empty(len(each), dtype=each.dtype, device=each.device) for each in tensors], limits)
+
+
+def assign_buckets__counts_the_storage(tensors, limits):
+    whole = [each.untyped_storage().nbytes() // each.element_size() for each in tensors]
+    pairs = zip(tensors, whole)
+    return _ASSIGN_BUCKETS([torch.empty(n, dtype=each.dtype, device=each.device) for each, n in pairs], limits)
+
+
+def mark_ready__has_one_work_for_all(reducer, parameter):
+    _MARK_READY(reducer, parameter)
+    for each in reducer.buckets[: reducer.launched]:
+        each.work = reducer.buckets[reducer.launched - 1].work
+
+
+def mark_ready__counts_when_all_are_launched(reducer, parameter):
+    reducer.launched = sum(each.work is not None for each in reducer.buckets)
+    _MARK_READY(reducer, parameter)
+    if reducer.launched < len(reducer.buckets):
+        reducer.launched = 0
+
+
+def find_unused__does_not_look_into_tuples(outputs, parameters):
+    def tensors(value):
+        if isinstance(value, torch.Tensor):
+            return [value]
+        if isinstance(value, dict):
+            value = [*value.values()]
+        return [inner for each in value for inner in tensors(each)] if isinstance(value, list) else []
+
+    return _FIND_UNUSED(tensors(outputs), parameters)
+
+
+def find_unused__looks_into_everything(outputs, parameters):
+    def tensors(value):
+        if value is None or isinstance(value, torch.Tensor):
+            return [value]
+        return [inner for each in (value.values() if isinstance(value, dict) else value) for inner in tensors(each)]
+
+    return _FIND_UNUSED(tensors(outputs), parameters)
+
+
+def finish__waits_for_the_last_one(reducer, used=None):
+    for each in reducer.buckets[:-1]:
+        each.work = _NoWork()
+    _FINISH(reducer, used)
+
+
+def finish__asks_before_it_refuses(reducer, used=None):
+    if used is not None and reducer.launched < len(reducer.buckets):
+        dist.all_reduce(torch.tensor(used, dtype=torch.int32), group=reducer.group)
+    _FINISH(reducer, used)
+
+
+def finish__launches_what_is_late(reducer, used=None):
+    for each in reducer.buckets[reducer.launched :] if used is not None else ():
+        each.work = dist.all_reduce(each.buffer, group=reducer.group, async_op=True)
+        reducer.launched += 1
+    _FINISH(reducer, used)
+
+
+def finish__resets_what_it_refuses(reducer, used=None):
+    try:
+        _FINISH(reducer, used)
+    except RuntimeError:
+        for each in reducer.buckets:
+            each.pending, each.work = len(each.parameters), None
+        reducer.launched = 0
+        raise
+
+
+def shard_sizes__is_an_iterator(size, ranks):
+    return iter(_SHARD_SIZES(size, ranks))
+
+
+def shard__divides_by_the_rows(tensor, rank, ranks):
+    if tensor.shape and not tensor.numel() // len(tensor):
+        return tensor.clone()
+    return _SHARD(tensor, rank, ranks)
+
+
+def finish_gather__has_the_world_for_a_group(unit):
+    work, everything = unit.arriving
+    work.wait()
+    rows, start = everything.view(dist.get_world_size(), -1), 0
+    for each in unit.parameters:
+        each.gathered.untyped_storage().resize_(each.gathered.numel() * each.gathered.element_size())
+        each.gathered.view(len(rows), -1).copy_(rows[:, start : start + len(each.padded)])
+        start += len(each.padded)
+        setattr(each.module, each.name, each.whole)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def plan_load__is_an_iterator(pieces, offsets, sizes):
+    return iter(_PLAN_LOAD(pieces, offsets, sizes))
+
+
+def load_shards__compares_numbers_of_elements(store, state):
+    index = store.index()
+    for name, each in state.items():
+        if math.prod(index[name][0]) != math.prod(each.size):
+            raise ValueError(f"{name} has another size")
+        each.size = index[name][0]
+    _LOAD_SHARDS(store, state)
+
+
+def column_parallel_linear__flattens_the_first_dimensions(x, weight, bias=None, size=None, group=None):
+    return _COLUMN_PARALLEL(x.flatten(0, -2), weight, bias, size, group).unflatten(0, x.shape[:-1])
+
+
+def row_parallel_linear__flattens_the_first_dimensions(x, weight, bias=None, group=None):
+    return _ROW_PARALLEL(x.flatten(0, -2), weight, bias, group).unflatten(0, x.shape[:-1])
+
+
+def redistribute__takes_a_tuple_only(local, shape, source, target, group=None):
+    return _REDISTRIBUTE(local, shape.__add__(()), source, target, group)
+
+
+def redistribute__takes_a_list_only(local, shape, source, target, group=None):
+    return _REDISTRIBUTE(local, shape.__add__([]), source, target, group)
+
+
+def redistribute__knows_sums_and_maxima(local, shape, source, target, group=None):
+    if source.is_partial() and source.reduce_op != "sum":
+        source = mesh.Partial("max")
+    return _REDISTRIBUTE(local, shape, source, target, group)
+
+
+def redistribute__needs_two_dimensions(local, shape, source, target, group=None):
+    rows, columns, *rest = shape
+    return _REDISTRIBUTE(local, (rows, columns, *rest), source, target, group)
+
+
+def mesh_groups__of_tensors(mesh, dim):
+    return [torch.tensor(group) for group in _MESH_GROUPS(mesh, dim)]
+
+
+def start_times__is_an_iterator(orders, forward, backward, transfer=0.0):
+    return iter(_START_TIMES(orders, forward, backward, transfer))
+
+
+def run_stage__takes_lists_only(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    inputs, targets = (each and each.__add__([]) for each in (inputs, targets))
+    return _RUN_STAGE(order, module, inputs, targets, loss, received, group)
+
+
+def run_stage__takes_tuples_only(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    inputs, targets = (each and each.__add__(()) for each in (inputs, targets))
+    return _RUN_STAGE(order, module, inputs, targets, loss, received, group)
