@@ -457,7 +457,7 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
     Source: `torch/ao/quantization/observer.py`, `HistogramObserver._non_linear_param_search`.
     """
     total, sums = sum(histogram), np.cumsum(histogram).astype(np.float32)
-    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, INF
+    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
     while alpha < beta:
         next_alpha, next_beta = alpha + 1e-5, beta - 1e-5
         left, right = start, end
