@@ -284,7 +284,7 @@ def find_qconfig__from_the_weakest_rule(mapping, module_name, object_type, index
 
 
 def fake_quantize__in_numpy(self, scale, zero_point, quant_min, quant_max):
-    x = self.numpy()
+    x = self.detach().numpy()
     s = scale.numpy() if hasattr(scale, "numpy") else np.float32(scale)
     z = zero_point.numpy().astype(np.float32) if hasattr(zero_point, "numpy") else np.float32(zero_point)
     q = np.rint(x * (np.float32(1) / s)) + z

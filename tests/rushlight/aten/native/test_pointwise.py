@@ -116,6 +116,7 @@ def test_the_operators_of_python_take_tensors_and_numbers_on_either_side_as_in_t
 @given(operands(), operands(), st.sampled_from(ASSIGNING_SIGNS))
 def test_the_operators_of_python_that_assign_agree_with_torch(a, b, sign):
     assume_known(a, b)
+
     def program(xp):
         names = {"a": make(xp, a), "b": make(xp, b)}
         before = names["a"]
