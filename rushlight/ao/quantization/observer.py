@@ -444,8 +444,8 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
 
     At first the range is that of all bins, and the smallest error infinity: the error of all bins is never computed.
 
-        >>> non_linear_search([1.0, 50.0, 50.0, 0.0, 1.0], lambda start, end: abs(start - 1) + abs(end - 2))
-        (1, 2)
+        >>> non_linear_search([50.0, 50.0, 0.0, 1.0], lambda start, end: abs(end - 2))
+        (0, 2)
 
     Args:
         histogram: the count of each bin, at least one bin.
