@@ -43,7 +43,7 @@ def sizes_and_scores(rows: Sequence[tuple[str, float, float]]) -> Figure:
     right.plot(scores, at, "o", color=OURS, markersize=7)
     for row, score in enumerate(scores):
         right.text(score + 0.03, row, f"{score:.0%}", va="center", size=10, color=INK)
-    right.set(xlabel="right answers", xlim=(0, 1.2))
+    right.set(xlabel="right answers", xlim=(0, 1.2), xticks=(0, 0.5, 1))
     return figure
 
 
