@@ -56,9 +56,10 @@ from rushlight.autograd import anomaly_mode, derivatives, engine, function, grad
 from rushlight.autograd.anomaly_mode import *
 from rushlight.autograd.generated import variable_type
 from rushlight.autograd.grad_mode import *
-from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage, type_info
+from rushlight.c10 import dispatch, dtypes, memory_formats, qschemes, schema, small_floats, storage, type_info
 from rushlight.c10.dtypes import *
 from rushlight.c10.memory_formats import *
+from rushlight.c10.qschemes import *
 from rushlight.c10.storage import *
 from rushlight.c10.type_info import *
 from rushlight.library import ops
@@ -83,7 +84,10 @@ _LAZY = {  # only some programs compile, draw or need real torch, and some of th
     "cpp": "utils.cpp_extension",
     "draw": "course.draw",
     "grammar": "course.grammar",
-    **{name: name for name in ("fx", "aot", "dynamo", "inductor", "distributed", "on_torch", "course", "torchgen")},
+    **{
+        name: name
+        for name in ("ao", "fx", "aot", "dynamo", "inductor", "distributed", "on_torch", "course", "torchgen")
+    },
     **{name: f"on_torch.{name}" for name in ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")},
 }
 
@@ -117,7 +121,7 @@ __all__ += [
     if isinstance(value, ModuleType) and value.__name__.startswith("rushlight.") and name != "_register_kernels"
 ]
 for _module in (
-    anomaly_mode, autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, serialization,
-    storage, strided, type_info, views,
+    anomaly_mode, autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, qschemes, random,
+    serialization, storage, strided, type_info, views,
 ):  # fmt: skip
     __all__ += _module.__all__

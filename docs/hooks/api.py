@@ -49,6 +49,7 @@ PHASES = {
     "07": "fx dynamo aot utils._logging",
     "08": "inductor",
     "09": "distributed utils",
+    "10": "ao",
     "Pictures": "course",
 }
 

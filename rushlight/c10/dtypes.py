@@ -1,7 +1,7 @@
 """Element types and type promotion.
 
 PyTorch declares the types in `c10/core/ScalarType.h` and computes the type of a result in
-`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has eight types. Left out: the small and the other
+`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has nine types. Left out: `int16` and the other
 unsigned integers, the 8-bit floats, complex and quantised types, and changing the default type.
 
 numpy has no bfloat16. The package `ml_dtypes` adds it. It is imported when the first bfloat16 tensor needs an array.
@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 __all__ = [
-    "dtype", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
+    "dtype", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
     "can_cast", "get_default_dtype",
 ]  # fmt: skip
 
@@ -67,8 +67,19 @@ float16 = dtype("float16", "Half", FLOATING)
 float32 = dtype("float32", "Float", FLOATING)
 float64 = dtype("float64", "Double", FLOATING)
 bfloat16 = dtype("bfloat16", "BFloat16", FLOATING)  # float32 without the lower 16 bits
+int8 = dtype("int8", "Char", INTEGRAL)
 
-ALL = (bool_, uint8, int32, int64, float16, float32, float64, bfloat16)
+ALL = (
+    bool_,
+    uint8,
+    int32,
+    int64,
+    float16,
+    float32,
+    float64,
+    bfloat16,
+    int8,
+)  # an extension in C++ knows a type by its position
 REDUCED_FLOATING = (float16, bfloat16)  # computed in float32. Source: `c10/core/ScalarType.h`, `isReducedFloatingType`
 _FROM_NUMPY = {each.numpy: each for each in ALL if each is not bfloat16}
 PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}
@@ -189,9 +200,13 @@ def result_type(*operands) -> dtype:
 
 
 def promote_any(a: dtype, b: dtype) -> dtype:
-    """`promote_types`, also for `float16` with `bfloat16`. It is `rl.promote_types`."""
+    """`promote_types`, also for `float16` with `bfloat16`. It is `rl.promote_types`.
+
+    Raises `TypeError` for `uint8` with `int8`, which give `int16` in PyTorch: rushlight has no `int16`."""
     if a is not b and a in REDUCED_FLOATING and b in REDUCED_FLOATING:
         return float32
+    if {a, b} == {uint8, int8}:
+        raise TypeError("uint8 with int8 is int16, which rushlight leaves out: convert one of them to int32")
     return promote_types(a, b)
 
 
@@ -203,4 +218,8 @@ def common_dtype(*operands) -> dtype:
         highest = [x for x in reduced if x.dim()] or reduced
         if any(x.dtype is not found for x in highest):
             return float32
+    elif found.itemsize == 1 and found.category == INTEGRAL:
+        small = [x for x in operands if hasattr(x, "dim") and x.dtype.category == INTEGRAL]
+        for x in [x for x in small if x.dim()] or small:
+            found = promote_any(found, x.dtype)
     return found

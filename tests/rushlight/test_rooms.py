@@ -20,7 +20,7 @@ ROOMS = [
     "nn optim utils linalg _C",
     "serialization",
     "fx",
-    "aot",
+    "aot ao",
     "inductor",
     "dynamo",
     "on_torch distributed torchgen",
@@ -57,6 +57,8 @@ from torch.optim.swa_utils import AveragedModel
 from torch.autograd.functional import jacobian
 from torch.nn.modules.module import register_module_forward_hook
 import torch.cuda
+from torch.ao.quantization import FakeQuantize, MinMaxObserver, QConfig, QConfigMapping
+from torch.ao.quantization.observer import HistogramObserver, PerChannelMinMaxObserver
 """.strip().splitlines()
 
 

@@ -17,19 +17,21 @@ from rushlight.c10.schema import NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_adaptive_avg_pool2d", "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data",
-    "_reshape_alias", "_safe_softmax", "_scaled_dot_product_attention_math",
-    "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_to_copy", "_unique2",
-    "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "allclose", "amax", "amin",
-    "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_", "as_strided_scatter", "baddbmm",
-    "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
-    "concatenate", "constant_pad_nd", "conv1d", "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum",
-    "detach", "diagonal", "diagonal_scatter", "div", "dot", "dropout", "dropout_", "dstack", "embedding",
-    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_",
-    "exp_", "expm1", "expm1_", "eye", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide", "fmod",
-    "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
+    "_adaptive_avg_pool2d", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "_index_put_impl_",
+    "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_safe_softmax",
+    "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
+    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
+    "addmm", "alias", "all", "allclose", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
+    "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
+    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "constant_pad_nd", "conv1d",
+    "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter",
+    "div", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
+    "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
+    "fake_quantize_per_channel_affine", "fake_quantize_per_channel_affine_cachemask", "fake_quantize_per_tensor_affine",
+    "fake_quantize_per_tensor_affine_cachemask", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide",
+    "fmod", "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
     "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan",
     "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
     "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell",
@@ -4551,6 +4553,122 @@ def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=
     return value_selecting_reduction_backward_op.table[key_set](grad, dim, indices, sizes, keepdim)
 
 
+def fake_quantize_per_tensor_affine(*args, **kwargs):
+    return resolve(
+        (
+            fake_quantize_per_tensor_affine_op,
+            fake_quantize_per_tensor_affine_tensor_qparams_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def fake_quantize_per_tensor_affine_cachemask(
+    input=None, scale=None, zero_point=None, quant_min=None, quant_max=None, **numpy_names
+):
+    if numpy_names or scale is None or zero_point is None or quant_min is None or quant_max is None:
+        return return_types.named(
+            return_types.fake_quantize_per_tensor_affine_cachemask,
+            call_by_name([fake_quantize_per_tensor_affine_cachemask_op], locals()),
+        )
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(
+            return_types.fake_quantize_per_tensor_affine_cachemask,
+            invoke(fake_quantize_per_tensor_affine_cachemask_op, input, scale, zero_point, quant_min, quant_max),
+        )
+    return return_types.named(
+        return_types.fake_quantize_per_tensor_affine_cachemask,
+        fake_quantize_per_tensor_affine_cachemask_op.table[key_set](input, scale, zero_point, quant_min, quant_max),
+    )
+
+
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+    input=None, scale=None, zero_point=None, fake_quant_enabled=None, quant_min=None, quant_max=None, **numpy_names
+):
+    if numpy_names or quant_min is None or quant_max is None:
+        return return_types.named(
+            return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+            call_by_name([_fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op], locals()),
+        )
+    try:
+        key_set = (
+            input._key_set | scale._key_set | zero_point._key_set | fake_quant_enabled._key_set | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return return_types.named(
+            return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+            invoke(
+                _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op,
+                input,
+                scale,
+                zero_point,
+                fake_quant_enabled,
+                quant_min,
+                quant_max,
+            ),
+        )
+    return return_types.named(
+        return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+        _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op.table[key_set](
+            input, scale, zero_point, fake_quant_enabled, quant_min, quant_max
+        ),
+    )
+
+
+def fake_quantize_per_tensor_affine_cachemask_backward(grad, mask):
+    try:
+        key_set = (grad._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fake_quantize_per_tensor_affine_cachemask_backward_op, grad, mask)
+    return fake_quantize_per_tensor_affine_cachemask_backward_op.table[key_set](grad, mask)
+
+
+def fake_quantize_per_channel_affine(
+    input=None, scale=None, zero_point=None, axis=None, quant_min=None, quant_max=None, **numpy_names
+):
+    if numpy_names or axis is None or quant_min is None or quant_max is None:
+        return call_by_name([fake_quantize_per_channel_affine_op], locals())
+    try:
+        key_set = (input._key_set | scale._key_set | zero_point._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fake_quantize_per_channel_affine_op, input, scale, zero_point, axis, quant_min, quant_max)
+    return fake_quantize_per_channel_affine_op.table[key_set](input, scale, zero_point, axis, quant_min, quant_max)
+
+
+def fake_quantize_per_channel_affine_cachemask(
+    input=None, scale=None, zero_point=None, axis=None, quant_min=None, quant_max=None, **numpy_names
+):
+    if numpy_names or axis is None or quant_min is None or quant_max is None:
+        return return_types.named(
+            return_types.fake_quantize_per_channel_affine_cachemask,
+            call_by_name([fake_quantize_per_channel_affine_cachemask_op], locals()),
+        )
+    try:
+        key_set = (input._key_set | scale._key_set | zero_point._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(
+            return_types.fake_quantize_per_channel_affine_cachemask,
+            invoke(fake_quantize_per_channel_affine_cachemask_op, input, scale, zero_point, axis, quant_min, quant_max),
+        )
+    return return_types.named(
+        return_types.fake_quantize_per_channel_affine_cachemask,
+        fake_quantize_per_channel_affine_cachemask_op.table[key_set](
+            input, scale, zero_point, axis, quant_min, quant_max
+        ),
+    )
+
+
+def fake_quantize_per_channel_affine_cachemask_backward(grad, mask):
+    try:
+        key_set = (grad._key_set | mask._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fake_quantize_per_channel_affine_cachemask_backward_op, grad, mask)
+    return fake_quantize_per_channel_affine_cachemask_backward_op.table[key_set](grad, mask)
+
+
 # ---- Methods
 
 
@@ -8205,6 +8323,9 @@ return_types.define("sort_out", ("values", "indices"))
 return_types.define("topk", ("values", "indices"))
 return_types.define("topk_out", ("values", "indices"))
 return_types.define("_scaled_dot_product_flash_attention_for_cpu", ("output", "logsumexp"))
+return_types.define("fake_quantize_per_tensor_affine_cachemask", ("output", "mask"))
+return_types.define("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", ("output", "mask"))
+return_types.define("fake_quantize_per_channel_affine_cachemask", ("output", "mask"))
 
 # ---- Operators
 
@@ -9429,4 +9550,28 @@ unfold_backward_op = declare(
 )
 value_selecting_reduction_backward_op = declare(
     "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor"
+)
+fake_quantize_per_tensor_affine_op = declare(
+    "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"
+)
+fake_quantize_per_tensor_affine_tensor_qparams_op = declare(
+    "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor"
+)
+fake_quantize_per_tensor_affine_cachemask_op = declare(
+    "fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+)
+_fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op = declare(
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+)
+fake_quantize_per_tensor_affine_cachemask_backward_op = declare(
+    "fake_quantize_per_tensor_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor"
+)
+fake_quantize_per_channel_affine_op = declare(
+    "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor"
+)
+fake_quantize_per_channel_affine_cachemask_op = declare(
+    "fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+)
+fake_quantize_per_channel_affine_cachemask_backward_op = declare(
+    "fake_quantize_per_channel_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor"
 )

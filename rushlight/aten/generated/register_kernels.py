@@ -8,8 +8,8 @@ which register kernels when the library is loaded.
 from rushlight.aten import strided
 from rushlight.aten.native import (
     advanced_indexing, attention, conversions, convolution, creation, distance, elementary, functional_forms,
-    gather_scatter, linear, linear_algebra, losses, normalisation, padding, pointwise, pooling, random, reductions, rnn,
-    sorting, tensor_shape, views,
+    gather_scatter, linear, linear_algebra, losses, normalisation, padding, pointwise, pooling, quantized, random,
+    reductions, rnn, sorting, tensor_shape, views,
 )  # fmt: skip
 from rushlight.library import implement
 
@@ -859,3 +859,31 @@ implement(
 )
 implement("unfold_backward", CPU=views.unfold_backward, Meta=views.unfold_backward)
 implement("value_selecting_reduction_backward", CompositeImplicitAutograd=reductions.value_selecting_reduction_backward)
+implement("fake_quantize_per_tensor_affine", CompositeImplicitAutograd=quantized.fake_quantize_per_tensor_affine)
+implement(
+    "fake_quantize_per_tensor_affine.tensor_qparams",
+    CompositeImplicitAutograd=quantized.fake_quantize_per_tensor_affine_tensor_qparams,
+)
+implement(
+    "fake_quantize_per_tensor_affine_cachemask",
+    CPU=quantized.fake_quantize_per_tensor_affine_cachemask,
+    Meta=quantized.fake_quantize_per_tensor_affine_cachemask,
+)
+implement(
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    CPU=quantized.fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+)
+implement(
+    "fake_quantize_per_tensor_affine_cachemask_backward",
+    CompositeImplicitAutograd=quantized.fake_quantize_cachemask_backward,
+)
+implement("fake_quantize_per_channel_affine", CompositeImplicitAutograd=quantized.fake_quantize_per_channel_affine)
+implement(
+    "fake_quantize_per_channel_affine_cachemask",
+    CPU=quantized.fake_quantize_per_channel_affine_cachemask,
+    Meta=quantized.fake_quantize_per_channel_affine_cachemask,
+)
+implement(
+    "fake_quantize_per_channel_affine_cachemask_backward",
+    CompositeImplicitAutograd=quantized.fake_quantize_cachemask_backward,
+)

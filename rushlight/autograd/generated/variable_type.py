@@ -8,7 +8,8 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _index_put_impl__op, _linalg_svd_op,
+    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op,
+    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_svd_op,
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
     _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op,
     _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op,
@@ -33,10 +34,11 @@ from rushlight.aten.generated.functions import (
     dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
     embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
     erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op,
-    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op, fill_Scalar_op, fill_Tensor_op,
-    fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op,
-    floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op,
-    fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
+    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op,
+    fake_quantize_per_channel_affine_cachemask_op, fake_quantize_per_tensor_affine_cachemask_op, fill_Scalar_op,
+    fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op,
+    floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op,
+    fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
     gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
     hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
     huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
@@ -4343,6 +4345,57 @@ class UnfoldBackwardBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.unfold(node.dim, node.size, node.step),)
+
+
+class FakeQuantizePerTensorAffineCachemaskBackward0(Node):
+    saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_mask])
+            return (None,)
+        grad = grads[0]
+        mask = unpack(node, node.saved_mask)
+        return (functions.fake_quantize_per_tensor_affine_cachemask_backward(grad, mask),)
+
+    def release_variables(node):
+        node.saved_mask = None
+        node.released = True
+
+
+class FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0(Node):
+    saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_mask])
+            return (None,)
+        grad = grads[0]
+        mask = unpack(node, node.saved_mask)
+        return (functions.fake_quantize_per_tensor_affine_cachemask_backward(grad, mask),)
+
+    def release_variables(node):
+        node.saved_mask = None
+        node.released = True
+
+
+class FakeQuantizePerChannelAffineCachemaskBackward0(Node):
+    saved_mask = None
+    _saved_mask, _raw_saved_mask = tensor_getters("saved_mask")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_mask])
+            return (None,)
+        grad = grads[0]
+        mask = unpack(node, node.saved_mask)
+        return (functions.fake_quantize_per_channel_affine_cachemask_backward(grad, mask),)
+
+    def release_variables(node):
+        node.saved_mask = None
+        node.released = True
 
 
 # ---- Kernels for the key Autograd
@@ -9635,6 +9688,80 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     return result
 
 
+def fake_quantize_per_tensor_affine_cachemask(key_set, self, scale, zero_point, quant_min, quant_max):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fake_quantize_per_tensor_affine_cachemask_op.below[key_set](
+            self, scale, zero_point, quant_min, quant_max
+        )
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return fake_quantize_per_tensor_affine_cachemask_op.below[key_set](
+            self, scale, zero_point, quant_min, quant_max
+        )
+    node = FakeQuantizePerTensorAffineCachemaskBackward0()
+    node.next_edges = edges
+    result = call_below(
+        fake_quantize_per_tensor_affine_cachemask_op.below[key_set], self, scale, zero_point, quant_min, quant_max
+    )
+    set_history(result, node, [True, False])
+    node.saved_mask = save(result[1], True)
+    return result
+
+
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+    key_set, self, scale, zero_point, fake_quant_enabled, quant_min, quant_max
+):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op.below[key_set](
+            self, scale, zero_point, fake_quant_enabled, quant_min, quant_max
+        )
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op.below[key_set](
+            self, scale, zero_point, fake_quant_enabled, quant_min, quant_max
+        )
+    node = FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
+    node.next_edges = edges
+    result = call_below(
+        _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op.below[key_set],
+        self,
+        scale,
+        zero_point,
+        fake_quant_enabled,
+        quant_min,
+        quant_max,
+    )
+    set_history(result, node, [True, False])
+    node.saved_mask = save(result[1], True)
+    return result
+
+
+def fake_quantize_per_channel_affine_cachemask(key_set, self, scale, zero_point, axis, quant_min, quant_max):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fake_quantize_per_channel_affine_cachemask_op.below[key_set](
+            self, scale, zero_point, axis, quant_min, quant_max
+        )
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return fake_quantize_per_channel_affine_cachemask_op.below[key_set](
+            self, scale, zero_point, axis, quant_min, quant_max
+        )
+    node = FakeQuantizePerChannelAffineCachemaskBackward0()
+    node.next_edges = edges
+    result = call_below(
+        fake_quantize_per_channel_affine_cachemask_op.below[key_set],
+        self,
+        scale,
+        zero_point,
+        axis,
+        quant_min,
+        quant_max,
+    )
+    set_history(result, node, [True, False])
+    node.saved_mask = save(result[1], True)
+    return result
+
+
 # ---- The groups of operators that `register` uses
 
 AUTOGRAD = {
@@ -9722,6 +9849,10 @@ AUTOGRAD = {
     select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
     smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
     tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
+    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
+    fake_quantize_per_channel_affine_cachemask,
 }  # fmt: skip
 
 OUT = (

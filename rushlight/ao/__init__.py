@@ -1,0 +1,5 @@
+"""Architecture optimisation: quantisation and pruning. In PyTorch: `torch/ao/`."""
+
+from rushlight.ao import quantization
+
+__all__ = ["quantization"]

@@ -1,0 +1,157 @@
+"""`FakeQuantize`: an observer, and values that are rounded as the quantised model will round them. Training with it lets the
+weights adapt to the rounding (*quantisation-aware training*). In PyTorch: `torch/ao/quantization/fake_quantize.py`. The module
+in PyTorch's default for training, `FusedMovingAvgObsFakeQuantize`, does the same in one operator, and is left out.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from rushlight.ao.quantization import affine
+from rushlight.ao.quantization.observer import (
+    MovingAverageMinMaxObserver,
+    MovingAveragePerChannelMinMaxObserver,
+    _PartialWrapper,
+    _resize_like,
+)
+from rushlight.aten.generated import functions
+from rushlight.aten.native import creation
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import int8, int32, uint8
+from rushlight.c10.qschemes import per_channel_symmetric, per_tensor_affine, per_tensor_symmetric
+from rushlight.nn.modules.module import Module
+
+
+class FakeQuantizeBase(Module):
+    """The two switches of a fake quantisation. They are buffers, so that a state dict has them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("fake_quant_enabled", creation.tensor([1], dtype=uint8))
+        self.register_buffer("observer_enabled", creation.tensor([1], dtype=uint8))
+
+    def enable_fake_quant(self, enabled: bool = True) -> None:
+        self.fake_quant_enabled.fill_(1 if enabled else 0)
+
+    def disable_fake_quant(self) -> None:
+        self.enable_fake_quant(False)
+
+    def enable_observer(self, enabled: bool = True) -> None:
+        self.observer_enabled.fill_(1 if enabled else 0)
+
+    def disable_observer(self) -> None:
+        self.enable_observer(False)
+
+    @classmethod
+    def with_args(cls, **kwargs: Any) -> _PartialWrapper:
+        return _PartialWrapper(partial(cls, **kwargs))
+
+
+class FakeQuantize(FakeQuantizeBase):
+    """Observe, then quantise and dequantise. The buffers `scale` and `zero_point` are those of the last observation.
+
+    Source: `torch/ao/quantization/fake_quantize.py`, `FakeQuantize`.
+    """
+
+    def __init__(
+        self, observer=MovingAverageMinMaxObserver, quant_min=None, quant_max=None, is_dynamic=False, **observer_kwargs
+    ) -> None:
+        super().__init__()
+        if quant_min is not None and quant_max is not None:
+            if quant_min > quant_max:
+                raise AssertionError("quant_min must be less than or equal to quant_max")
+            least, most = affine.BOUNDS[_dtype_of(observer, observer_kwargs)]
+            if quant_min < least:
+                raise AssertionError("quant_min out of bound")
+            if quant_max > most:
+                raise AssertionError("quant_max out of bound")
+            observer_kwargs |= {"quant_min": quant_min, "quant_max": quant_max}
+        self.activation_post_process = made = observer(is_dynamic=is_dynamic, **observer_kwargs)
+        self.quant_min, self.quant_max, self.is_dynamic = made.quant_min, made.quant_max, made.is_dynamic
+        self.register_buffer("scale", creation.tensor([1.0]))
+        self.register_buffer("zero_point", creation.tensor([0], dtype=int32))
+        self.dtype, self.qscheme, self.ch_axis = made.dtype, made.qscheme, getattr(made, "ch_axis", -1)
+        self.is_per_channel = made.qscheme.is_per_channel
+
+    def calculate_qparams(self) -> tuple[Tensor, Tensor]:
+        return self.activation_post_process.calculate_qparams()
+
+    def forward(self, X: Tensor) -> Tensor:
+        if self.observer_enabled[0].item() == 1:
+            self.activation_post_process(X.detach())
+            scale, zero_point = self.calculate_qparams()
+            self.scale.resize_(scale.shape).copy_(scale)
+            self.zero_point.resize_(zero_point.shape).copy_(zero_point)
+        if self.fake_quant_enabled[0].item() != 1:
+            return X
+        if self.is_per_channel:
+            return functions.fake_quantize_per_channel_affine(
+                X, self.scale, self.zero_point, self.ch_axis, self.quant_min, self.quant_max
+            )
+        return functions.fake_quantize_per_tensor_affine(X, self.scale, self.zero_point, self.quant_min, self.quant_max)
+
+    def extra_repr(self) -> str:
+        return (
+            f"fake_quant_enabled={self.fake_quant_enabled}, observer_enabled={self.observer_enabled}, "
+            f"quant_min={self.quant_min}, quant_max={self.quant_max}, dtype={self.dtype}, qscheme={self.qscheme}, "
+            f"ch_axis={self.ch_axis}, scale={self.scale}, zero_point={self.zero_point}"
+        )
+
+    def _load_from_state_dict(self, state_dict: dict, prefix: str, *rest: Any) -> None:
+        _resize_like(self, ("scale", "zero_point"), state_dict, prefix)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+def _dtype_of(observer: Any, kwargs: dict) -> Any:
+    """The dtype that an observer will have: given, or among the arguments that a `with_args` holds."""
+    held = observer.p.keywords if isinstance(observer, _PartialWrapper) else {}
+    return held.get("dtype", kwargs.get("dtype", uint8))
+
+
+def disable_fake_quant(mod: Module) -> None:
+    """For `model.apply`: switch a fake quantisation off. The three functions below do the other switches."""
+    if isinstance(mod, FakeQuantizeBase):
+        mod.disable_fake_quant()
+
+
+def enable_fake_quant(mod: Module) -> None:
+    if isinstance(mod, FakeQuantizeBase):
+        mod.enable_fake_quant()
+
+
+def disable_observer(mod: Module) -> None:
+    if isinstance(mod, FakeQuantizeBase):
+        mod.disable_observer()
+
+
+def enable_observer(mod: Module) -> None:
+    if isinstance(mod, FakeQuantizeBase):
+        mod.enable_observer()
+
+
+default_fake_quant = FakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver,
+    quant_min=0,
+    quant_max=255,
+    dtype=uint8,
+    qscheme=per_tensor_affine,
+    reduce_range=True,
+)
+default_weight_fake_quant = FakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver,
+    quant_min=-128,
+    quant_max=127,
+    dtype=int8,
+    qscheme=per_tensor_symmetric,
+    reduce_range=False,
+)
+default_per_channel_weight_fake_quant = FakeQuantize.with_args(
+    observer=MovingAveragePerChannelMinMaxObserver,
+    quant_min=-128,
+    quant_max=127,
+    dtype=int8,
+    qscheme=per_channel_symmetric,
+    reduce_range=False,
+    ch_axis=0,
+)

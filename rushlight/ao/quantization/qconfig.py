@@ -1,0 +1,73 @@
+"""`QConfig`: which observer, or fake quantisation, a layer gets for its activations, and which for its weight.
+
+It holds classes, or `with_args` of classes, because each layer makes its own observers. In PyTorch:
+`torch/ao/quantization/qconfig.py`. Left out: the settings for other backends than x86, and for float16.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rushlight.ao.quantization.fake_quantize import (
+    FakeQuantize,
+    default_fake_quant,
+    default_per_channel_weight_fake_quant,
+    default_weight_fake_quant,
+)
+from rushlight.ao.quantization.observer import (
+    HistogramObserver,
+    MovingAverageMinMaxObserver,
+    default_dynamic_quant_observer,
+    default_observer,
+    default_per_channel_weight_observer,
+    default_weight_observer,
+)
+from rushlight.nn.modules.module import Module
+
+
+class _Observers(NamedTuple):
+    activation: Any
+    weight: Any
+
+
+class QConfig(_Observers):
+    """The observers of a layer. Observers themselves are refused: pass their class, or `MyObserver.with_args(...)`."""
+
+    __slots__ = ()
+
+    def __new__(cls, activation: Any, weight: Any) -> QConfig:
+        if isinstance(activation, Module) or isinstance(weight, Module):
+            raise ValueError(
+                "QConfig received observer instance, please pass observer class instead. "
+                "Use MyObserver.with_args(x=1) to override arguments to constructor if needed"
+            )
+        return super().__new__(cls, activation, weight)
+
+
+default_qconfig = QConfig(default_observer, default_weight_observer)
+default_per_channel_qconfig = QConfig(default_observer, default_per_channel_weight_observer)
+default_dynamic_qconfig = QConfig(default_dynamic_quant_observer, default_weight_observer)
+per_channel_dynamic_qconfig = QConfig(default_dynamic_quant_observer, default_per_channel_weight_observer)
+default_qat_qconfig = QConfig(default_fake_quant, default_weight_fake_quant)
+
+
+def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
+    """PyTorch's choice for quantisation after training. `reduce_range` leaves the activations 7 bits."""
+    _check(backend, version)
+    return QConfig(HistogramObserver.with_args(reduce_range=True), default_per_channel_weight_observer)
+
+
+def get_default_qat_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
+    """PyTorch's choice for quantisation-aware training, in version 0."""
+    _check(backend, version)
+    activation = FakeQuantize.with_args(
+        observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, reduce_range=True
+    )
+    return QConfig(activation, default_per_channel_weight_fake_quant)
+
+
+def _check(backend: str, version: int) -> None:
+    if backend not in ("x86", "fbgemm"):
+        raise AssertionError(f"backend: {backend} not supported. backend must be x86 or fbgemm")
+    if version != 0:
+        raise AssertionError(f"Version number: {version} is not supported. Version number must be 0")
