@@ -19,8 +19,7 @@ def quantized_values(rl, program):
 def values_of_programs(torch, program):
     from torch.ao.quantization import MinMaxObserver
 
-    names = {"torch": torch, "MinMaxObserver": MinMaxObserver}
-    names["quantize_per_tensor"] = torch.ops.quantized_decomposed.quantize_per_tensor
+    names = {"torch": torch, "MinMaxObserver": MinMaxObserver, "quantize_per_tensor": quantize_per_tensor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
         exec(QUANTIZED[program], names)
