@@ -30,6 +30,7 @@ PACKAGE = Path(__file__).parents[1]
 SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
 FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
+CACHEMASK = "_affine_cachemask"  # operators without a function in Python
 
 FUNCTIONS_HEADER = '''"""The functions and methods of the operators. Generated from `native_functions.yaml`. Do not edit.
 
@@ -252,7 +253,8 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
 def return_fields(native: Native) -> tuple[str, ...]:
     """The names of several results. An operator with such names has a type of its own in `return_types`."""
     names = tuple(part.name for part in native.schema.returns)
-    return names if len(names) > 1 and all(names) and native.python_module is None else ()
+    is_public = native.python_module is None and not native.schema.name.endswith(CACHEMASK)
+    return names if len(names) > 1 and all(names) and is_public else ()
 
 
 def required_by_name(schema: FunctionSchema, method: bool) -> list[str] | None:
@@ -393,7 +395,10 @@ def functions_file(natives: dict[str, Native]) -> str:
         as_methods = [n for n in overloads if "method" in n.variants]
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
-            skipped = name.endswith("_backward") or name in ("copy", "zero")  # by gen_python_functions.py, too
+            skipped = name.endswith(("_backward", CACHEMASK)) or name in (
+                "copy",
+                "zero",
+            )  # by gen_python_functions.py, too
             if as_functions[0].python_module is None and not skipped:
                 public.append(name)
             if fields := next(filter(None, map(return_fields, as_functions)), None):

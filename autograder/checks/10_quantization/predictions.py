@@ -18,9 +18,12 @@ def quantized_values(rl, program):
 @quantized_values.oracle
 def values_of_programs(torch, program):
     from torch.ao.quantization import MinMaxObserver
+    from torch.ao.quantization.fx import _decomposed
 
-    names = {"torch": torch, "MinMaxObserver": MinMaxObserver}
-    names["quantize_per_tensor"] = torch.ops.quantized_decomposed.quantize_per_tensor
+    def quantize_per_tensor(x, scale, zero_point, *rest):
+        return _decomposed.quantize_per_tensor(x, float(scale), int(zero_point), *rest)
+
+    names = {"torch": torch, "MinMaxObserver": MinMaxObserver, "quantize_per_tensor": quantize_per_tensor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
         exec(QUANTIZED[program], names)

@@ -29,23 +29,22 @@ __all__ = [
     "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter",
     "div", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
     "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
-    "fake_quantize_per_channel_affine", "fake_quantize_per_channel_affine_cachemask", "fake_quantize_per_tensor_affine",
-    "fake_quantize_per_tensor_affine_cachemask", "fill", "fill_", "flatten", "flip", "floor", "floor_", "floor_divide",
-    "fmod", "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt", "hstack", "index", "index_add",
-    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose", "isfinite", "isinf", "isnan",
-    "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
-    "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lstm", "lstm_cell",
-    "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median",
-    "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "normal",
-    "ones", "ones_like", "outer", "permute", "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
-    "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round", "round_", "rsqrt",
-    "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid",
-    "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt",
-    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "sum", "swapaxes", "t",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
-    "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy",
-    "xlogy_", "zero_", "zeros", "zeros_like",
+    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "fill", "fill_", "flatten", "flip", "floor",
+    "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt",
+    "hstack", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose",
+    "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p",
+    "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
+    "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial",
+    "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_",
+    "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
+    "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce",
+    "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter",
+    "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
+    "std_mean", "sub", "sum", "swapaxes", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold",
+    "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze",
+    "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -4568,21 +4567,12 @@ def fake_quantize_per_tensor_affine_cachemask(
     input=None, scale=None, zero_point=None, quant_min=None, quant_max=None, **numpy_names
 ):
     if numpy_names or scale is None or zero_point is None or quant_min is None or quant_max is None:
-        return return_types.named(
-            return_types.fake_quantize_per_tensor_affine_cachemask,
-            call_by_name([fake_quantize_per_tensor_affine_cachemask_op], locals()),
-        )
+        return call_by_name([fake_quantize_per_tensor_affine_cachemask_op], locals())
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return return_types.named(
-            return_types.fake_quantize_per_tensor_affine_cachemask,
-            invoke(fake_quantize_per_tensor_affine_cachemask_op, input, scale, zero_point, quant_min, quant_max),
-        )
-    return return_types.named(
-        return_types.fake_quantize_per_tensor_affine_cachemask,
-        fake_quantize_per_tensor_affine_cachemask_op.table[key_set](input, scale, zero_point, quant_min, quant_max),
-    )
+        return invoke(fake_quantize_per_tensor_affine_cachemask_op, input, scale, zero_point, quant_min, quant_max)
+    return fake_quantize_per_tensor_affine_cachemask_op.table[key_set](input, scale, zero_point, quant_min, quant_max)
 
 
 def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
@@ -4642,22 +4632,15 @@ def fake_quantize_per_channel_affine_cachemask(
     input=None, scale=None, zero_point=None, axis=None, quant_min=None, quant_max=None, **numpy_names
 ):
     if numpy_names or axis is None or quant_min is None or quant_max is None:
-        return return_types.named(
-            return_types.fake_quantize_per_channel_affine_cachemask,
-            call_by_name([fake_quantize_per_channel_affine_cachemask_op], locals()),
-        )
+        return call_by_name([fake_quantize_per_channel_affine_cachemask_op], locals())
     try:
         key_set = (input._key_set | scale._key_set | zero_point._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return return_types.named(
-            return_types.fake_quantize_per_channel_affine_cachemask,
-            invoke(fake_quantize_per_channel_affine_cachemask_op, input, scale, zero_point, axis, quant_min, quant_max),
+        return invoke(
+            fake_quantize_per_channel_affine_cachemask_op, input, scale, zero_point, axis, quant_min, quant_max
         )
-    return return_types.named(
-        return_types.fake_quantize_per_channel_affine_cachemask,
-        fake_quantize_per_channel_affine_cachemask_op.table[key_set](
-            input, scale, zero_point, axis, quant_min, quant_max
-        ),
+    return fake_quantize_per_channel_affine_cachemask_op.table[key_set](
+        input, scale, zero_point, axis, quant_min, quant_max
     )
 
 
@@ -8323,9 +8306,7 @@ return_types.define("sort_out", ("values", "indices"))
 return_types.define("topk", ("values", "indices"))
 return_types.define("topk_out", ("values", "indices"))
 return_types.define("_scaled_dot_product_flash_attention_for_cpu", ("output", "logsumexp"))
-return_types.define("fake_quantize_per_tensor_affine_cachemask", ("output", "mask"))
 return_types.define("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", ("output", "mask"))
-return_types.define("fake_quantize_per_channel_affine_cachemask", ("output", "mask"))
 
 # ---- Operators
 

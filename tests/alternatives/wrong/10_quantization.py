@@ -258,3 +258,30 @@ def fake_quantize__leaves_nan(self, scale, zero_point, quant_min, quant_max):
     q = F.round(self * rl.aten.native.quantized.inverse_of(scale)) + zero_point
     mask = (q >= quant_min) & (q <= quant_max)
     return (F.clamp(q, quant_min, quant_max) - zero_point) * scale, mask
+
+
+# Predictions
+
+
+def quantized_values__adds_the_zero_point_before_rounding(program):
+    return {
+        "example": [8, 10, 12, 12],
+        "halves": [2, 2, 4, 0],
+        "older": [2, 2, 4, 0],
+        "range": [-8, -8, 7, 7, 7],
+        "observed": [0, 0, 2, 15],
+        "symmetric": [0, 7, -8, 2],
+        "gradient": [1, 1, 0, 1, 0],
+    }[program]
+
+
+def quantized_values__rounds_half_up(program):
+    return {
+        "example": [8, 10, 12, 12],
+        "halves": [2, 3, 4, 1],
+        "older": [2, 3, 4, 1],
+        "range": [-8, -8, 7, 7, 7],
+        "observed": [0, 0, 2, 15],
+        "symmetric": [0, 7, -7, 3],
+        "gradient": [1, 1, 0, 1, 0],
+    }[program]
