@@ -83,7 +83,10 @@ _LAZY = {  # only some programs compile, draw or need real torch, and some of th
     "cpp": "utils.cpp_extension",
     "draw": "course.draw",
     "grammar": "course.grammar",
-    **{name: name for name in ("fx", "aot", "dynamo", "inductor", "distributed", "on_torch", "course", "torchgen")},
+    **{
+        name: name
+        for name in ("fx", "aot", "dynamo", "export", "inductor", "distributed", "on_torch", "course", "torchgen")
+    },
     **{name: f"on_torch.{name}" for name in ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")},
 }
 
