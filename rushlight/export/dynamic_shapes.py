@@ -97,6 +97,12 @@ def intersection(first: ValueRange, second: ValueRange) -> ValueRange:
     return narrow(narrow(first, ">=", lower), "<=", upper) if upper is not None else narrow(first, ">=", lower)
 
 
+def contains(range: ValueRange, number: int) -> bool:
+    """Whether a range has this size."""
+    lower, upper = narrow(range, "==", number)
+    return lower <= upper
+
+
 def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[str, int | ValueRange]:
     """The sizes for which an exported program is valid, from its guards: for each symbol its size, if there is only one, or else
     its range.
@@ -106,22 +112,22 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
     comparison is "==", perhaps another symbol. Guards that say the same in another order have the same result.
 
     1. The range of a symbol begins at 2, because an export treats 0 and 1 as special sizes. With a named `Dim` it is the part of
-       `min` to `max` that begins at 2.
-    2. Symbols that a guard says are equal are one size: all of them have the intersection of their ranges.
-    3. A comparison with a number narrows the range, except "!=".
-    4. If one size is left, the symbol is *specialised* to it.
+       `min` to `max` from 2 on, which has more than one size.
+    2. Symbols that a guard says are equal, directly or through others, are one size. All of them have the intersection of their
+       ranges.
+    3. A comparison with a number narrows the range, except "!=": `narrow(range, comparison, number)` is the new range.
+    4. If one size is left, the symbols are *specialised* to it.
 
-    The program is not what the user asked for if a symbol is specialised although it has a named `Dim` or `Dim.DYNAMIC`; if a
-    named `Dim` has another range than in step 1; if a number that is in this range is excluded by "!="; or if two named `Dim`s
-    with different names are equal. For `Dim.AUTO` every result is right. For it and `Dim.DYNAMIC` a "!=" is checked only when the
-    program runs.
+    The program is refused in three cases: a symbol with `Dim.DYNAMIC` is specialised. Or the range of a named `Dim` is not that of
+    step 1 any more, or "!=" excludes a size in it. Or two symbols with a named `Dim` are equal. (They have different names.) For
+    `Dim.AUTO` every range is right. What "!=" excludes from a range without a named `Dim` is tested when the program runs.
 
     Returns:
-        a dict with all symbols. The range of a symbol that is equal to one with a named `Dim` is `ValueRange(min, max)`, even if
-        `min` is 0 or 1, and so is that of this one.
+        a dict with all symbols, in the same order. If the symbol, or one that is equal to it, has a named `Dim`, its range is
+        `ValueRange(min, max)`.
 
     Raises:
-        ConstraintViolationError: the program is not what the user asked for.
+        ConstraintViolationError: the program is refused.
 
     >>> symbols = {"s0": Symbol(8, Dim.AUTO), "s1": Symbol(8, Dim("batch", max=64))}
     >>> constraints(symbols, [Guard("s0", ">", 4)])
@@ -136,27 +142,26 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
             groups |= dict.fromkeys(joined, joined)
     found = {}
     for name, group in groups.items():
-        dims = [symbols[each].dim for each in symbols if each in group]
+        dims = [symbols[each].dim for each in group]
         named = [dim for dim in dims if isinstance(dim, Dim)]
+        if len(named) > 1:
+            raise ConstraintViolationError(f"The values of {named[0]!r} and {named[1]!r} must always be equal")
         wanted = ValueRange(2, None)
         for dim in named:
             wanted = intersection(wanted, ValueRange(dim.min, dim.max))
         allowed, excluded = wanted, []
         for guard in guards:
-            if guard.symbol in group and not isinstance(guard.other, str):
+            if guard.symbol in group and guard.comparison == "!=":
+                excluded.append(guard.other)
+            elif guard.symbol in group and not isinstance(guard.other, str):
                 allowed = narrow(allowed, guard.comparison, guard.other)
-                excluded += [guard.other] if guard.comparison == "!=" else []
-        specialized = allowed.lower == allowed.upper
-        if specialized and dims != [Dim.AUTO] * len(dims):
-            raise ConstraintViolationError(
-                f"You marked {name} as dynamic but your code specialized it to {allowed.lower}"
-            )
-        if len({dim.__name__ for dim in named}) > 1:
-            raise ConstraintViolationError(f"The values of {' and '.join(map(repr, named))} must always be equal")
-        if named and (allowed != wanted or any(intersection(wanted, ValueRange(x, x)) == (x, x) for x in excluded)):
-            raise ConstraintViolationError(f"Not all values of {named[0]!r} satisfy the guards; {name} is in {allowed}")
-        if specialized:
+        if named and (allowed != wanted or any(contains(wanted, number) for number in excluded)):
+            raise ConstraintViolationError(f"Not all values of {named[0]!r} satisfy the guards of {name}")
+        found[name] = ValueRange(named[0].min, named[0].max) if named else allowed
+        if allowed.lower == allowed.upper:
+            if Dim.DYNAMIC in dims:
+                raise ConstraintViolationError(
+                    f"You marked {name} as dynamic but your code specialized it to {allowed.lower}"
+                )
             found[name] = allowed.lower
-        else:
-            found[name] = ValueRange(named[0].min, named[0].max) if named else allowed
     return found

@@ -10,7 +10,6 @@ gradients of a training step.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -154,8 +153,9 @@ def input_specs(
 
     The name of a placeholder is an identifier in small letters. That of a user input is made of its path: the parts, joined by
     "_". For a parameter it is `p_` and its target, for a buffer `b_`, for a constant `c_`. All characters but a to z, A to Z and
-    0 to 9 become "_". Two placeholders may want the same name. Then the user inputs choose first, then the others in order, and
-    the first one to choose gets the name itself. The next one gets the same name with `_1`, then `_2`, and so on.
+    0 to 9 become "_". Two placeholders may want the same name. The user inputs choose first, then the others in order. The first
+    one to choose gets the name itself, and the next one the same name with "_" and a number. The number is one more than the
+    largest one so far, in names that begin with this name, "_" and a number, and 1 if there is none.
 
     Args:
         parameters: the names of the parameters, a list or a tuple.
@@ -168,12 +168,13 @@ def input_specs(
 
     Source: `torch/_export/utils.py`, `placeholder_naming_pass`.
     """
-    taken: Counter[str] = Counter()
+    taken: list[str] = []
 
     def named(wanted: str) -> TensorArgument:
-        name = re.sub("[^a-z0-9]", "_", wanted.lower())
-        taken[name] += 1
-        return TensorArgument(name if taken[name] == 1 else f"{name}_{taken[name] - 1}")
+        name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()
+        numbers = [int(found[1]) for found in (re.match(f"{name}_([0-9]+)", each) for each in taken) if found]
+        taken.append(name if name not in taken else f"{name}_{max(numbers, default=0) + 1}")
+        return TensorArgument(taken[-1])
 
     users = [InputSpec(InputKind.USER_INPUT, named("_".join(map(str, path))), None) for path in user_inputs]
     specs = [InputSpec(InputKind.PARAMETER, named(f"p_{target}"), target) for target in parameters]

@@ -91,14 +91,14 @@ def serialize_argument(arg: Any, base: str = "Tensor") -> dict[str, Any]:
     | a list or tuple of bools, of ints, of floats, of strs | `"as_bools"`, `"as_ints"`, `"as_floats"`, `"as_strings"`: a list |
     | ... of nodes with tensors | `"as_tensors": [{"name": "x"}, ...]` |
     | ... of sizes, at least one of them a node, and the others ints | `"as_sym_ints": [{"as_name": "s"}, {"as_int": 3}, ...]` |
-    | ... of nodes with tensors, and None | `"as_optional_tensors": [{"as_tensor": {"name": "x"}}, {"as_none": True}, ...]` |
+    | ... of None, at least once, and nodes with tensors | `"as_optional_tensors"`: a list, with `{"as_none": True}` |
     | an empty list or tuple | a list of the kind `EMPTY_LISTS[base]`. `base` is the type of an item in the operator's schema |
 
-    A value of another class, such as a dtype, is handled by `serialize_object(arg)`. A bool is no int, and a class that is
-    derived from one of these is another class. Two lists of different kinds of items are no list.
+    For a value of any other class, such as a dtype, return `serialize_object(arg)`. A bool is no int. `CONSTANTS` is a dict of
+    the classes bool, str and int, and their keys. A node with a size and a node with a tensor are never in one list.
 
     Raises:
-        SerializeError: for a list with other items than these, such as an int and a float.
+        SerializeError: for a list with other items than these, such as an int and a float, or an int and a bool.
 
     >>> serialize_argument([1, 2]), serialize_argument(float("inf"))
     ({'as_ints': [1, 2]}, {'as_float': 'Infinity'})
@@ -106,7 +106,20 @@ def serialize_argument(arg: Any, base: str = "Tensor") -> dict[str, Any]:
     Source: `torch/_export/serde/serialize.py`, `GraphModuleSerializer.serialize_input`.
     """
     if isinstance(arg, (list, tuple)):
-        return serialize_list(arg, base)
+        if not arg:
+            return {EMPTY_LISTS[base]: []}
+        for kind, name in CONSTANTS.items():
+            if all(type(item) is kind for item in arg):
+                return {f"{name}s": list(arg)}
+        if all(type(item) is float for item in arg):
+            return {"as_floats": [encode_float(item) for item in arg]}
+        if all(type(item) is int or is_sym_int(item) for item in arg):
+            return {"as_sym_ints": [{"as_int": item} if type(item) is int else {"as_name": item.name} for item in arg]}
+        if all(isinstance(item, Node) for item in arg):
+            return {"as_tensors": [{"name": item.name} for item in arg]}
+        if all(item is None or isinstance(item, Node) for item in arg):
+            return {"as_optional_tensors": [serialize_argument(item) for item in arg]}
+        raise SerializeError(f"Unsupported list/tuple argument type: {[type(item) for item in arg]}")
     if arg is None:
         return {"as_none": True}
     if is_sym_int(arg):
@@ -118,23 +131,6 @@ def serialize_argument(arg: Any, base: str = "Tensor") -> dict[str, Any]:
     if type(arg) is float:
         return {"as_float": encode_float(arg)}
     return serialize_object(arg)
-
-
-def serialize_list(items: Sequence[Any], base: str) -> dict[str, Any]:
-    if not items:
-        return {EMPTY_LISTS[base]: []}
-    for kind, name in CONSTANTS.items():
-        if all(type(item) is kind for item in items):
-            return {f"{name}s": list(items)}
-    if all(type(item) is float for item in items):
-        return {"as_floats": list(map(encode_float, items))}
-    if all(type(item) is int or is_sym_int(item) for item in items):
-        return {"as_sym_ints": [{"as_int": x} if type(x) is int else {"as_name": x.name} for x in items]}
-    if all(isinstance(item, Node) and not is_sym_int(item) for item in items):
-        return {"as_tensors": [{"name": item.name} for item in items]}
-    if all(item is None or isinstance(item, Node) and not is_sym_int(item) for item in items):
-        return {"as_optional_tensors": [serialize_argument(item) for item in items]}
-    raise SerializeError(f"Unsupported list/tuple argument type: {[type(item) for item in items]}")
 
 
 def serialize_object(arg: Any) -> dict[str, Any]:
