@@ -154,8 +154,8 @@ def input_specs(
     The name of a placeholder is an identifier in small letters. That of a user input is made of its path: the parts, joined by
     "_". For a parameter it is `p_` and its target, for a buffer `b_`, for a constant `c_`. All characters but a to z, A to Z and
     0 to 9 become "_". Two placeholders may want the same name. The user inputs choose first, then the others in order. The first
-    one to choose gets the name itself, and the next one the same name with "_" and a number. The number is one more than the
-    largest one so far, in names that begin with this name, "_" and a number, and 1 if there is none.
+    one to choose gets the name itself, and the next one the same name with "_" and a number, which is one more than the largest
+    number so far, or 1. Here the number of a name is its last one after a "_", if this name comes right before the "_".
 
     Args:
         parameters: the names of the parameters, a list or a tuple.
@@ -172,7 +172,8 @@ def input_specs(
 
     def named(wanted: str) -> TensorArgument:
         name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()
-        numbers = [int(found[1]) for found in (re.match(f"{name}_([0-9]+)", each) for each in taken) if found]
+        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
+        numbers = [int(each[2]) for each in found if each and each[1] == name]
         taken.append(name if name not in taken else f"{name}_{max(numbers, default=0) + 1}")
         return TensorArgument(taken[-1])
 
