@@ -168,7 +168,7 @@ def input_specs(
 
     Source: `torch/_export/utils.py`, `placeholder_naming_pass`.
     """
-    taken: list[str] = []
+    taken = []
 
     def named(wanted: str) -> TensorArgument:
         name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()

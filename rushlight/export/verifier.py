@@ -59,13 +59,13 @@ def verify_graph(graph: Mapping[str, Any], is_known: Callable[[str], Any]) -> No
     Source: `torch/_export/verifier.py`, `Verifier.check`; `torch/fx/graph.py`, `Graph.lint`.
     """
 
-    def kind_of(argument: Mapping[str, Any]) -> None:
+    def kind_of(argument: Mapping[str, Any]):
         if len(argument) != 1 or next(iter(argument)) not in KINDS:
             raise SpecViolationError(f"there is no argument like {argument!r}")
 
-    given: set[str] = set()
+    given = set()
 
-    def give(argument: Mapping[str, Any]) -> None:
+    def give(argument: Mapping[str, Any]):
         kind_of(argument)
         for name in names_in(argument):
             if not IDENTIFIER.fullmatch(name):
@@ -74,7 +74,7 @@ def verify_graph(graph: Mapping[str, Any], is_known: Callable[[str], Any]) -> No
                 raise SpecViolationError(f"{name!r} has two values")
             given.add(name)
 
-    def use(argument: Mapping[str, Any]) -> None:
+    def use(argument: Mapping[str, Any]):
         kind_of(argument)
         for name in names_in(argument):
             if name not in given:

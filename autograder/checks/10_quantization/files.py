@@ -74,6 +74,7 @@ ARGUMENTS = [{"argument": argument, "base": base} for argument, base in (
         [None, Y], {"tuple": [1, 2]}, {"tuple": [X, None]}, {"tuple": [S, 2]}, {"tuple": [0.5]}, {"tuple": [True]},
         {"tuple": [X, Y]},
         [1, True], [True, 1], [1, 0.5], [0.5, 1], [S, True], [S, 0.5], [X, 1], [1, X], [None, 1], ["a", 1], [True, None],
+        [X, 0], [X, False],
         [X, 0.5], ["a", None],
         {"tuple": ["a"]},
     )),
@@ -87,9 +88,14 @@ def arguments_in_a_file(xp, argument, base):
     of = xp.export.serialize
     given = described(xp, argument, nodes_of(xp))
     try:
-        return of.serialize_argument(given, base)
+        return with_container(of.serialize_argument(given, base))
     except of.SerializeError:
         return "refused"
+
+
+def with_container(found):
+    """What is in a file, and the class of its value."""
+    return [found, *(type(value).__name__ for value in found.values())]
 
 
 @arguments_in_a_file.oracle
@@ -106,7 +112,7 @@ def _(torch, argument, base):
         found = serializer.serialize_input(described(torch, argument, nodes_of(torch)), wanted)
     except SerializeError:
         return "refused"
-    return json.loads(json.dumps(_dataclass_to_dict(found), cls=EnumEncoder))
+    return with_container(json.loads(json.dumps(_dataclass_to_dict(found), cls=EnumEncoder)))
 
 
 ENTRIES = [{"data": data} for data in (
@@ -213,7 +219,7 @@ GRAPHS = [
     graph([x], [ROWS, node("view.default", [x, {"as_sym_ints": [{"as_int": 2}, {"as_name": "n"}, {"as_int": 2}]}], a)], [a, n]),
     graph([x, y], [node("cat.default", [{"as_tensors": [{"name": "x"}, {"name": "y"}]}, {"as_int": 1}], a)], [a]),
     graph([x], [node("sum.dim_IntList", [x, {"as_ints": [0]}, ("keepdim", {"as_bool": True})], a)], [a]),
-    graph([x], [node("split.Tensor", [x, {"as_int": 4}, {"as_int": 1}], {"as_tensors": [{"name": "a"}]})], [a]),
+    graph([x], [node("split.Tensor", [x, {"as_int": 4}, {"as_int": 1}], {"as_tensors": [{"name": "a"}]})], [x, a]),
 ]  # fmt: skip
 
 
@@ -364,6 +370,7 @@ FILES = [
     with_node(node("view.default", [x, {"as_sym_ints": [{"as_int": 1}, {"as_name": "n"}]}], a)),
     with_node(node("sym_size.int", [x, {"as_int": 0}], n), node("view.default", [x, {"as_sym_ints": [{"as_name": "n"}]}], a)),
     with_node(node("split.Tensor", [x, n], PARTS)), graph([x, n], [node("split.Tensor", [x, n], PARTS)], [a]),
+    graph([x], [], [x, y]), with_node(node("split.Tensor", [x], a, b), node("add.Tensor", [a, b], c)),
     with_node(node("add.Tensor", [x, ("other", a)], a)), with_node(node("add.Tensor", [x, ("other", y)], a)),
 ]  # fmt: skip
 PLACES = ["inputs", "outputs"]

@@ -75,7 +75,7 @@ ROLES = [roles(*each) for each in (
      [["x", None], ["items", [None, {"A b": None}]]]),
     (["lin.weight", "Lin.weight"], [], [], [["p_lin_weight", None]]),
     (["w", "W"], [], ["k", "K"], [["p_w", None], ["x", None]]),
-    (["w"], [], [], [["p_w", None], ["p_w_1", None]]),
+    (["w", "W"], [], [], [["p_w", None], ["p_w_1", None]]), (["w"], [], [], [["p_w", None], ["items", [None, {"A b": None}]]]),
     (["w"], [], [], [["p_w_1", None], ["p_w", None]]),
     (["w", "w_1", "W"], [], [], [["x", None]]),
     (["lin_weight", "lin.weight", "a_b", "a.b"], [["x", True], ["Mean", False], ["mean", True]], [], [["b_mean", None]]),

@@ -59,17 +59,18 @@ GUARDS = [{"dims": dims, "guards": guards} for dims, guards in (
     ([[2, 64], "auto"], [[1, "==", "s0"], [1, "!=", 9]]), ([[2, 64], "auto"], [[1, "!=", 9]]),
     (["dynamic", "auto"], [[1, "==", 8], [0, ">", 4]]), (["auto", "dynamic"], [[0, "==", 8], [1, "<", 9]]),
 )]  # fmt: skip
+GUARDS.append({"dims": ["auto"], "guards": [[0, "==", 1000]], "size": 1000})
 
 
 @program("export.dynamic_shapes.constraints", cases=_guards, edges=GUARDS, draws=12)
-def ranges_of_guards(xp, dims, guards):
+def ranges_of_guards(xp, dims, guards, size=SIZE):
     of = xp.export.dynamic_shapes
     hints = {"auto": of.Dim.AUTO, "dynamic": of.Dim.DYNAMIC}
 
     def dim(i, kind):
         return hints[kind] if isinstance(kind, str) else of.Dim(f"d{i}", min=kind[0], max=kind[1])
 
-    symbols = {f"s{i}": of.Symbol(SIZE, dim(i, kind)) for i, kind in enumerate(dims)}
+    symbols = {f"s{i}": of.Symbol(size, dim(i, kind)) for i, kind in enumerate(dims)}
     made = [of.Guard(f"s{i}", comparison, other) for i, comparison, other in guards]
 
     def found(guards):
@@ -83,7 +84,7 @@ def ranges_of_guards(xp, dims, guards):
 
 
 @ranges_of_guards.oracle
-def _(torch, dims, guards):
+def _(torch, dims, guards, size=SIZE):
     names = [f"s{i}" for i in range(len(dims))]
     conditions = [f"s{i} {comparison} {other}" for i, comparison, other in guards]
     text = [f"def forward(self, {', '.join(name.replace('s', 'x') for name in names)}):"]
@@ -93,7 +94,7 @@ def _(torch, dims, guards):
     exec("\n".join([*text, "    return x0 * 2"]), made)
     module = type("Exported", (torch.nn.Module,), {"forward": made["forward"]})()
     found = sizes_of(
-        torch, module, [torch.ones(SIZE, 3)] * len(dims), [_dim(torch, i, kind) for i, kind in enumerate(dims)]
+        torch, module, [torch.ones(size, 3)] * len(dims), [_dim(torch, i, kind) for i, kind in enumerate(dims)]
     )
     if found != "refused":
         found = [[name, each] for name, each in zip(names, found)]
