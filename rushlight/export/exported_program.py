@@ -99,7 +99,7 @@ class ExportedProgram:
         return GraphModule({}, self.graph)
 
     def module(self) -> Module:
-        """The program as a module. It has its own copies of the tensors."""
+        """The program as a module, which shares its tensors with the program."""
         return UnliftedModule(self)
 
     def __str__(self) -> str:
@@ -125,13 +125,13 @@ class UnliftedModule(Module):
             if step not in owner._modules:
                 owner.add_module(step, Module())
             owner = owner._modules[step]
-        copy = tensor.detach().clone()
         if spec.kind is InputKind.PARAMETER:
-            owner.register_parameter(name, Parameter(copy, tensor.requires_grad))
+            is_parameter = isinstance(tensor, Parameter)
+            owner.register_parameter(name, tensor if is_parameter else Parameter(tensor.detach(), tensor.requires_grad))
         elif spec.kind is InputKind.BUFFER:
-            owner.register_buffer(name, copy, persistent=spec.persistent)
+            owner.register_buffer(name, tensor, persistent=spec.persistent)
         else:
-            object.__setattr__(owner, name, copy)
+            object.__setattr__(owner, name, tensor)
 
     def tensors(self) -> dict[str, Tensor]:
         """The tensors of the program by target."""

@@ -208,7 +208,7 @@ def output_specs(
 
     >>> graph = rl.fx.Graph()
     >>> count = graph.placeholder("b_count")
-    >>> new = graph.call_function(rl.ops.aten.add.Tensor, (count, 1))
+    >>> new = graph.create_node("call_function", rl.ops.aten.add.Tensor, (count, 1), name="add")
     >>> [str(spec) for spec in output_specs(input_specs([], {"count": True}, [], []), {"b_count": new}, [new, 3])]
     ["add: BUFFER_MUTATION target='count'", 'add: USER_OUTPUT', ': USER_OUTPUT']
 

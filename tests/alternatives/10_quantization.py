@@ -195,7 +195,7 @@ def constraints__roots(symbols, guards):
 
 def constraints__sets_of_sizes(symbols, guards):
     """A range is the set of its sizes up to a large one, which stands for no limit."""
-    most = 1000
+    most = 2000
     compare = {
         "<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__, "!=": lambda n, m: True,
     }  # fmt: skip
