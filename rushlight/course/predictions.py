@@ -226,6 +226,49 @@ x = torch.tensor([-2.25, -2.0, 1.75, 1.5, 2.0], requires_grad=True)
 torch.fake_quantize_per_tensor_affine(x, 0.5, 0, -4, 3).sum().backward()
 y = x.grad""",
 }
+EXPORTED = {
+    "example": """\
+def forward(x):
+    return x * 2 if x.shape[0] > 4 else x
+args, dims = (xp.ones(8, 3),), [Dim.AUTO]""",
+    "loop": """\
+def forward(x):
+    for _ in range(x.shape[0]):
+        x = x + 1
+    return x
+args, dims = (xp.ones(8, 3),), [Dim.AUTO]""",
+    "weight": """\
+weight = xp.ones(8, 3)
+def forward(x):
+    return x * weight
+args, dims = (xp.ones(8, 3),), [Dim.AUTO]""",
+    "batch": """\
+def forward(x, y):
+    return x.reshape(x.shape[0] * 3), y.sum(0)
+args, dims = (xp.ones(8, 3), xp.ones(1, 3)), [Dim.AUTO, Dim.AUTO]""",
+    "limits": """\
+def forward(x):
+    if x.shape[0] * 2 > 6 and x.shape[0] != 40:
+        return x.relu()
+    return x
+args, dims = (xp.ones(8, 3),), [Dim.DYNAMIC]""",
+    "wish": """\
+def forward(x):
+    return x.relu() if x.shape[0] < 32 else x
+args, dims = (xp.ones(8, 3),), [Dim("batch", max=64)]""",
+    "data": """\
+def forward(x):
+    return x.relu() if x.mean() > 0 else x
+args, dims = (xp.ones(8, 3),), [Dim.AUTO]""",
+    "pair": """\
+def forward(x, y):
+    return x + y if y.shape[0] <= 16 else x - y
+args, dims = (xp.ones(8, 3), xp.ones(8, 3)), [Dim("batch", max=64), Dim.AUTO]""",
+    "twins": """\
+def forward(x, y):
+    return x + y if y.shape[0] <= 16 else x - y
+args, dims = (xp.ones(8, 3), xp.ones(8, 3)), [Dim.DYNAMIC, Dim.AUTO]""",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -476,4 +519,38 @@ def quantized_values(program: str) -> list[int]:
         "observed": [0, 0, 2, 15],
         "symmetric": [0, 7, -8, 2],
         "gradient": [1, 1, 0, 1, 0],
+    }[program]
+
+
+def exported_sizes(program: str) -> list[str]:
+    """The sizes that an exported program takes in dimension 0 of each argument.
+
+    A module with this `forward` is exported with `args`. Dimension 0 of each argument is dynamic, as `dims` says.
+
+    >>> print(EXPORTED["example"])
+    def forward(x):
+        return x * 2 if x.shape[0] > 4 else x
+    args, dims = (xp.ones(8, 3),), [Dim.AUTO]
+    >>> exported_sizes("example")
+    ['5..']
+
+    Args:
+        program: a key of `EXPORTED`.
+
+    Returns:
+        a list with a string for each argument: "8" if only this size is left, "5.." for 5 and all larger sizes, "2..9" for a
+        range with both ends. If the export raises an error, the list is `["refused"]`.
+
+    Source: `torch/export/dynamic_shapes.py`, `torch/fx/experimental/symbolic_shapes.py`.
+    """
+    return {
+        "example": ["5.."],
+        "loop": ["8"],
+        "weight": ["8"],
+        "batch": ["2..", "1"],
+        "limits": ["4.."],
+        "wish": ["refused"],
+        "data": ["refused"],
+        "pair": ["refused"],
+        "twins": ["2..16", "2..16"],
     }[program]

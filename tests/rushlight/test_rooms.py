@@ -22,7 +22,7 @@ ROOMS = [
     "fx",
     "aot ao",
     "inductor",
-    "dynamo",
+    "dynamo export",
     "on_torch distributed torchgen",
     "course",
 ]

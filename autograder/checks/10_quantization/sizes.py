@@ -1,0 +1,150 @@
+"""Lab 10, exported programs: which sizes they take."""
+
+from __future__ import annotations
+
+from rushlight.course.predictions import EXPORTED
+
+from ...check import program
+from ..cases import drawing, predicted
+from .signatures import exported
+
+# Ranges from guards --------------------------------------------------------------------------------------------------
+#
+# A size is "auto", "dynamic", or [min, max] for a named `Dim`. All sizes are 8 in the example, so each guard holds there.
+
+SIZE = 8
+HOLDS = {
+    "<": lambda number: number > SIZE, "<=": lambda number: number >= SIZE, ">": lambda number: number < SIZE,
+    ">=": lambda number: number <= SIZE, "==": lambda number: number == SIZE, "!=": lambda number: number != SIZE,
+}  # fmt: skip
+
+
+@drawing
+def _guards(draw, st):
+    least, most = st.sampled_from([0, 1, 2, 3, 5]), st.sampled_from([None, 9, 16, 64])
+    dim = st.one_of(st.sampled_from(["auto", "dynamic"]), st.tuples(least, most).map(list))
+    dims = draw(st.lists(dim, min_size=1, max_size=3))
+    guards = []
+    for _ in range(draw(st.integers(0, 4))):
+        i = draw(st.integers(0, len(dims) - 1))
+        if len(dims) > 1 and draw(st.integers(0, 3)) == 0:
+            guards.append([i, "==", f"s{draw(st.sampled_from([j for j in range(len(dims)) if j != i]))}"])
+            continue
+        number = draw(st.sampled_from([1, 2, 3, 4, 7, 8, 9, 10, 16, 64, 70]))
+        comparison = draw(st.sampled_from([name for name, holds in HOLDS.items() if holds(number) and name != "=="]))
+        guards.append([i, "==" if number == SIZE and draw(st.integers(0, 2)) == 0 else comparison, number])
+    if any(isinstance(other, str) for *_, other in guards):  # which of the two symbols stays says whether 0 and 1 do
+        dims = [each if isinstance(each, str) else [max(each[0], 2), each[1]] for each in dims]
+    return {"dims": dims, "guards": guards}
+
+
+GUARDS = [{"dims": dims, "guards": guards} for dims, guards in (
+    (["auto"], []), (["dynamic"], []), ([[0, 64]], []), ([[5, None]], []), ([[1, 16]], [[0, "!=", 1]]),
+    (["auto"], [[0, ">", 4]]), (["auto"], [[0, "<=", 9], [0, ">=", 3]]), (["auto"], [[0, "==", 8]]),
+    (["auto"], [[0, ">=", 8], [0, "<", 9]]), (["dynamic"], [[0, ">", 7], [0, "<=", 8]]), (["dynamic"], [[0, "==", 8]]),
+    (["dynamic"], [[0, "<", 64]]), (["auto"], [[0, "!=", 9], [0, "<", 10]]), (["auto"], [[0, "!=", 2]]),
+    (["dynamic"], [[0, "!=", 7]]), (["auto"], [[0, ">", 1], [0, "!=", 1]]),
+    ([[2, 64]], [[0, ">", 4]]), ([[5, 64]], [[0, ">", 4]]), ([[2, 64]], [[0, "<", 64]]), ([[2, 64]], [[0, "<=", 64]]),
+    ([[0, 64]], [[0, ">", 1]]), ([[0, 64]], [[0, ">=", 3]]), ([[2, 64]], [[0, "!=", 64]]), ([[2, 64]], [[0, "!=", 65]]),
+    ([[3, 64]], [[0, "!=", 2]]), ([[3, 64]], [[0, "!=", 3]]), ([[3, None]], [[0, "!=", 100]]), ([[3, None]], [[0, "<", 100]]),
+    ([[2, 64]], [[0, "==", 8]]), ([[0, None]], [[0, ">=", 2]]),
+    (["auto", "auto"], [[0, "==", "s1"]]), (["auto", "auto"], [[0, "==", "s1"], [0, "<", 10], [1, ">", 3]]),
+    (["auto", "dynamic"], [[0, "==", "s1"], [0, "==", 8]]), (["dynamic", "auto"], [[1, "==", 8]]),
+    ([[2, 64], "auto"], [[0, "==", "s1"]]), (["dynamic", [2, 16]], [[0, "==", "s1"]]),
+    ([[2, 64], "auto"], [[1, "==", "s0"], [1, ">", 4]]), ([[2, 64], "auto"], [[1, ">", 4]]),
+    ([[2, 64], [2, 64]], [[0, "==", "s1"]]), ([[2, 64], [5, 32]], [[0, ">", 1], [1, ">", 4]]),
+    (["auto", "auto", [2, 64]], [[0, "==", "s1"], [1, "==", "s2"]]), 
+    (["auto", "auto", "auto"], [[2, "==", "s1"], [0, "==", "s1"], [2, ">", 5]]),
+    (["auto", "auto", "auto"], [[0, "==", "s1"], [2, "<", 16]]), ([[2, 64], "auto", [2, 64]], [[0, "==", "s1"], [2, "==", "s1"]]),
+    ([[2, 64], "auto"], [[1, "==", "s0"], [1, "!=", 9]]), ([[2, 64], "auto"], [[1, "!=", 9]]),
+    (["dynamic", "auto"], [[1, "==", 8], [0, ">", 4]]), (["auto", "dynamic"], [[0, "==", 8], [1, "<", 9]]),
+)]  # fmt: skip
+GUARDS.append({"dims": ["auto"], "guards": [[0, "==", 1000]], "size": 1000})
+
+
+@program("export.dynamic_shapes.constraints", cases=_guards, edges=GUARDS, draws=12)
+def ranges_of_guards(xp, dims, guards, size=SIZE):
+    of = xp.export.dynamic_shapes
+    hints = {"auto": of.Dim.AUTO, "dynamic": of.Dim.DYNAMIC}
+
+    def dim(i, kind):
+        return hints[kind] if isinstance(kind, str) else of.Dim(f"d{i}", min=kind[0], max=kind[1])
+
+    symbols = {f"s{i}": of.Symbol(size, dim(i, kind)) for i, kind in enumerate(dims)}
+    made = [of.Guard(f"s{i}", comparison, other) for i, comparison, other in guards]
+
+    def found(guards):
+        try:
+            result = of.constraints(symbols, guards)
+        except of.ConstraintViolationError:
+            return "refused"
+        return [[name, each if isinstance(each, int) else [each.lower, each.upper]] for name, each in result.items()]
+
+    return {"in order": found(made), "in another order": found(tuple(reversed(made)))}
+
+
+@ranges_of_guards.oracle
+def _(torch, dims, guards, size=SIZE):
+    names = [f"s{i}" for i in range(len(dims))]
+    conditions = [f"s{i} {comparison} {other}" for i, comparison, other in guards]
+    text = [f"def forward(self, {', '.join(name.replace('s', 'x') for name in names)}):"]
+    text += [f"    {name} = {name.replace('s', 'x')}.shape[0]" for name in names]
+    text += [f"    assert {condition}" for condition in conditions]
+    made = {}
+    exec("\n".join([*text, "    return x0 * 2"]), made)
+    module = type("Exported", (torch.nn.Module,), {"forward": made["forward"]})()
+    found = sizes_of(
+        torch, module, [torch.ones(size, 3)] * len(dims), [_dim(torch, i, kind) for i, kind in enumerate(dims)]
+    )
+    if found != "refused":
+        found = [[name, each] for name, each in zip(names, found)]
+    return dict.fromkeys(["in order", "in another order"], found)
+
+
+def _dim(torch, i, kind):
+    hints = {"auto": torch.export.Dim.AUTO, "dynamic": torch.export.Dim.DYNAMIC}
+    return hints[kind] if isinstance(kind, str) else torch.export.Dim(f"d{i}", min=kind[0], max=kind[1])
+
+
+def sizes_of(torch, module, args, dims):
+    """For each argument its size in dimension 0, or the range, or "refused"."""
+    from torch._dynamo.exc import UserError
+    from torch.fx.experimental.symbolic_shapes import ConstraintViolationError, GuardOnDataDependentSymNode
+
+    args = tuple(x.clone() for x in args)
+    try:
+        found = exported(torch, module, args, tuple({0: dim} for dim in dims))
+    except (UserError, ConstraintViolationError, GuardOnDataDependentSymNode, ValueError):
+        return "refused"
+    ranges, shown = {str(name): each for name, each in found.range_constraints.items()}, []
+    for node in found.graph.nodes:
+        if node.name in found.graph_signature.user_inputs:
+            size = node.meta["val"].shape[0]
+            each = ranges.get(str(size))
+            end = None if each is None or "oo" in str(each.upper) else int(each.upper)
+            shown.append(int(size) if each is None else [int(each.lower), end])
+    return shown
+
+
+# Predictions ---------------------------------------------------------------------------------------------------------
+
+
+@program("course.predictions.exported_sizes", **predicted(EXPORTED))
+def sizes_of_a_program(rl, program):
+    return list(rl.course.predictions.exported_sizes(program))
+
+
+@sizes_of_a_program.oracle
+def _(torch, program):
+    made = {"xp": torch, "Dim": torch.export.Dim}
+    exec(EXPORTED[program], made)
+    forward = made["forward"]
+    arguments = ", ".join(forward.__code__.co_varnames[: forward.__code__.co_argcount])
+    exec(f"def method(self, {arguments}):\n    return forward({arguments})", made)
+    module = type("Exported", (torch.nn.Module,), {"forward": made["method"]})()
+    found = sizes_of(torch, module, made["args"], made["dims"])
+    if found == "refused":
+        return ["refused"]
+    return [
+        str(each) if isinstance(each, int) else f"{each[0]}..{'' if each[1] is None else each[1]}" for each in found
+    ]

@@ -1,0 +1,207 @@
+"""`ExportedProgram`: a graph, its signature, the tensors that it needs, and the sizes for which it is valid.
+
+In PyTorch: `torch/export/exported_program.py`, `torch/export/_unlift.py`. Left out: the joint graph of a training step, calling
+the program itself, modules that keep their hierarchy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+from rushlight.aot.runtime import flatten, unflatten
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.export.dynamic_shapes import Guard, ValueRange
+from rushlight.export.graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+)
+from rushlight.export.symbolic_shapes import COMPARISONS
+from rushlight.fx import Graph, GraphModule, Interpreter
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
+
+
+def run_lifted(
+    signature: ExportGraphSignature,
+    run: Callable[..., Sequence[Any]],
+    state: Mapping[str, Any],
+    user_inputs: Sequence[Any],
+) -> list[Any]:
+    """Run an exported graph like the module that it was made of: with the tensors that the module owns, and with its writes.
+
+    `run(*inputs)` runs the graph: it takes one value for each of `signature.input_specs`, in order, and returns one value for
+    each of `signature.output_specs`. An input of the kind `InputKind.USER_INPUT` is the next one of `user_inputs`. All others
+    are in `state` under their target. Afterwards the new values are copied (`copy_`) to the tensors that the program writes to:
+    for an `OutputKind.USER_INPUT_MUTATION` this is the user input whose placeholder has the target as its name (`spec.arg.name`).
+    For the other mutations it is the tensor of `state` under the target.
+
+    Args:
+        signature: has two lists, `input_specs` and `output_specs`.
+        run: a function. It is called once.
+        state: a dict of tensors by target.
+        user_inputs: a list or a tuple.
+
+    Returns:
+        a list with the value of each `OutputKind.USER_OUTPUT`.
+
+    >>> from rushlight.export.graph_signature import *
+    >>> inputs = input_specs([], {"count": True}, [], [("x",)])
+    >>> arg = TensorArgument("add")
+    >>> outputs = [OutputSpec(OutputKind.BUFFER_MUTATION, arg, "count"), OutputSpec(OutputKind.USER_OUTPUT, arg, None)]
+    >>> state = {"count": rl.zeros(())}
+    >>> results = run_lifted(ExportGraphSignature(inputs, outputs), lambda count, x: (count + x, x * 2), state, [rl.ones(())])
+    >>> results[0].item(), state["count"].item()
+    (2.0, 1.0)
+
+    Source: `torch/export/_unlift.py`, `_unlift`.
+    """
+    rest, inputs, by_name = iter(user_inputs), [], {}
+    for spec in signature.input_specs:
+        value = next(rest) if spec.kind is InputKind.USER_INPUT else state[spec.target]
+        inputs.append(value)
+        by_name[spec.arg.name] = value
+    results = []
+    for spec, value in zip(signature.output_specs, run(*inputs)):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            results.append(value)
+        elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+            by_name[spec.target].copy_(value)
+        else:
+            state[spec.target].copy_(value)
+    return results
+
+
+@dataclass
+class ExportedProgram:
+    """Source: `torch/export/exported_program.py`, `ExportedProgram`. `constants` has the constants and the buffers that are not
+    persistent. `guards` are those that no range says. The module `trace` adds the method `run_decompositions`."""
+
+    graph: Graph
+    graph_signature: ExportGraphSignature
+    state_dict: dict[str, Tensor]
+    constants: dict[str, Tensor]
+    range_constraints: dict[str, ValueRange]
+    guards: list[Guard]
+    in_spec: Any
+    out_spec: Any
+
+    @cached_property
+    def graph_module(self) -> GraphModule:
+        """The graph as Python code. Nothing here needs it: an interpreter runs the graph."""
+        return GraphModule({}, self.graph)
+
+    def module(self) -> Module:
+        """The program as a module, which shares its tensors with the program."""
+        return UnliftedModule(self)
+
+    def __str__(self) -> str:
+        ranges = ", ".join(f"{name}: {each}" for name, each in self.range_constraints.items())
+        code = self.graph_module.code.strip()
+        return f"ExportedProgram:\n{code}\n\nGraph signature: {self.graph_signature}\nRange constraints: {{{ranges}}}\n"
+
+
+class UnliftedModule(Module):
+    """A module that runs an exported program. Source: `torch/export/_unlift.py`, `_unlift_exported_program_lifted_states`."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        super().__init__()
+        self.program = program
+        for spec in program.graph_signature.input_specs:
+            if spec.kind is not InputKind.USER_INPUT:
+                self.add(spec, (program.state_dict | program.constants)[spec.target])
+
+    def add(self, spec: InputSpec, tensor: Tensor) -> None:
+        path, _, name = spec.target.rpartition(".")
+        owner: Module = self
+        for step in path.split(".") if path else ():
+            if step not in owner._modules:
+                owner.add_module(step, Module())
+            owner = owner._modules[step]
+        if spec.kind is InputKind.PARAMETER:
+            is_parameter = isinstance(tensor, Parameter)
+            owner.register_parameter(name, tensor if is_parameter else Parameter(tensor.detach(), tensor.requires_grad))
+        elif spec.kind is InputKind.BUFFER:
+            owner.register_buffer(name, tensor, persistent=spec.persistent)
+        else:
+            object.__setattr__(owner, name, tensor)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors of the program by target."""
+        targets = [spec.target for spec in self.program.graph_signature.input_specs if spec.target]
+        return {target: attrgetter(target)(self) for target in targets}
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        program = self.program
+        kwargs = in_order(kwargs, program.in_spec)
+        values, spec = flatten((args, kwargs))
+        if spec != program.in_spec:
+            raise ValueError(
+                "Trying to flatten user inputs with exported input tree spec:\n"
+                f"{shown_spec(program.in_spec)}\nbut actually got inputs with tree spec of:\n{shown_spec(spec)}"
+            )
+        check_inputs(program, values)
+        run = Interpreter(Module(), graph=program.graph).run
+        with no_grad():
+            results = run_lifted(program.graph_signature, run, self.tensors(), values)
+        return unflatten(results, program.out_spec)
+
+
+def in_order(kwargs: dict[str, Any], in_spec: Any) -> dict[str, Any]:
+    """The keyword arguments in the order of the export."""
+    names = in_spec[2][1][1]
+    return {name: kwargs[name] for name in names} if {*names} == {*kwargs} else kwargs
+
+
+def shown_spec(spec: Any) -> str:
+    """The structure of nested containers, with `*` for a leaf."""
+    if not isinstance(spec, tuple):
+        return "*"
+    kind, names, parts = spec
+    inner = [shown_spec(part) for part in parts]
+    if names is not None:
+        return "{" + ", ".join(f"{name!r}: {part}" for name, part in zip(names, inner)) + "}"
+    return f"[{', '.join(inner)}]" if kind is list else f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+
+
+def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
+    """AssertionError if an input has a size or a value for which the program was not exported.
+    Source: `torch/export/_unlift.py`, the function `_guards_fn` of a module."""
+    specs = [spec for spec in program.graph_signature.input_specs if spec.kind is InputKind.USER_INPUT]
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    sizes: dict[str, tuple[str, int]] = {}
+    for spec, value in zip(specs, values):
+        name = spec.arg.name
+        if isinstance(spec.arg, ConstantArgument):
+            require(type(value) is type(spec.arg.value) and value == spec.arg.value, f"{name} == {spec.arg.value!r}")
+            continue
+        require(isinstance(value, Tensor), f"isinstance({name}, Tensor)")
+        wanted = nodes[name].meta["sizes"]
+        require(value.dim() == len(wanted), f"{name}.dim() == {len(wanted)}")
+        for d, (size, wish) in enumerate(zip(value.shape, wanted)):
+            here = f"{name}.size()[{d}]"
+            if isinstance(wish, int):
+                require(size == wish, f"{here} == {wish}")
+                continue
+            known, before = sizes.setdefault(wish, (here, size))
+            require(size == before, f"{here} == {known}")
+            lower, upper = program.range_constraints[wish]
+            require(size >= lower, f"{here} >= {lower}")
+            require(upper is None or size <= upper, f"{here} <= {upper}")
+            for guard in program.guards:
+                if guard.symbol == wish:
+                    require(
+                        COMPARISONS[guard.comparison](size, guard.other), f"{here} {guard.comparison} {guard.other}"
+                    )
+
+
+def require(holds: bool, guard: str) -> None:
+    if not holds:
+        raise AssertionError(f"Guard failed: {guard}")

@@ -1,0 +1,225 @@
+"""The signature of an exported graph: the role of each placeholder, and of each output.
+
+An exported graph has no module behind it. Parameters, buffers and constants are inputs like the user's own, and the new value
+of a buffer is an output. The signature says which is which.
+
+In PyTorch: `torch/export/graph_signature.py`, `torch/_export/utils.py`. Left out: tokens, custom objects, the losses and
+gradients of a training step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from rushlight.fx import Node
+
+Path = Sequence[str | int]
+
+
+class InputKind(Enum):
+    USER_INPUT = auto()
+    PARAMETER = auto()
+    BUFFER = auto()
+    CONSTANT_TENSOR = auto()
+
+
+class OutputKind(Enum):
+    USER_OUTPUT = auto()
+    BUFFER_MUTATION = auto()
+    PARAMETER_MUTATION = auto()
+    USER_INPUT_MUTATION = auto()
+
+
+@dataclass
+class TensorArgument:
+    """A node that has a tensor."""
+
+    name: str
+
+
+@dataclass
+class SymIntArgument:
+    """A node that has a size."""
+
+    name: str
+
+
+@dataclass
+class ConstantArgument:
+    """A value that is no tensor. It is the same in each call."""
+
+    name: str
+    value: int | float | bool | str | None
+
+
+Argument = TensorArgument | SymIntArgument | ConstantArgument
+
+
+@dataclass
+class InputSpec:
+    """A placeholder. `target` is the name of the parameter, buffer or constant in the module."""
+
+    kind: InputKind
+    arg: Argument
+    target: str | None
+    persistent: bool | None = None
+
+    def __str__(self) -> str:
+        return _line(self) + ("" if self.persistent is None else f" persistent={self.persistent}")
+
+
+@dataclass
+class OutputSpec:
+    """An output. If it is the new value of an input, `target` names this input."""
+
+    kind: OutputKind
+    arg: Argument
+    target: str | None
+
+    def __str__(self) -> str:
+        return _line(self)
+
+
+def _line(spec: InputSpec | OutputSpec) -> str:
+    return f"{spec.arg.name}: {spec.kind.name}" + ("" if spec.target is None else f" target={spec.target!r}")
+
+
+@dataclass
+class ExportGraphSignature:
+    """Source: `torch/export/graph_signature.py`, `ExportGraphSignature`."""
+
+    input_specs: list[InputSpec]
+    output_specs: list[OutputSpec]
+
+    def _targets(self, kind: InputKind) -> list[str]:
+        return [spec.target for spec in self.input_specs if spec.kind is kind]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(self._targets(InputKind.PARAMETER))
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        return tuple(self._targets(InputKind.BUFFER))
+
+    @property
+    def non_persistent_buffers(self) -> tuple[str, ...]:
+        return tuple(spec.target for spec in self.input_specs if spec.persistent is False)
+
+    @property
+    def user_inputs(self) -> tuple[Any, ...]:
+        return tuple(_value(spec) for spec in self.input_specs if spec.kind is InputKind.USER_INPUT)
+
+    @property
+    def user_outputs(self) -> tuple[Any, ...]:
+        return tuple(_value(spec) for spec in self.output_specs if spec.kind is OutputKind.USER_OUTPUT)
+
+    @property
+    def inputs_to_parameters(self) -> dict[str, str]:
+        return {spec.arg.name: spec.target for spec in self.input_specs if spec.kind is InputKind.PARAMETER}
+
+    @property
+    def inputs_to_buffers(self) -> dict[str, str]:
+        return {spec.arg.name: spec.target for spec in self.input_specs if spec.kind is InputKind.BUFFER}
+
+    @property
+    def buffers_to_mutate(self) -> dict[str, str]:
+        return {spec.arg.name: spec.target for spec in self.output_specs if spec.kind is OutputKind.BUFFER_MUTATION}
+
+    @property
+    def user_inputs_to_mutate(self) -> dict[str, str]:
+        return {spec.arg.name: spec.target for spec in self.output_specs if spec.kind is OutputKind.USER_INPUT_MUTATION}
+
+    def __str__(self) -> str:
+        lines = ["", "# inputs", *map(str, self.input_specs), "", "# outputs", *map(str, self.output_specs), ""]
+        return "\n".join(lines)
+
+
+def _value(spec: InputSpec | OutputSpec) -> Any:
+    return spec.arg.value if isinstance(spec.arg, ConstantArgument) else spec.arg.name
+
+
+def input_specs(
+    parameters: Sequence[str], buffers: Mapping[str, bool], constants: Sequence[str], user_inputs: Sequence[Path]
+) -> list[InputSpec]:
+    """The placeholders of an exported graph, in order: parameters, buffers, constants, user inputs.
+
+    Each has an `InputSpec(kind, TensorArgument(name), target, persistent)`. The target of a parameter, buffer or constant is its
+    name in the module, such as "lin.weight". `persistent` is that of a buffer. Where a field does not apply, it is None.
+
+    The name of a placeholder is an identifier in small letters. That of a user input is made of its path: the parts, joined by
+    "_". For a parameter it is `p_` and its target, for a buffer `b_`, for a constant `c_`. All characters but a to z, A to Z and
+    0 to 9 become "_". Two placeholders may want the same name. The user inputs choose first, then the others in order. The first
+    one to choose gets the name itself, and the next one the same name with "_" and a number, which is one more than the largest
+    number so far, or 1. Here the number of a name is its last one after a "_", if this name comes right before the "_".
+
+    Args:
+        parameters: the names of the parameters, a list or a tuple.
+        buffers: a dict of the names of the buffers. The value says whether the buffer is persistent.
+        constants: the names of the constants, a list or a tuple.
+        user_inputs: for each input its path, a list or a tuple: the name of the argument, then keys of dicts and indices.
+
+    >>> [str(spec) for spec in input_specs(["lin.weight"], {}, [], [("x",), ("items", 0)])]
+    ["p_lin_weight: PARAMETER target='lin.weight'", 'x: USER_INPUT', 'items_0: USER_INPUT']
+
+    Source: `torch/_export/utils.py`, `placeholder_naming_pass`.
+    """
+    taken = []
+
+    def named(wanted: str) -> TensorArgument:
+        name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()
+        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
+        numbers = [int(each[2]) for each in found if each and each[1] == name]
+        taken.append(name if name not in taken else f"{name}_{max(numbers, default=0) + 1}")
+        return TensorArgument(taken[-1])
+
+    users = [InputSpec(InputKind.USER_INPUT, named("_".join(map(str, path))), None) for path in user_inputs]
+    specs = [InputSpec(InputKind.PARAMETER, named(f"p_{target}"), target) for target in parameters]
+    specs += [InputSpec(InputKind.BUFFER, named(f"b_{target}"), target, kept) for target, kept in buffers.items()]
+    specs += [InputSpec(InputKind.CONSTANT_TENSOR, named(f"c_{target}"), target) for target in constants]
+    return specs + users
+
+
+MUTATIONS = {
+    InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
+    InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
+    InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION,
+}
+
+
+def output_specs(
+    inputs: Sequence[InputSpec], new_values: Mapping[str, Node], results: Sequence[Any]
+) -> list[OutputSpec]:
+    """The outputs of an exported graph: first the new values of inputs that the program writes to, then its results.
+
+    Each has an `OutputSpec(kind, arg, target)`. The new values come in the order of the inputs. Their kinds are in `MUTATIONS`,
+    a dict by `InputKind`. The target of a new value is what is written: a parameter or a buffer by its target, a user input by
+    the name of its placeholder. A result is a `USER_OUTPUT` and has no target. The `arg` of a node is `TensorArgument(name)`. A
+    result that is no node is the same in every call. Its `arg` is `ConstantArgument("", value)`.
+
+    Args:
+        inputs: a list or a tuple of the specs of all placeholders, in order.
+        new_values: a dict from the names of placeholders to the nodes (`Node`) with their new values.
+        results: a list or a tuple of nodes and constants.
+
+    >>> graph = rl.fx.Graph()
+    >>> count = graph.placeholder("b_count")
+    >>> new = graph.create_node("call_function", rl.ops.aten.add.Tensor, (count, 1), name="add")
+    >>> [str(spec) for spec in output_specs(input_specs([], {"count": True}, [], []), {"b_count": new}, [new, 3])]
+    ["add: BUFFER_MUTATION target='count'", 'add: USER_OUTPUT', ': USER_OUTPUT']
+
+    Source: `torch/export/graph_signature.py`, `_convert_to_export_graph_signature`.
+    """
+    specs = []
+    for spec in inputs:
+        if spec.arg.name in new_values:
+            target = spec.arg.name if spec.kind is InputKind.USER_INPUT else spec.target
+            specs.append(OutputSpec(MUTATIONS[spec.kind], TensorArgument(new_values[spec.arg.name].name), target))
+    for result in results:
+        arg = TensorArgument(result.name) if isinstance(result, Node) else ConstantArgument("", result)
+        specs.append(OutputSpec(OutputKind.USER_OUTPUT, arg, None))
+    return specs
