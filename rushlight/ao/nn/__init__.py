@@ -1,0 +1,1 @@
+"""Layers for quantised models: `torch.ao.nn`."""
