@@ -12,9 +12,8 @@ from rushlight import nn
 from rushlight.ao.nn.quantized import int8_kernel
 from rushlight.ao.quantization.affine import choose_qparams
 from rushlight.aten.generated import functions
-from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import float32, int8, int32, uint8
+from rushlight.c10.dtypes import float32, int32, uint8
 
 
 class _Int8Weight(nn.Module):
@@ -84,7 +83,7 @@ class Linear(_Int8Weight):
 
 
 class DynamicLinear(_Int8Weight):
-    """float32 to float32. The range of each input gives its scale, and the result is not quantised.
+    """float32 to float32. The range of each input gives its scale, with 7 bits as in PyTorch, and the result is not quantised.
 
     Source: `torch/ao/nn/quantized/dynamic/modules/linear.py`, `Linear`."""
 
@@ -93,17 +92,9 @@ class DynamicLinear(_Int8Weight):
 
     def forward(self, x: Tensor) -> Tensor:
         rows = x.reshape(-1, self.in_features)
-        scale, zero_point = (each.item() for each in choose_qparams(rows, 0, 255, 2.0**-23, uint8))
-        integers = functions.clamp(functions.round(rows / scale) + zero_point, 0, 255).to(uint8)
+        scale, zero_point = (each.item() for each in choose_qparams(rows, 0, 127, 2.0**-23, uint8))
+        integers = functions.clamp(functions.round(rows / scale) + zero_point, 0, 127).to(uint8)
         sums = int8_kernel.sums(integers, self.packed(), zero_point)
         result = sums.to(float32) * (self.weight_scale * scale)
         result = result if self.bias is None else result + self.bias
         return (functions.relu(result) if self.relu else result).reshape(*x.shape[:-1], self.out_features)
-
-
-def symmetric_int8(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The integers of a weight with one scale, and the zero point 0: what `quantize_dynamic` does by default."""
-    weight = weight.detach()
-    scale = max(weight.abs().max().item() / 127.5, 2.0**-23)
-    integers = functions.clamp(functions.round(weight / scale), -128, 127).to(int8)
-    return integers, creation.tensor([scale]), creation.tensor([0])

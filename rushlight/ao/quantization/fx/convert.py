@@ -25,7 +25,7 @@ def replace_observer(model: GraphModule, node: Node) -> None:
     `rl.ops.quantized_decomposed.quantize_per_tensor.default` on the value that was observed, then a call of
     `rl.ops.quantized_decomposed.dequantize_per_tensor.default` on the first one's result. Both have five more positional arguments:
     scale, zero point, smallest and largest integer, dtype. The users of the old node use the second new node, and the old node is
-    erased. The graph gives the new nodes their names. The observer itself stays in the model, and the code is not recompiled.
+    erased. The graph gives the new nodes their names.
 
     `model.get_submodule(node.target)` is the observer. `observer.calculate_qparams()` returns scale and zero point as tensors with
     one element; in the graph they are a Python `float` and `int`. `observer.quant_min`, `observer.quant_max` and `observer.dtype`
@@ -34,7 +34,8 @@ def replace_observer(model: GraphModule, node: Node) -> None:
     >>> class Half(rl.nn.Module):
     ...     def forward(self, x):
     ...         return x * 0.5
-    >>> model = prepare_fx(Half().eval(), get_default_qconfig_mapping(), ())
+    >>> mapping = rl.ao.quantization.QConfigMapping().set_global(rl.ao.quantization.default_qconfig)
+    >>> model = rl.ao.quantization.prepare_fx(Half().eval(), mapping)
     >>> y = model(rl.tensor([0.0, 12.7]))
     >>> for node in list(model.graph.nodes)[1:4:2]:
     ...     replace_observer(model, node)

@@ -72,10 +72,11 @@ def share_observers(model: GraphModule, node: Node) -> bool:
     Returns:
         whether step 4 was reached.
 
+    >>> example = rl.ao.quantization.default_qconfig
     >>> class Joined(rl.nn.Module):
     ...     def forward(self, x, y):
     ...         return rl.cat([x, y])
-    >>> model = prepare_fx(Joined().eval(), get_default_qconfig_mapping(), ())
+    >>> model = rl.ao.quantization.prepare_fx(Joined().eval(), rl.ao.quantization.QConfigMapping().set_global(example))
     >>> len({id(observer) for observer in model.children()})
     1
 
@@ -134,7 +135,7 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
     ...         return rl.exp(x * x) + 1
     >>> model = rl.fx.symbolic_trace(Twice())
     >>> matches = find_matches(model.graph, {}, BACKEND_CONFIG)
-    >>> insert_observers(model, matches, dict.fromkeys(matches, default_qconfig))
+    >>> insert_observers(model, matches, dict.fromkeys(matches, rl.ao.quantization.default_qconfig))
     >>> [node.name.replace("activation_post_process", "observer") for node in model.graph.nodes]
     ['x', 'observer_0', 'mul', 'observer_1', 'exp', 'observer_2', 'add', 'observer_3', 'output']
 
