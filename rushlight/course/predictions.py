@@ -248,6 +248,36 @@ fully_shard(model)
 # the step:
 model(x).sum().backward()""",
 }
+QUANTIZED = {
+    "example": """\
+x = torch.tensor([-1.0, 0.0, 1.0, 1.1])
+y = quantize_per_tensor(x, 0.5, 10, 0, 255, torch.uint8)""",
+    "halves": """\
+x = torch.tensor([0.25, 0.75, 1.25, -0.25])
+y = quantize_per_tensor(x, 0.5, 1, 0, 255, torch.uint8)""",
+    "older": """\
+x = torch.tensor([0.25, 0.75, 1.25, -0.25])
+y = torch.quantize_per_tensor(x, 0.5, 1, torch.quint8).int_repr()""",
+    "range": """\
+x = torch.tensor([-10.0, -1.0, 0.875, 1.0, float("inf")])
+y = quantize_per_tensor(x, 0.125, 0, -8, 7, torch.int8)""",
+    "observed": """\
+observer = MinMaxObserver(quant_min=0, quant_max=15)
+observer(torch.tensor([[1.0, 4.0], [2.0, 7.5]]))
+y = observer.calculate_qparams()[1]
+x = torch.tensor([0.0, 1.0, 8.0])
+y = torch.cat([y, quantize_per_tensor(x, *observer.calculate_qparams(), 0, 15, torch.uint8)])""",
+    "symmetric": """\
+observer = MinMaxObserver(dtype=torch.qint8, qscheme=torch.per_tensor_symmetric, quant_min=-8, quant_max=7)
+observer(torch.tensor([0.0, 7.5]))
+scale, y = observer.calculate_qparams()
+x = torch.tensor([7.5, -7.5, 2.5])
+y = torch.cat([y, quantize_per_tensor(x, scale, y, -8, 7, torch.int8)])""",
+    "gradient": """\
+x = torch.tensor([-2.25, -2.0, 1.75, 1.5, 2.0], requires_grad=True)
+torch.fake_quantize_per_tensor_affine(x, 0.5, 0, -4, 3).sum().backward()
+y = x.grad""",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -503,4 +533,33 @@ def observed_nodes(program: str) -> list[str]:
         "float": ["x 0", "first 1", "softmax 2", "second 3"],
         "joined": ["x 0", "first 0", "cat 0", "second 1"],
         "scaled": ["x 0", "first 1", "mul 1", "relu 1"],
+    }[program]
+
+
+def quantized_values(program: str) -> list[int]:
+    """The numbers in `y` at the end of a program of `QUANTIZED`. `quantize_per_tensor` is that of
+    `torch.ops.quantized_decomposed`.
+
+    >>> print(QUANTIZED["example"])
+    x = torch.tensor([-1.0, 0.0, 1.0, 1.1])
+    y = quantize_per_tensor(x, 0.5, 10, 0, 255, torch.uint8)
+    >>> quantized_values("example")
+    [8, 10, 12, 12]
+
+    Args:
+        program: a key of `QUANTIZED`.
+
+    Returns:
+        a list with an integer for each element of `y`. A gradient of 1.0 is 1.
+
+    Source: `torch/ao/quantization/fx/_decomposed.py`; `aten/src/ATen/native/quantized/AffineQuantizer.cpp`.
+    """
+    return {
+        "example": [8, 10, 12, 12],
+        "halves": [1, 3, 3, 1],
+        "older": [2, 2, 4, 0],
+        "range": [-8, -8, 7, 7, 7],
+        "observed": [0, 0, 2, 15],
+        "symmetric": [0, 7, -8, 2],
+        "gradient": [1, 1, 0, 1, 0],
     }[program]

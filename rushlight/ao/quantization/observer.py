@@ -226,10 +226,11 @@ def _resize_like(module: Module, names: tuple[str, ...], state_dict: dict, prefi
 
 
 def channel_min_max(x: Tensor, ch_axis: int) -> tuple[Tensor, Tensor]:
-    """The smallest and the largest value for each index of a dimension, both (channels,)."""
+    """The smallest and the largest value for each index of a dimension, both (channels,). As in PyTorch, a tensor of one
+    dimension is refused."""
+    if x.dim() < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     others = [d for d in range(x.dim()) if d != ch_axis % x.dim()]
-    if not others:
-        return x, x
     return functions.amin(x, others), functions.amax(x, others)
 
 
@@ -266,7 +267,7 @@ def moving_average_per_channel(self: MovingAveragePerChannelMinMaxObserver, x_or
 
     Args:
         self: the observer, with the buffers `min_val` and `max_val`, (channels,) or (0,).
-        x_orig: at least 1 dimension, floating-point.
+        x_orig: at least 2 dimensions, floating-point.
 
     Returns:
         `x_orig` itself.

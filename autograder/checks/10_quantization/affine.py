@@ -1,0 +1,280 @@
+"""Affine quantisation: parameters, values, channels, and two values in a byte.
+
+The numbers are multiples of half a step, and their neighbours in float32: there a product with the reciprocal of the scale and a
+quotient may round to different integers.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ...check import program
+from ..cases import defaults, drawing, drawn, first_apart
+
+SCALES = [0.1, 0.25, 1 / 3, 0.00732421875, 0.7, 3.7, 0.015, 1.0]
+
+
+def near_middles(scale: float, halves: list[int], nudge: int) -> np.ndarray:
+    """Multiples of half a step in float32, or their neighbours above (`nudge` 1) or below (-1)."""
+    exact = np.array([half * scale / 2 for half in halves], np.float32)
+    return exact if nudge == 0 else np.nextafter(exact, np.float32(nudge * np.inf))
+
+
+def _apart(scales: list[float], other) -> list[list]:
+    """[scale, half, nudge] for which another rule rounds to another integer than the product with 1 / scale does."""
+    found = []
+    for scale in scales:
+        for nudge in (-1, 0, 1):
+            halves = [*range(-251, 252, 2)]
+            x = near_middles(scale, halves, nudge)
+            wrong = np.flatnonzero(np.rint(x * np.float32(1 / scale)) != np.rint(other(x, scale)))
+            found += [[scale, halves[i], nudge] for i in wrong[:2]]
+    return found
+
+
+QUOTIENTS = _apart([0.1, 0.7, 0.3, 0.015, 0.11, 0.013, 3.7, 1 / 3, 0.9, 0.21], lambda x, s: x / np.float32(s))[:25]
+RECIPROCALS = _apart([i / 1000 for i in range(3, 90)], lambda x, s: x * (np.float32(1) / np.float32(s)))[:6]
+
+# Parameters ----------------------------------------------------------------------------------------------------------
+
+RANGES = {
+    "uint8": [(0, 255), (0, 127), (0, 15), (0, 4)],
+    "int8": [(-128, 127), (-8, 7), (-127, 127), (0, 15), (-100, 20)],
+}
+SCHEMES = ["per_tensor_affine", "per_tensor_symmetric", "per_channel_affine", "per_channel_symmetric"]
+_ranged = defaults(
+    low=[-1.0], high=[3.0], kind="uint8", quant=[0, 255], eps=2.0**-23, custom=False, scheme="per_tensor_affine"
+)
+
+
+@drawing
+def _parameters(draw, st):
+    scheme, dtype = draw(st.sampled_from(SCHEMES)), draw(st.sampled_from(["uint8", "int8"]))
+    number = st.one_of(st.integers(-40, 40).map(lambda i: i / 4), st.sampled_from([0.0, 1e-8, -1e-8, 1e30, -0.0, 0.1]))
+    pairs = draw(st.lists(st.tuples(number, number), min_size=1, max_size=4 if "channel" in scheme else 1))
+    low, high = [min(pair) for pair in pairs], [max(pair) for pair in pairs]
+    eps = draw(st.sampled_from([2.0**-23, 2.0**-23, 0.5]))
+    return _ranged(low, high, dtype, list(draw(st.sampled_from(RANGES[dtype]))), eps, draw(st.booleans()), scheme)
+
+
+def _about_parameters(case, mine, theirs):
+    if first_apart(mine, theirs) == "scale":
+        if "symmetric" in case["scheme"]:
+            return "the larger distance from 0.0, over half of quant_max - quant_min; not below eps"
+        return "the range contains 0.0, even if no value is near it; the scale is not below eps"
+    if "symmetric" in case["scheme"]:
+        return "0, or the middle for rl.uint8: 128, or (quant_min + quant_max) // 2 if has_customized_qrange"
+    return "quant_min minus the rounded quotient, then limited; the quotient takes the scale that is not below eps"
+
+
+@program(
+    "ao.quantization.affine.determine_qparams",
+    cases=_parameters,
+    edges=[
+        _ranged(), _ranged([1.0], [3.0]), _ranged([-3.0], [-1.0]), _ranged([0.0], [0.0]), _ranged([-1e-8], [1e-8]),
+        _ranged([-0.5], [7.0], quant=[0, 15]), _ranged([-1.5], [6.0], quant=[0, 15]), _ranged([-2.5], [5.0], quant=[0, 15]),
+        _ranged([-1.0], [3.0], "int8", [-128, 127]), _ranged([-3.0], [1.0], "int8", [-8, 7]), _ranged(eps=0.5),
+        _ranged([-7.0], [0.5], "int8", [-8, 7], eps=3.0), _ranged([1e30], [1e30]), _ranged([-100.0], [-99.0], quant=[0, 4]),
+        *[_ranged(low, high, dtype, quant, eps, custom, scheme)
+          for scheme in SCHEMES[1::2] for dtype, quant in (("uint8", [0, 255]), ("uint8", [0, 14]), ("int8", [-8, 7]))
+          for custom in (True, False) for low, high, eps in (([-3.0], [1.0], 2.0**-23), ([2.0], [5.0], 0.5), ([0.0], [0.1], 1.0))],
+        *[_ranged([-1.0, 0.5, -2.0], [0.25, 2.0, -1.0], dtype, quant, 2.0**-23, False, scheme)
+          for scheme in SCHEMES[2:] for dtype, quant in (("uint8", [0, 255]), ("int8", [-128, 127]))],
+        _ranged([-1.0, 0.5], [0.25, 2.0], "int8", [-100, 20], scheme="per_channel_symmetric"),
+    ],
+    hint=_about_parameters,
+)  # fmt: skip
+def parameters(rl, low, high, kind, quant, eps, custom, scheme):
+    low, high = (rl.tensor(each if "channel" in scheme else each[0]) for each in (low, high))
+    found = rl.ao.quantization.affine.determine_qparams(
+        low, high, *quant, getattr(rl, kind), rl.tensor([eps]), custom, getattr(rl, scheme)
+    )
+    scale, zero_point = found
+    return {"scale": scale, "zero point": zero_point}
+
+
+@parameters.oracle
+def parameters_of_torch(torch, low, high, kind, quant, eps, custom, scheme):
+    from torch.ao.quantization.utils import determine_qparams
+
+    low, high = (torch.tensor(each if "channel" in scheme else each[0]) for each in (low, high))
+    found = determine_qparams(
+        low, high, *quant, getattr(torch, kind), torch.tensor([eps]), custom, getattr(torch, scheme)
+    )
+    return {"scale": found[0].float(), "zero point": found[1]}
+
+
+# Values --------------------------------------------------------------------------------------------------------------
+
+_values = defaults(
+    scale=0.5, halves=[-3, 0, 1, 3, 5], nudge=0, zero_point=0, quant=[-128, 127], kind="int8", of="float32"
+)
+
+
+def _about_values(case, mine, theirs):
+    if isinstance(theirs, dict) and "error" in theirs:
+        return "as_float32 and _check_bounds raise for a case that the contract does not allow"
+    if case["of"] != "float32":
+        return "as_float32 converts the input first"
+    if case["nudge"] or [case["scale"], case["halves"][0], case["nudge"]] in QUOTIENTS + RECIPROCALS:
+        return "multiply by the reciprocal, 1.0 / scale in Python's numbers: a quotient rounds differently"
+    if case["zero_point"]:
+        return "round first, and then add the zero point: it is added to a whole number"
+    return "round half to even, then saturate to quant_min ... quant_max"
+
+
+@program(
+    "ao.quantization.affine.quantize_per_tensor",
+    cases=drawn(
+        scale=SCALES, halves=lambda st: st.lists(st.integers(-300, 300), min_size=0, max_size=6), nudge=(-1, 1),
+        zero_point=(-9, 9), quant=[[-128, 127], [-8, 7], [0, 127]], kind=["int8", "int8", "int32"],
+        of=["float32", "float32", "float32", "float16", "bfloat16"],
+    ),
+    edges=[
+        _values(), _values(zero_point=1), _values(zero_point=-3), _values(quant=[-2, 1]), _values(0.5, [], 0),
+        _values(kind="uint8", quant=[0, 255], zero_point=2), _values(kind="uint8", quant=[0, 3], zero_point=2),
+        _values(kind="int32", quant=[-3, 3]), _values(0.25, [1000, -1000, 900]), _values(0.5, [9], 0, 5, [-4, 4]),
+        *[_values(scale, [half, half + 8], nudge) for scale, half, nudge in QUOTIENTS + RECIPROCALS],
+        *[_values(scale, [half], nudge, 7) for scale, half, nudge in QUOTIENTS[:3]],
+        _values(0.5, [4, 1, 3], of="float16"), _values(0.3, [5, 1, 3, 77], of="float16"), _values(of="bfloat16", zero_point=1),
+        _values(of="float64"), _values(of="int64"), _values(quant=[-129, 0]), _values(quant=[0, 128]),
+        _values(quant=[-1, 9], kind="uint8"), _values(quant=[0, 256], kind="uint8"), _values(0.5, ["inf", "-inf"], 0, 3),
+        _values(0.5, [400, -400], kind="uint8", quant=[0, 255]), _values(0.5, [2, 3], kind="int64", quant=[0, 9]),
+    ],
+    hint=_about_values,
+)  # fmt: skip
+def values(rl, scale, halves, nudge, zero_point, quant, kind, of):
+    x = numbers_of(rl, scale, halves, nudge).to(getattr(rl, of))
+    before = x.tolist()
+    q = rl.ao.quantization.affine.quantize_per_tensor(x, scale, zero_point, *quant, getattr(rl, kind))
+    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape), "input": x.tolist() == before}
+
+
+def numbers_of(xp, scale, halves, nudge):
+    if halves and isinstance(halves[0], str):
+        return xp.tensor([float(each) for each in halves])
+    return xp.from_numpy(near_middles(scale, halves, nudge))
+
+
+@values.oracle
+def values_of_torch(torch, scale, halves, nudge, zero_point, quant, kind, of):
+    import torch.ao.quantization.fx._decomposed as decomposed
+
+    x = numbers_of(torch, scale, halves, nudge).to(getattr(torch, of))
+    q = decomposed.quantize_per_tensor(x, scale, zero_point, *quant, getattr(torch, kind))
+    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape), "input": True}
+
+
+_channels = defaults(
+    sizes=[2, 3], axis=0, scales=[0.5, 2.0, 0.1], halves=[1, 3, -5, 7], nudge=0, zero_points=[0, 1, -2], quant=[-128, 127],
+    kind="int8", of="float32", turned=False, narrow=False,
+)  # fmt: skip
+
+
+def _about_channels(case, mine, theirs):
+    if isinstance(theirs, dict) and "error" in theirs:
+        return "as_float32 and _check_bounds raise for a case that the contract does not allow, and an axis that is too large"
+    if case["nudge"] or case["scales"][0] in (0.1, 0.7):
+        return "multiply by the reciprocals of the scales: a quotient rounds differently"
+    if len(case["sizes"]) > 1 and case["axis"] != len(case["sizes"]) - 1:
+        return "give the scales and the zero points size 1 in all dimensions but axis, so that they broadcast along it"
+    return "round first, then add the zero points, then saturate"
+
+
+@drawing
+def _channel_cases(draw, st):
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    axis = draw(st.sampled_from([*range(-len(sizes), len(sizes)), *range(len(sizes)), len(sizes)]))
+    halves = draw(st.lists(st.integers(-300, 300), min_size=1, max_size=7))
+    quant = draw(st.sampled_from([[-128, 127], [-8, 7], [0, 100]]))
+    scales = [draw(st.sampled_from(SCALES)) for _ in range(3)]
+    zero_points = [draw(st.integers(-9, 9)) for _ in range(3)]
+    return _channels(
+        sizes, axis, scales, halves, draw(st.integers(-1, 1)), zero_points, quant, turned=draw(st.booleans())
+    )
+
+
+@program(
+    "ao.quantization.affine.quantize_per_channel",
+    cases=_channel_cases,
+    edges=[
+        _channels(), _channels(axis=1), _channels(axis=-1), _channels(axis=-2), _channels(sizes=[3]),
+        _channels(sizes=[3, 3], axis=1),
+        _channels(sizes=[2, 3, 2], axis=1), _channels(sizes=[2, 2, 3], axis=-1), _channels(sizes=[0, 3]), _channels(sizes=[3, 0]),
+        _channels(quant=[-2, 1]), _channels(axis=2), _channels(axis=3), _channels(of="float64"), _channels(of="float16"),
+        _channels(quant=[-129, 1]), _channels(kind="uint8", quant=[0, 256]), _channels(kind="uint8", quant=[0, 255]),
+        _channels(sizes=[3, 2], turned=True), _channels(sizes=[3, 2], axis=1, turned=True), _channels(narrow=True),
+        _channels(sizes=[2, 2], zero_points=[5, -5, 0]),
+        *[_channels([1, 1], 0, [scale], [half], nudge, [1]) for scale, half, nudge in QUOTIENTS[:12]],
+    ],
+    hint=_about_channels,
+)  # fmt: skip
+def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
+    x, *qparams = channel_arguments(rl, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
+    q = rl.ao.quantization.affine.quantize_per_channel(x, *qparams, axis, *quant, getattr(rl, kind))
+    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape)}
+
+
+def channel_arguments(xp, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow):
+    count = sizes[axis] if axis < len(sizes) else 1
+    made = [near_middles(scales[i % len(scales)], halves, nudge) for i in range(sizes[0] if sizes else 1)]
+    rest = int(np.prod(sizes[1:]))
+    x = np.array([[row[(i + j) % len(row)] for j in range(rest)] for i, row in enumerate(made)], np.float32).reshape(
+        sizes
+    )
+    if turned:
+        x = x.T.copy().T
+    scale = xp.tensor([scales[i % len(scales)] for i in range(count)])
+    zero_point = xp.tensor([zero_points[i % len(zero_points)] for i in range(count)])
+    zero_point = zero_point.to(xp.int32) if narrow else zero_point.to(xp.int64)
+    return xp.from_numpy(x).to(getattr(xp, of)), scale, zero_point
+
+
+@channels.oracle
+def channels_of_torch(torch, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
+    import torch.ao.quantization.fx._decomposed as decomposed
+
+    x, *qparams = channel_arguments(torch, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
+    q = decomposed.quantize_per_channel(x, *qparams, axis, *quant, getattr(torch, kind))
+    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape)}
+
+
+# Two values in a byte ------------------------------------------------------------------------------------------------
+
+_packed = defaults(sizes=[4], start=1, turned=False)
+
+
+@program(
+    "ao.quantization.affine.pack_int4",
+    cases=drawn(sizes=lambda st: st.lists(st.integers(0, 4), min_size=0, max_size=3), start=(0, 15), turned=bool),
+    edges=[
+        _packed(), _packed([5]), _packed([1]), _packed([0]), _packed([]), _packed([2, 3]), _packed([3, 3], 7),
+        _packed([2, 3], 5, True), _packed([3, 3], 2, True), _packed([16], 0), _packed([16], 3), _packed([2, 0]), _packed([1], 15),
+    ],
+    hint=lambda case, mine, theirs: (
+        "the last byte of an odd number of values has 0 in its upper 4 bits" if int(np.prod(case["sizes"])) % 2
+        else "in the order of the indices, the first of two in the lower 4 bits"
+    ),
+)  # fmt: skip
+def packed(rl, sizes, start, turned):
+    found = rl.ao.quantization.affine.pack_int4(four_bits(rl, sizes, start, turned))
+    return [found.tolist(), found.dtype]
+
+
+def four_bits(xp, sizes, start, turned):
+    count = int(np.prod(sizes))
+    values = xp.tensor([(start + 7 * i) % 16 for i in range(count)], dtype=xp.uint8).reshape(sizes)
+    return values.permute(*reversed(range(len(sizes)))) if turned and sizes else values
+
+
+@packed.oracle
+def packed_by_torch(torch, sizes, start, turned):
+    values = four_bits(torch, sizes, start, turned).reshape(-1).float()
+    if values.numel() == 0:
+        return [[], torch.uint8]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # quantised tensors are deprecated
+        found = torch.quantize_per_tensor(values, 1.0, 0, torch.quint4x2).int_repr()
+    return [found.tolist(), found.dtype]

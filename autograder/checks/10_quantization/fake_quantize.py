@@ -1,0 +1,104 @@
+"""Fake quantisation, forward and backward."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...check import program
+from ..cases import defaults, drawing, first_apart
+from .affine import QUOTIENTS, SCALES, near_middles
+
+_faked = defaults(
+    scales=[0.5], halves=[-20, -9, -8, 0, 1, 3, 14, 15, 40], nudge=0, zero_points=[0], quant=[-4, 7], extra=[]
+)
+
+
+@drawing
+def _cases(draw, st):
+    channels = draw(st.sampled_from([1, 1, 2, 3]))
+    halves = draw(st.lists(st.integers(-40, 40), min_size=0, max_size=6))
+    low, high = draw(st.sampled_from([(-8, 7), (0, 15), (-128, 127), (-2, 2), (0, 0)]))
+    scales = [draw(st.sampled_from(SCALES)) for _ in range(channels)]
+    zero_points = [draw(st.integers(max(low, -9), min(high, 9))) for _ in range(channels)]
+    extra = draw(st.sampled_from([[], [], ["inf", "-inf", "nan"]])) if channels == 1 else []
+    return _faked(scales, halves, draw(st.integers(-1, 1)), zero_points, [low, high], extra)
+
+
+def _about_fakes(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "input":
+        return "the input does not change"
+    if case["extra"]:
+        return "a nan becomes quant_min, and its mask is false; an infinity saturates"
+    if wrong == "values" and (case["nudge"] or len(case["halves"]) == 2):
+        return "multiply by inverse_of(scale): a quotient rounds differently"
+    return {
+        "values": "round, then add the zero point, then saturate; at the end subtract the zero point and multiply by the scale",
+        "mask": "the mask compares the numbers with quant_min and quant_max before they are saturated, and the ends belong to it",
+        "gradient": "the gradient is that of the result where the mask is true, else 0",
+    }.get(wrong)
+
+
+@program(
+    "aten.native.quantized.fake_quantize",
+    cases=_cases,
+    edges=[
+        _faked(), _faked(zero_points=[3]), _faked(zero_points=[-4]), _faked(quant=[0, 0]), _faked(quant=[-2, 5], zero_points=[1]),
+        _faked(halves=[]), _faked(extra=["nan"]), _faked(extra=["inf", "-inf"]), _faked(zero_points=[2], extra=["nan", "inf"]),
+        *[_faked([scale], [half, half + 2], nudge, [0], [-128, 127]) for scale, half, nudge in QUOTIENTS[:12]],
+        *[_faked([scale], [half, half + 2], nudge, [5], [-128, 127]) for scale, half, nudge in QUOTIENTS[:4]],
+        _faked([0.5, 2.0], zero_points=[0, 3]), _faked([0.1, 0.7, 3.7], zero_points=[-4, 7, 1]), _faked([0.5], [15, 16, 14, 13], 1),
+        _faked([0.5], [-8, -9, -10], -1), _faked([0.1, 0.7], [77, 31, 3], 1, [0, 0], [-128, 127]),
+        _faked([1 / 3], [9, 21, 27], 0, [1]),
+    ],
+    hint=_about_fakes,
+)  # fmt: skip
+def faked(rl, scales, halves, nudge, zero_points, quant, extra):
+    x, scale, zero_point = fake_arguments(rl, scales, halves, nudge, zero_points, extra)
+    before, wide = repr(x.tolist()), len(scales) > 1
+    given = (scale.reshape(-1, 1), zero_point.reshape(-1, 1)) if wide else (scales[0], zero_points[0])
+    values, mask = rl.aten.native.quantized.fake_quantize(
+        x, *(each if wide else _rounded(each) for each in given), *quant
+    )
+    leaf = x.clone().requires_grad_()
+    if wide:
+        result = rl.fake_quantize_per_channel_affine(leaf, scale, zero_point, 0, *quant)
+    else:
+        result = rl.fake_quantize_per_tensor_affine(leaf, scales[0], zero_points[0], *quant)
+    result.backward(rl.ones_like(result) * 2)
+    return _shown(values, mask, leaf.grad) | {"input": repr(x.tolist()) == before}
+
+
+def _shown(values, mask, grad):
+    kinds = [values.dtype, mask.dtype, list(values.shape), list(mask.shape)]
+    return {"values": values.tolist(), "mask": mask.tolist(), "gradient": grad.tolist(), "kinds": kinds}
+
+
+def _rounded(number):
+    """A scale as PyTorch holds it, in float32."""
+    return float(np.float32(number)) if isinstance(number, float) else number
+
+
+def fake_arguments(xp, scales, halves, nudge, zero_points, extra):
+    rows = [
+        np.concatenate([near_middles(s, halves, nudge), np.array([float(each) for each in extra], np.float32)])
+        for s in scales
+    ]
+    x = np.stack(rows)
+    return xp.from_numpy(x), xp.tensor(scales), xp.tensor(zero_points, dtype=xp.int32)
+
+
+@faked.oracle
+def faked_by_torch(torch, scales, halves, nudge, zero_points, quant, extra):
+    x, scale, zero_point = fake_arguments(torch, scales, halves, nudge, zero_points, extra)
+    leaf = x.clone().requires_grad_()
+    if len(scales) > 1:
+        given = (scale, zero_point, 0, *quant)
+        values, mask = torch.ops.aten.fake_quantize_per_channel_affine_cachemask(x, *given)
+        result = torch.fake_quantize_per_channel_affine(leaf, *given)
+    else:
+        given = (scales[0], zero_points[0], *quant)
+        values, mask = torch.ops.aten.fake_quantize_per_tensor_affine_cachemask(x, *given)
+        result = torch.fake_quantize_per_tensor_affine(leaf, *given)
+    result.backward(torch.ones_like(result) * 2)
+    return _shown(values, mask, leaf.grad) | {"input": True}

@@ -1,0 +1,167 @@
+"""Observers: a moving average, the error of a histogram, and the search for its range."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import defaults, drawing, drawn, numbers
+
+_observed = defaults(shapes=[[2, 3], [2, 3]], ch_axis=0, constant=0.25, kind="float32", preset=None)
+
+
+@drawing
+def _batches(draw, st):
+    sizes = draw(st.lists(st.integers(1, 3), min_size=2, max_size=3))
+    ch_axis = draw(st.integers(-len(sizes), len(sizes) - 1))
+    shapes = draw(
+        st.lists(
+            st.sampled_from([sizes, sizes, [0, *sizes[1:]] if ch_axis % len(sizes) else sizes]), min_size=1, max_size=4
+        )
+    )
+    constant = draw(st.sampled_from([0.25, 0.5, 1, 0.01, 0.0]))
+    return _observed(shapes, ch_axis, constant, draw(st.sampled_from(["float32", "float32", "float16", "float64"])))
+
+
+def _about_averages(case, mine, theirs):
+    if [] in case["shapes"] or any(0 in sizes for sizes in case["shapes"]):
+        return "a batch without elements changes nothing"
+    if len(case["shapes"]) == 1:
+        return "the first batch is stored as it is"
+    return "each end moves towards that of the batch: old + averaging_constant * (new - old)"
+
+
+@program(
+    "ao.quantization.observer.moving_average_per_channel",
+    cases=_batches,
+    edges=[
+        _observed(), _observed([[2, 3]]), _observed([[2, 3], [2, 5]]), _observed(ch_axis=1), _observed(ch_axis=-1),
+        _observed([[2, 3], [2, 2, 2], [1, 2]], 1),
+        _observed([[2, 3], [2, 0], [2, 1]]), _observed([[2, 0], [2, 2]]), _observed(constant=1), _observed(constant=0.0),
+        _observed(kind="float16"), _observed(kind="float64"), _observed([[2, 2, 3]] * 3, 1, 0.01), _observed([[3, 2]] * 4, 0, 0.5),
+        _observed(preset="min"), _observed(preset="max"), _observed([[0]]),
+    ],
+    hint=_about_averages,
+)  # fmt: skip
+def averages(xp, shapes, ch_axis, constant, kind, preset):
+    quantization = xp.ao.quantization
+    observer = quantization.MovingAveragePerChannelMinMaxObserver(averaging_constant=constant, ch_axis=ch_axis)
+    if preset is not None:  # only one of the two has elements
+        getattr(observer, f"{preset}_val").resize_([shapes[0][ch_axis]]).fill_(5.0)
+    shown = []
+    for number, sizes in enumerate(shapes):
+        x = numbers(xp, sizes, 5 * number, kind).requires_grad_()
+        y = observer(x)
+        shown.append([y is x, observer.min_val.tolist(), observer.max_val.tolist()])
+        shown.append([observer.min_val.dtype, observer.min_val.requires_grad])
+    return shown
+
+
+# The error of a histogram --------------------------------------------------------------------------------------------
+
+_binned = defaults(counts=[1, 5, 9, 3], eighths=4, start=0, end=3, steps=4)
+
+
+@drawing
+def _histograms(draw, st):
+    counts = draw(st.lists(st.integers(0, 9), min_size=1, max_size=9))
+    start = draw(st.integers(0, len(counts) - 1))
+    end = draw(st.integers(start, len(counts) - 1))
+    return _binned(counts, draw(st.integers(1, 20)), start, end, draw(st.sampled_from([1, 2, 3, 4, 8, 16, 256])))
+
+
+def _about_errors(case, mine, theirs):
+    if case["eighths"] == 0:
+        return "if a step has length 0, the error is 0"
+    if case["start"] > 0:
+        return "positions count from the left edge of start_bin: bins before it have negative ones"
+    if case["end"] < len(case["counts"]) - 1:
+        return "values beyond the range go to the last step: limit first and last to 0 ... dst_nbins - 1"
+    return "the density is count / width, and a distance counts with its square: (b³ - a³) / 3"
+
+
+@program(
+    "ao.quantization.observer.quantization_error",
+    cases=_histograms,
+    edges=[
+        _binned(), _binned(steps=1), _binned(steps=2), _binned(steps=16), _binned(steps=3), _binned(start=1), _binned(end=2),
+        _binned(start=1, end=2), _binned(start=2, end=2), _binned(start=3), _binned(end=0), _binned(start=1, end=1, steps=1),
+        _binned(start=0, end=1, steps=3), _binned([5], 8, 0, 0, 4), _binned([5], 8, 0, 0, 1), _binned(eighths=0),
+        _binned(eighths=1),
+        _binned(eighths=20), _binned([0, 0, 0, 0]), _binned([0, 0, 7, 0], 4, 0, 1, 4), _binned([7, 0, 0, 0], 4, 2, 3, 4),
+        _binned([1, 2, 3, 4, 5, 6, 7, 8], 3, 2, 5, 3), _binned([8, 8], 8, 0, 1, 2), _binned([8, 8], 8, 0, 0, 1),
+        _binned([1] * 9, 5, 4, 6, 256), _binned([9, 1, 1, 1], 8, 1, 3, 2),
+    ],
+    hint=_about_errors,
+)  # fmt: skip
+def errors(rl, counts, eighths, start, end, steps):
+    width = eighths / 8
+    found = rl.ao.quantization.observer.quantization_error(rl.tensor(counts).float(), width, start, end, steps)
+    return [_in_steps(rl, found, counts, width, start, end, steps), type(found).__name__]
+
+
+def _in_steps(xp, error, counts, width, start, end, steps):
+    """The error of a value, on average, in squares of a step, and to three digits: sums may be in any order."""
+    unit = (width * (end - start + 1) / steps) ** 2 * max(sum(counts), 1) or 1.0
+    return xp.tensor([error / unit, error / unit / 1000]).to(xp.float16)
+
+
+@errors.oracle
+def errors_of_torch(torch, counts, eighths, start, end, steps):
+    width = eighths / 8
+    observer = torch.ao.quantization.HistogramObserver(bins=len(counts))
+    observer.histogram.copy_(torch.tensor(counts))
+    observer.min_val, observer.max_val = torch.tensor(0.0), torch.tensor(width * len(counts))
+    observer.dst_nbins = steps
+    found = observer._compute_quantization_error(start, end)
+    return [_in_steps(torch, found, counts, width, start, end, steps), "float"]
+
+
+# The search ----------------------------------------------------------------------------------------------------------
+
+_searched = defaults(counts=[1, 50, 50, 1], at=[1, 2], weights=[3, 2], wave=0)
+
+
+def _error_of(at, weights, wave):
+    """An error that is smallest at one range, with small waves on the way."""
+    return lambda start, end: (
+        weights[0] * abs(start - at[0]) + weights[1] * abs(end - at[1]) + wave * ((start + end) % 2) / 2
+    )
+
+
+@program(
+    "ao.quantization.observer.non_linear_search",
+    cases=drawn(
+        counts=lambda st: st.lists(st.sampled_from([0, 1, 1, 2, 3, 30, 900]), min_size=1, max_size=9),
+        at=lambda st: st.tuples(st.integers(0, 8), st.integers(0, 8)).map(list), weights=[[3, 2], [1, 1], [0, 1], [-1, 1]],
+        wave=[0, 0, 1, 3, 9],
+    ),
+    edges=[
+        _searched(), _searched([1, 1, 900, 1, 1], [2, 2]), _searched([1, 1, 900, 1, 1], [0, 4]), _searched([5], [0, 0]),
+        _searched([1, 900], [1, 1]), _searched([900, 1], [0, 0]), _searched([0, 0, 9, 900, 0, 1], [2, 3]),
+        _searched([0, 0, 0], [1, 1]),
+        _searched([1, 2, 900, 2, 1], [2, 2], [1, 1]), _searched([1, 2, 900, 2, 1], [2, 2], [1, 1], 9),
+        _searched([2, 1, 900, 900, 1, 2], [1, 4], [1, 1], 3), _searched([1, 1, 1, 1], [1, 2], [1, 1]),
+        _searched([0, 3, 0, 900, 0], [3, 3]),
+        _searched([1, 1, 1, 1, 900], [4, 4]), _searched([900, 1, 1, 1, 1], [0, 0]), _searched([1] * 8, [3, 4], [0, 0]),
+        _searched([30, 1, 900, 1, 30], [4, 0], [0, 0]), _searched([3, 30, 900, 30, 2], [2, 2], [1, 1], 1),
+        _searched([1, 30, 900, 900, 30, 1], [3, 2], [1, 1], 0),
+    ],
+    hint=lambda case, mine, theirs: (
+        "only the end that moves further moves, and only its fraction; an error above the smallest so far ends the search"
+    ),
+    draws=25,
+)  # fmt: skip
+def searches(rl, counts, at, weights, wave):
+    found = rl.ao.quantization.observer.non_linear_search(
+        [float(each) for each in counts], _error_of(at, weights, wave)
+    )
+    return list(found)
+
+
+@searches.oracle
+def searches_of_torch(torch, counts, at, weights, wave):
+    observer = torch.ao.quantization.HistogramObserver(bins=len(counts))
+    observer.histogram.copy_(torch.tensor(counts))
+    observer.min_val, observer.max_val = torch.tensor(0.0), torch.tensor(float(len(counts)))
+    observer._compute_quantization_error = _error_of(at, weights, wave)
+    low, high = observer._non_linear_param_search()
+    return [int(low.item()), int(high.item()) - 1]

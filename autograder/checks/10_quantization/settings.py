@@ -1,0 +1,77 @@
+"""Which setting a module gets."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import drawing
+
+_NAMES = ["a", "a.b", "a.b.c", "body.0", "body.10", "head"]
+_PATTERNS = ["a", "a.*", "b", r".*\.\d", r"body\.\d$", ".*0"]
+
+
+@drawing
+def _rules(draw, st):
+    kinds, value = st.sampled_from(["Linear", "ReLU"]), st.sampled_from(["one", "two", "three", None])
+    rule = st.one_of(
+        st.tuples(st.just("set_global"), value),
+        st.tuples(st.just("set_object_type"), kinds, value),
+        st.tuples(st.just("set_module_name_regex"), st.sampled_from(_PATTERNS), value),
+        st.tuples(st.just("set_module_name"), st.sampled_from(["", *_NAMES]), value),
+        st.tuples(st.just("set_module_name_object_type_order"), st.sampled_from(["", *_NAMES]), kinds, st.integers(0, 1), value),
+    )  # fmt: skip
+    rules = draw(st.lists(rule.map(list), max_size=5))
+    return {
+        "rules": rules,
+        "name": draw(st.sampled_from(_NAMES)),
+        "kind": draw(kinds),
+        "index": draw(st.integers(0, 1)),
+    }
+
+
+def _asked(rules, name="a.b.c", kind="Linear", index=0):
+    return {"rules": rules, "name": name, "kind": kind, "index": index}
+
+
+_GLOBAL, _TYPE, _REGEX = ["set_global", "g"], ["set_object_type", "Linear", "t"], ["set_module_name_regex", "a", "r"]
+_NAME, _ORDER = ["set_module_name", "a.b", "n"], ["set_module_name_object_type_order", "a.b", "Linear", 0, "o"]
+
+
+@program(
+    "ao.quantization.qconfig_mapping.find_qconfig",
+    cases=_rules,
+    edges=[
+        _asked([]), _asked([_GLOBAL]), _asked([_GLOBAL, _TYPE]), _asked([_GLOBAL, _TYPE, _REGEX]),
+        _asked([_GLOBAL, _TYPE, _REGEX, _NAME]),
+        _asked([_ORDER, _NAME, _REGEX, _TYPE, _GLOBAL]), _asked([_ORDER, _NAME, _GLOBAL], index=1),
+        _asked([_ORDER, _GLOBAL], kind="ReLU"),
+        _asked([_ORDER, _GLOBAL], "a.b"), _asked([_TYPE, _GLOBAL], kind="ReLU"),
+        _asked([_GLOBAL, ["set_module_name", "", "x"]], "a"),
+        _asked([_GLOBAL, ["set_module_name", "a.b.c", None]]), _asked([_NAME, ["set_module_name", "a", "x"]]),
+        _asked([_GLOBAL, ["set_module_name", "a", "x"]]), _asked([_GLOBAL, ["set_module_name", "a.b.c", "x"], _NAME]),
+        _asked([_GLOBAL, _TYPE, ["set_object_type", "Linear", None]]),
+        _asked([_GLOBAL, ["set_module_name_regex", "a", None], _TYPE]),
+        _asked([["set_module_name_regex", "a.b", "first"], _REGEX]), _asked([_REGEX, ["set_module_name_regex", "a.b", "second"]]),
+        _asked([_GLOBAL, ["set_module_name_regex", "b", "x"]]),
+        _asked([_GLOBAL, ["set_module_name_regex", r".*\.\d", "x"]], "body.10"),
+        _asked([["set_module_name_object_type_order", "", "Linear", 0, "x"], _GLOBAL], "head"), _asked([_GLOBAL, _NAME], "a.bc"),
+        _asked([["set_module_name_object_type_order", "a.b", "Linear", 0, None], _NAME]),
+    ],
+    hint=lambda case, mine, theirs: "the first kind of rule that answers counts, and None is an answer too",
+)  # fmt: skip
+def setting(rl, rules, name, kind, index):
+    mapping = rl.ao.quantization.QConfigMapping()
+    for method, *values in rules:
+        getattr(mapping, method)(*[getattr(rl.nn, each) if each in ("Linear", "ReLU") else each for each in values])
+    return rl.ao.quantization.qconfig_mapping.find_qconfig(mapping, name, getattr(rl.nn, kind), index)
+
+
+@setting.oracle
+def setting_of_torch(torch, rules, name, kind, index):
+    from torch.ao.quantization.fx import qconfig_mapping_utils as search
+
+    mapping, kind = torch.ao.quantization.QConfigMapping(), getattr(torch.nn, kind)
+    for method, *values in rules:
+        getattr(mapping, method)(*[getattr(torch.nn, each) if each in ("Linear", "ReLU") else each for each in values])
+    found = search._maybe_adjust_qconfig_for_module_type_or_name(mapping, kind, name, mapping.global_qconfig)
+    parent = name.rpartition(".")[0]
+    return search._maybe_adjust_qconfig_for_module_name_object_type_order(mapping, parent, kind, index, found)
