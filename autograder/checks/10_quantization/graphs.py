@@ -25,7 +25,8 @@ from .programs import (
 CALLS = {  # what a node may call, and what a pattern may name
     "Linear": ("call_module", "linear"), "ReLU": ("call_module", "relu"), "MyReLU": ("call_module", "mine"),
     "BatchNorm1d": ("call_module", "norm"), "add": ("call_function", "operator.add"), "F.relu": ("call_function", "F.relu"),
-    "xp.relu": ("call_function", "xp.relu"), ".relu": ("call_method", "relu"), ".add": ("call_method", "add"),
+    "xp.relu": ("call_function", "xp.relu"), "int": ("call_function", "int"), ".relu": ("call_method", "relu"),
+    ".add": ("call_method", "add"),
 }  # fmt: skip
 
 
@@ -57,7 +58,7 @@ def pattern_of(xp, described):
         return described[1:]
     if described in ("add", "F.relu", "xp.relu"):
         return {"add": operator.add, "F.relu": xp.nn.functional.relu, "xp.relu": xp.relu}[described]
-    return int if described == "MyReLU" else getattr(xp.nn, described)
+    return int if described == "int" else getattr(xp.nn, described)
 
 
 def _calls(st, most=5):
@@ -107,7 +108,9 @@ CHAIN = [LINEAR, ["BatchNorm1d", [2], None], ["ReLU", [3], None]]
         ([LINEAR, [".add", [2], 0]], 3, [".add", "Linear"], None), ([LINEAR, ["ReLU", [2], 0]], 3, ["ReLU", "Linear"], None),
         ([LINEAR, ["ReLU", [0], 2]], 3, ["ReLU", "Linear"], None), ([LINEAR, RELU], 4, "Linear", None),
         ([[".relu", [0], None]], 2, "F.relu", None), ([["F.relu", [0], None]], 2, "ReLU", None),
-        ([["ReLU", [0], None]], 2, ".relu", None),
+        ([["ReLU", [0], None]], 2, ".relu", None), ([["int", [0], None]], 2, "int", None), ([["int", [0], None]], 2, "add", None),
+        ([LINEAR, RELU], 3, ["ReLU", "Linear", "Linear"], None), ([LINEAR, RELU], 3, ["ReLU", "Linear", "add"], None),
+        ([LINEAR, [".add", [2, 0], None]], 3, [".relu", "Linear"], None), ([[".add", [0], None]], 2, ".relu", None),
     )),
     hint=when(lambda case: case["max_uses"] is not None, "max_uses is about the node itself; inner nodes may have one user each"),
 )  # fmt: skip

@@ -84,14 +84,15 @@ def _linear(st):
         ([3, 5, 3], 11, 3, 60, 7, [3, 6, 5], 40, True), ([3, 5, 3], 11, 3, 60, None, [3, 6, 5], 255, False),
         ([2, 7, 4], 30, 90, None, -9, [5, 7, 4], 0, True), ([3, 8, 4], 5, 77, None, 1, [7, 7, 3], 17, False),
         ([3, 8, 4], 6, 76, None, 4, [6, 6, 4], 111, False), ([3, 3, 4], 8, 10, 3, None, [2, 2, 7], 128, False),
-        ([3, 3, 4], 8, 10, None, 9, [7, 5, 3], 250, True),
+        ([3, 3, 4], 8, 10, None, 9, [7, 5, 3], 250, True), ([1, 1, 1], 154, 0, None, None, [2, 2, 4], 0, False),
     )),
     hint=when(lambda case: case["relu"], "with relu, no number is below the zero point of the result, which is 0.0"),
 )  # fmt: skip
 def int8_linear(rl, shape, start, zero_point, of_weight, bias, scales, result, relu):
     x, weight, offsets, scales, of_weight = _operands(rl, shape, start, of_weight, bias, scales)
     linear = rl.ao.nn.quantized.functional.linear
-    return plain(linear(x, weight, offsets, (scales[0], zero_point), (scales[1], of_weight), (scales[2], result), relu))
+    new = linear(x, weight, offsets, (scales[0], zero_point), (scales[1], of_weight), (scales[2], result), relu)
+    return [*plain(new), new is not x]
 
 
 def _operands(xp, shape, start, of_weight, bias, scales):
@@ -111,7 +112,7 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         sums = (x.double() - zero_point) @ (weight.double() - of_weight[:, None]).t() * (scales[0] * scales[1])
         values = torch.round((sums if bias is None else sums + offsets) / scales[2]) + result
-        return plain(values.clamp(result if relu else 0, 255).to(torch.uint8))
+        return [*plain(values.clamp(result if relu else 0, 255).to(torch.uint8)), True]
     warnings.filterwarnings("ignore")
     engine, torch.backends.quantized.engine = torch.backends.quantized.engine, "fbgemm"
     try:
@@ -119,7 +120,7 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
         weight = torch._make_per_channel_quantized_tensor(weight, scales[1].double(), of_weight.long(), 0)
         packed = torch.ops.quantized.linear_prepack(weight, offsets)
         run = torch.ops.quantized.linear_relu if relu else torch.ops.quantized.linear
-        return plain(run(x, packed, scales[2], result).int_repr())
+        return [*plain(run(x, packed, scales[2], result).int_repr()), True]
     finally:
         torch.backends.quantized.engine = engine
 

@@ -146,7 +146,7 @@ def weight_norm_mask(
     mask = functions.ones_like(norms, dtype=bool_)
     for i in functions.argsort(means)[:count].tolist():
         block = norms[blocks[i]]
-        stays = functions.ones(block.numel(), dtype=bool_)
+        stays = mask[blocks[i]].reshape(-1).clone()
         stays[functions.argsort(block.reshape(-1))[:zeros_per_block]] = False
         mask[blocks[i]] = stays.reshape(block.shape)
     return mask

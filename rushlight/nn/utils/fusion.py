@@ -49,14 +49,13 @@ def fuse_conv_bn_weights(
     Source: `torch/nn/utils/fusion.py`, `fuse_conv_bn_weights`.
     """
     b_dtype = conv_w.dtype if conv_b is None else conv_b.dtype
-    factor = functions.rsqrt(bn_rv.detach() + bn_eps)
+    factor = functions.rsqrt(bn_rv + bn_eps)
     if bn_w is not None:
-        factor = factor * bn_w.detach()
-    bias = -bn_rm.detach() if conv_b is None else conv_b.detach() - bn_rm.detach()
-    bias = bias * factor
+        factor = factor * bn_w
+    bias = factor * (-bn_rm if conv_b is None else conv_b - bn_rm)
     if bn_b is not None:
-        bias = bias + bn_b.detach()
-    weight = conv_w.detach() * factor.reshape([-1] + [1] * (conv_w.dim() - 1))
+        bias = bias + bn_b
+    weight = conv_w * factor.reshape([-1] + [1] * (conv_w.dim() - 1))
     return (
         Parameter(weight.to(conv_w.dtype), conv_w.requires_grad),
         Parameter(bias.to(b_dtype), conv_b is not None and conv_b.requires_grad),

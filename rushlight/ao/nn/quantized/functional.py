@@ -92,11 +92,14 @@ def linear(
 
     Source: `aten/src/ATen/native/quantized/cpu/qlinear.cpp`, `PackedLinearWeight::apply_impl`.
     """
-    sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_qparams[1], weight_qparams[1])
-    unit = weight_qparams[0] * x_qparams[0]
-    values = sums.to(float32)
+    (x_scale, x_zero_point), (weight_scales, weight_zero_points), (scale, zero_point) = (
+        x_qparams,
+        weight_qparams,
+        qparams,
+    )
+    sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_zero_point, weight_zero_points)
+    unit, values = weight_scales * x_scale, sums.to(float32)
     if bias is not None:
         values = values + bias / unit
-    scale, zero_point = qparams
     rounded = functions.round(values * (unit / scale)) + zero_point
     return functions.clamp(rounded, zero_point if relu else 0, 255).to(uint8)

@@ -47,7 +47,7 @@ def is_match(modules: dict[str, Module], node: Any, pattern: Pattern, max_uses: 
     elif isinstance(head, str):
         if node.op != "call_method" or node.target != head:
             return False
-    elif node.op != "call_function" or node.target is not head:
+    elif node.target is not head:
         return False
     if not inner:
         return True
@@ -89,7 +89,7 @@ def find_matches(graph: Graph, modules: dict[str, Module], patterns: Iterable[Pa
     Source: `torch/ao/quantization/fx/match_utils.py`, `_find_matches`; `pattern_utils.py`, `_sorted_patterns_dict`.
     """
     longest_first = sorted(patterns, key=pattern_length, reverse=True)
-    found: dict[str, Match] = {}
+    found = {}
     for node in reversed(graph.nodes):
         if node.name in found:
             continue

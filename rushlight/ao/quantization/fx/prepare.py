@@ -83,20 +83,20 @@ def share_observers(model: GraphModule, node: Node) -> bool:
     Source: `torch/ao/quantization/fx/prepare.py`, `_maybe_make_input_output_share_observers`.
     """
 
-    def observer_of(each: Node) -> Node | None:
-        while each is not None and not is_observer(model, each):
+    def observer_of(each):
+        while each and not is_observer(model, each):
             each = next((arg for arg in each.args if isinstance(arg, Node)), None)
         return each
 
-    first = next((arg for arg in node.args if isinstance(arg, (Node, list, tuple))), None)
-    items = list(first) if isinstance(first, (list, tuple)) else [first]
+    first = next((arg for arg in node.args if isinstance(arg, Node | list | tuple)), None)
+    items = [first] if isinstance(first, Node | None) else first
     source = observer_of(items[0])
-    if source is None:
+    if not source:
         return False
     shared = model.get_submodule(source.target)
-    for item in items[1:]:
+    for item in items:
         other = observer_of(item)
-        if other is None:
+        if not other:
             return False
         setattr(model, other.target, shared)
     for user in node.users:
