@@ -306,13 +306,15 @@ MANY += ["F.relu", "xp.relu", "cat", "transpose", "view", "shape", "dropout", "b
         *({"lines": [["x - y", 0, 1], [name, 2, 1]], "settings": USUAL, "returned": [3]} for name in MANY),
         *({"lines": lines, "settings": settings, "returned": returned} for lines, settings, returned in (
             ([["linear", 0, 0], ["linear", 0, 0], ["x + y", 2, 3]], USUAL, [4, 2]),
-            ([["linear", 0, 0], ["linear", 2, 0]], [0, 127, False, ["linears.0"]], [3]),
-            ([["linear", 0, 0], ["linear", 2, 0]], [0, 127, False, ["linears.1"]], [3, 2]),
+            ([["linear", 0, 0], ["linear", 2, 0]], [0, 127, False, ["linears.0"], []], [3]),
+            ([["linear", 0, 0], ["linear", 2, 0]], [0, 127, False, ["linears.1"], []], [3, 2]),
             ([["abs", 0, 0], ["neg", 0, 0], ["cat", 2, 3], ["linear", 2, 0]], USUAL, [4, 5]),
             ([["x + 1", 0, 0], ["cat", 0, 2], ["x * y", 0, 3]], USUAL, [4]),
-            ([["cat", 0, 1], ["cat", 2, 0], ["x + y", 1, 3]], [0, 255, True, []], [4, 0]),
+            ([["cat", 0, 1], ["cat", 2, 0], ["x + y", 1, 3]], [0, 255, True, [], []], [4, 0]),
             ([["relu of x + y", 0, 1], ["relu", 2, 0], ["transpose", 3, 0]], USUAL, [4, 2]),
             ([["linear", 0, 0], ["view", 2, 0], ["flatten", 2, 0], ["x + y", 3, 4]], USUAL, [5]),
+            ([["linear", 0, 0], ["linear", 0, 0], ["cat", 2, 3]], [0, 127, False, [], ["linears.1"]], [4]),
+            ([["abs", 0, 0], ["linear", 2, 0], ["linear relu", 2, 0], ["x + y", 2, 4]], [0, 127, True, [], ["linears.2"]], [5, 3]),
         )),
     ],
     draws=10,
@@ -327,16 +329,38 @@ def observed(xp, lines, settings, returned):
     cases=drawn(lines=lambda st: drawn_lines(st, 3), settings=drawn_settings),
     edges=[
         *({"lines": [["x - y", 0, 1], [name, 2, 1]], "settings": settings} for name in ("linear", "cat", "x + y", "linear relu")
-          for settings in (USUAL, [0, 255, True, []], [0, 200, False, []])),
+          for settings in (USUAL, [0, 255, True, [], []], [0, 200, False, [], []])),
         {"lines": [["linear", 0, 1], ["linear relu", 2, 1], ["x + y", 2, 3]], "settings": USUAL},
         {"lines": [["x + y", 0, 1], ["x * y", 2, 2], ["linear", 2, 3]], "settings": USUAL},
     ],
     draws=10,
 )  # fmt: skip
-def converted(xp, lines, settings):
-    model = prepared(xp, model_of(xp, lines), settings)
-    model(*inputs_of(xp))
-    return _calls_of(quantize_fx(xp)._convert_to_reference_decomposed_fx(model))
+def converted(rl, lines, settings):
+    model = prepared(rl, model_of(rl, lines), settings)
+    model(*inputs_of(rl))
+    replace_observer = rl.ao.quantization.fx.convert.replace_observer
+    for node in observer_nodes(model):
+        replace_observer(model, node)
+    return _calls_of(model)
+
+
+@converted.oracle
+def _(torch, lines, settings):
+    model = prepared(torch, model_of(torch, lines), settings)
+    model(*inputs_of(torch))
+    convert = import_module("torch.ao.quantization.fx.convert")
+    known, modules = model.meta["_observed_graph_module_attrs"], dict(model.named_modules(remove_duplicate=False))
+    for node in observer_nodes(model):
+        convert._replace_observer_with_quantize_dequantize_node_decomposed(
+            model, node, modules, known.node_name_to_scope, known.node_name_to_qconfig
+        )
+    return _calls_of(model)
+
+
+def observer_nodes(model):
+    """Every second observer's node first, then the others, so that each must be put at its own place."""
+    nodes = [node for node in model.graph.nodes if node.name.startswith("activation_post_process")]
+    return nodes[1::2] + nodes[::2]
 
 
 def _calls_of(model):
@@ -379,7 +403,7 @@ def _(torch, program):
     "together.quantized",
     cases=drawn(lines=drawn_lines, settings=drawn_settings),
     edges=[
-        {"lines": [["linear relu", 0, 1], [name, 2, 1], ["linear", 3, 1]], "settings": [0, 127, True, []]}
+        {"lines": [["linear relu", 0, 1], [name, 2, 1], ["linear", 3, 1]], "settings": [0, 127, True, [], []]}
         for name in ("linear bn relu", "conv bn", "x + y", "cat", "view", "abs", "relu of x + 1")
     ],
     draws=10,

@@ -79,10 +79,10 @@ def _backend_config():
 
 
 def prepared(xp, model, settings):
-    """The model with observers. `settings`: "channels" for weights with a scale per row, and the names of floating-point
-    modules."""
+    """The model with observers. `settings`: the least and the greatest integer, whether each row of a weight has a scale, the names
+    of floating-point modules, and those of modules with a moving average."""
     fx, ao = quantize_fx(xp), import_module(f"{xp.__name__}.ao.quantization")
-    least, most, channels, floating = settings
+    least, most, channels, floating, moving = settings
     int8, observer = (xp.qint8 if is_torch(xp) else xp.int8), ao.MinMaxObserver
     by_row = {"dtype": int8, "qscheme": xp.per_channel_symmetric}
     of_weight = ao.PerChannelMinMaxObserver.with_args(**by_row)
@@ -90,6 +90,9 @@ def prepared(xp, model, settings):
         of_weight = observer.with_args(dtype=int8, qscheme=xp.per_tensor_symmetric)
     of_values = observer.with_args(quant_min=least, quant_max=most)
     mapping = ao.QConfigMapping().set_global(ao.QConfig(activation=of_values, weight=of_weight))
+    average = ao.MovingAverageMinMaxObserver.with_args(quant_min=least, quant_max=most)
+    for name in moving:
+        mapping.set_module_name(name, ao.QConfig(activation=average, weight=of_weight))
     for name in floating:
         mapping.set_module_name(name, None)
     options = {"backend_config": _backend_config()} if is_torch(xp) else {}
@@ -98,7 +101,8 @@ def prepared(xp, model, settings):
 
 def drawn_settings(st):
     floating = st.lists(st.sampled_from(["linears.0", "linears.1", "convs", "relu"]), max_size=1)
-    return st.tuples(st.just(0), st.sampled_from([127, 255]), st.booleans(), floating).map(list)
+    moving = st.one_of(st.just([]), st.just([]), st.just(["linears.0"]), st.just(["linears.2", "relu"]))
+    return st.tuples(st.just(0), st.sampled_from([127, 255]), st.booleans(), floating, moving).map(list)
 
 
 def drawn_lines(st, most=5):
@@ -106,7 +110,7 @@ def drawn_lines(st, most=5):
     return st.lists(st.tuples(st.sampled_from([*LINES]), index, index).map(list), min_size=1, max_size=most)
 
 
-USUAL = [0, 127, False, []]
+USUAL = [0, 127, False, [], []]
 
 
 def graph_of(model):

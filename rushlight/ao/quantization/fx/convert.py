@@ -44,18 +44,14 @@ def replace_observer(model: GraphModule, node: Node) -> None:
 
     Source: `torch/ao/quantization/fx/convert.py`, `_replace_observer_with_quantize_dequantize_node_decomposed`.
     """
-    observer = model.get_submodule(node.target)
+    graph, (value,), observer = node.graph, node.args, model.get_submodule(node.target)
     scale, zero_point = observer.calculate_qparams()
     qparams = float(scale), int(zero_point), observer.quant_min, observer.quant_max, observer.dtype
-    with model.graph.inserting_before(node):
-        integers = model.graph.call_function(
-            ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
-        )
-        numbers = model.graph.call_function(
-            ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
-        )
+    with graph.inserting_before(node):
+        integers = graph.call_function(ops.quantized_decomposed.quantize_per_tensor.default, (value, *qparams))
+        numbers = graph.call_function(ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams))
     node.replace_all_uses_with(numbers)
-    model.graph.erase_node(node)
+    graph.erase_node(node)
 
 
 def replace_weight(model: GraphModule, node: Node) -> None:

@@ -120,9 +120,9 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
 
     - The first node of a match (`nodes[-1]`) reads observed values. Each node in its `args` and `kwargs`, at any depth, is
       replaced: an observer (`is_observer(model, arg)`) stays, and so does a size (`is_size(arg)`). For any other node, use the
-      observer that it already has: a user that calls an observer of the same class and with an equal `dtype` as the new one. If
-      there is none, insert a new one (`insert_observer(model, arg, observer)` returns its node). Other users of this argument keep
-      reading it without an observer.
+      observer that it already has: a user that calls an observer of the same class as the new one. If there is none, insert a new
+      one (`insert_observer(model, arg, observer)` returns its node). Other users of this argument keep reading it without an
+      observer.
     - The last node of a match gets an observer, and all other users of this node then read the observer
       (`user.replace_input_with(node, observer_node)`). Then, if `shares_observer(model, pattern, nodes)` says that the operator
       only passes values on: `share_observers(model, node)`. If that returns False, the observer of this node is erased again, and
@@ -142,21 +142,21 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
     Source: `torch/ao/quantization/fx/prepare.py`, `insert_observers_for_model`.
     """
 
-    def observed(arg: Node) -> Node:
+    def observed(arg):
         if is_observer(model, arg) or is_size(arg):
             return arg
         new = qconfig.activation()
         for user in arg.users:
-            if is_observer(model, user):
-                old = model.get_submodule(user.target)
-                if type(old) is type(new) and old.dtype == new.dtype:
-                    return user
+            if is_observer(model, user) and type(model.get_submodule(user.target)) is type(new):
+                return user
         return insert_observer(model, arg, new)
 
-    for node in list(model.graph.nodes):
-        last, pattern, nodes = matches.get(node.name, (None, None, []))
+    for node in model.graph.nodes:
         qconfig = qconfigs.get(node.name)
-        if last is None or qconfig is None or not is_observed(pattern):
+        if node.name not in matches or qconfig is None:
+            continue
+        last, pattern, nodes = matches[node.name]
+        if not is_observed(pattern):
             continue
         if node is nodes[-1]:
             node.args, node.kwargs = map_arg(node.args, observed), map_arg(node.kwargs, observed)
