@@ -80,6 +80,7 @@ def _about_parameters(case, mine, theirs):
         *[_ranged(low, high, dtype, quant, eps, custom, scheme)
           for scheme in SCHEMES[1::2] for dtype, quant in (("uint8", [0, 255]), ("uint8", [0, 14]), ("int8", [-8, 7]))
           for custom in (True, False) for low, high, eps in (([-3.0], [1.0], 2.0**-23), ([2.0], [5.0], 0.5), ([0.0], [0.1], 1.0))],
+        _ranged([-3.0], [1.0], "uint8", [-8, 5], custom=True, scheme="per_tensor_symmetric"),
         *[_ranged([-1.0, 0.5, -2.0], [0.25, 2.0, -1.0], dtype, quant, 2.0**-23, False, scheme)
           for scheme in SCHEMES[2:] for dtype, quant in (("uint8", [0, 255]), ("int8", [-128, 127]))],
         _ranged([-1.0, 0.5], [0.25, 2.0], "int8", [-100, 20], scheme="per_channel_symmetric"),
@@ -207,14 +208,18 @@ def _channel_cases(draw, st):
         _channels(quant=[-129, 1]), _channels(kind="uint8", quant=[0, 256]), _channels(kind="uint8", quant=[0, 255]),
         _channels(sizes=[3, 2], turned=True), _channels(sizes=[3, 2], axis=1, turned=True), _channels(narrow=True),
         _channels(sizes=[2, 2], zero_points=[5, -5, 0]),
+        _channels([3], halves=[0], zero_points=[0, 1, 2], kind="int32", narrow=True),
         *[_channels([1, 1], 0, [scale], [half], nudge, [1]) for scale, half, nudge in QUOTIENTS[:12]],
     ],
     hint=_about_channels,
 )  # fmt: skip
 def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
     x, *qparams = channel_arguments(rl, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
+    before = [each.tolist() for each in (x, *qparams)]
     q = rl.ao.quantization.affine.quantize_per_channel(x, *qparams, axis, *quant, getattr(rl, kind))
-    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape)}
+    shown = {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape)}
+    q.fill_(77)
+    return shown | {"arguments": [each.tolist() for each in (x, *qparams)] == before}
 
 
 def channel_arguments(xp, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow):
@@ -238,7 +243,7 @@ def channels_of_torch(torch, sizes, axis, scales, halves, nudge, zero_points, qu
 
     x, *qparams = channel_arguments(torch, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
     q = decomposed.quantize_per_channel(x, *qparams, axis, *quant, getattr(torch, kind))
-    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape)}
+    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape), "arguments": True}
 
 
 # Two values in a byte ------------------------------------------------------------------------------------------------
@@ -259,8 +264,12 @@ _packed = defaults(sizes=[4], start=1, turned=False)
     ),
 )  # fmt: skip
 def packed(rl, sizes, start, turned):
-    found = rl.ao.quantization.affine.pack_int4(four_bits(rl, sizes, start, turned))
-    return [found.tolist(), found.dtype]
+    values = four_bits(rl, sizes, start, turned)
+    before = values.tolist()
+    found = rl.ao.quantization.affine.pack_int4(values)
+    shown = [found.tolist(), found.dtype]
+    found.fill_(77)
+    return [*shown, values.tolist() == before]
 
 
 def four_bits(xp, sizes, start, turned):
@@ -273,8 +282,8 @@ def four_bits(xp, sizes, start, turned):
 def packed_by_torch(torch, sizes, start, turned):
     values = four_bits(torch, sizes, start, turned).reshape(-1).float()
     if values.numel() == 0:
-        return [[], torch.uint8]
+        return [[], torch.uint8, True]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
         found = torch.quantize_per_tensor(values, 1.0, 0, torch.quint4x2).int_repr()
-    return [found.tolist(), found.dtype]
+    return [found.tolist(), found.dtype, True]

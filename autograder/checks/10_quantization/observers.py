@@ -130,7 +130,7 @@ def _error_of(at, weights, wave):
 @program(
     "ao.quantization.observer.non_linear_search",
     cases=drawn(
-        counts=lambda st: st.lists(st.sampled_from([0, 1, 1, 2, 3, 30, 900]), min_size=1, max_size=9),
+        counts=lambda st: st.lists(st.sampled_from([0, 1, 1, 2, 3, 30, 900, 300000]), min_size=1, max_size=9),
         at=lambda st: st.tuples(st.integers(0, 8), st.integers(0, 8)).map(list), weights=[[3, 2], [1, 1], [0, 1], [-1, 1]],
         wave=[0, 0, 1, 3, 9],
     ),
@@ -143,7 +143,9 @@ def _error_of(at, weights, wave):
         _searched([0, 3, 0, 900, 0], [3, 3]),
         _searched([1, 1, 1, 1, 900], [4, 4]), _searched([900, 1, 1, 1, 1], [0, 0]), _searched([1] * 8, [3, 4], [0, 0]),
         _searched([30, 1, 900, 1, 30], [4, 0], [0, 0]), _searched([3, 30, 900, 30, 2], [2, 2], [1, 1], 1),
-        _searched([1, 30, 900, 900, 30, 1], [3, 2], [1, 1], 0),
+        _searched([1, 30, 900, 900, 30, 1], [3, 2], [1, 1], 0), _searched([0, 0, 3, 0], [5, 1]),
+        _searched([1, 1, 1, 1, 1, 1, 300000], [6, 6], [1, 1]), _searched([1, 1, 1, 1, 1, 1, 300000], [3, 6], [1, 1]),
+        _searched([2] * 8 + [500000, 1], [5, 8], [1, 2]), _searched([0, 1, 2, 300000, 2, 1, 0], [3, 3], [1, 1], 1),
     ],
     hint=lambda case, mine, theirs: (
         "only the end that moves further moves, and only its fraction; an error above the smallest so far ends the search"
@@ -151,10 +153,20 @@ def _error_of(at, weights, wave):
     draws=25,
 )  # fmt: skip
 def searches(rl, counts, at, weights, wave):
-    found = rl.ao.quantization.observer.non_linear_search(
-        [float(each) for each in counts], _error_of(at, weights, wave)
-    )
-    return list(found)
+    calls = []
+    error = _counted(calls, _error_of(at, weights, wave))
+    found = rl.ao.quantization.observer.non_linear_search([float(each) for each in counts], error)
+    return [list(found), calls]
+
+
+def _counted(calls, error):
+    """An error that notes for which ranges it is called."""
+
+    def counted(start, end):
+        calls.append([start, end])
+        return error(start, end)
+
+    return counted
 
 
 @searches.oracle
@@ -162,6 +174,7 @@ def searches_of_torch(torch, counts, at, weights, wave):
     observer = torch.ao.quantization.HistogramObserver(bins=len(counts))
     observer.histogram.copy_(torch.tensor(counts))
     observer.min_val, observer.max_val = torch.tensor(0.0), torch.tensor(float(len(counts)))
-    observer._compute_quantization_error = _error_of(at, weights, wave)
+    calls = []
+    observer._compute_quantization_error = _counted(calls, _error_of(at, weights, wave))
     low, high = observer._non_linear_param_search()
-    return [int(low.item()), int(high.item()) - 1]
+    return [[int(low.item()), int(high.item()) - 1], calls]

@@ -51,6 +51,7 @@ _NAME, _ORDER = ["set_module_name", "a.b", "n"], ["set_module_name_object_type_o
         _asked([_GLOBAL, _TYPE, ["set_object_type", "Linear", None]]),
         _asked([_GLOBAL, ["set_module_name_regex", "a", None], _TYPE]),
         _asked([["set_module_name_regex", "a.b", "first"], _REGEX]), _asked([_REGEX, ["set_module_name_regex", "a.b", "second"]]),
+        _asked([["set_module_name_regex", "b", "x"], _REGEX, _GLOBAL]),
         _asked([_GLOBAL, ["set_module_name_regex", "b", "x"]]),
         _asked([_GLOBAL, ["set_module_name_regex", r".*\.\d", "x"]], "body.10"),
         _asked([["set_module_name_object_type_order", "", "Linear", 0, "x"], _GLOBAL], "head"), _asked([_GLOBAL, _NAME], "a.bc"),

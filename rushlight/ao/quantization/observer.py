@@ -436,8 +436,8 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
        from `end` down, at least `start`, whose c(r) is not above the suggested beta times n.
     3. If l is further from `start` than r is from `end`, take the suggested alpha, and the next range is l ... `end`.
        Otherwise take the suggested beta, and the next range is `start` ... r.
-    4. If the next range is the old one, go on with 1. Otherwise compute its `error`. If it is above the smallest so far, stop, and
-       the old range is the result. If not, the next range becomes the old one.
+    4. If the next range is the old one, go on with 1. Otherwise call `error`, once. If the error is above the smallest so far,
+       stop, and the old range is the result. If not, the next range becomes the old one.
 
     Both numbers of a comparison in step 2 are rounded to float32, `np.float32(number)`, because alpha times n is often almost
     a whole number. alpha and beta are not rounded.
@@ -457,7 +457,7 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
     Source: `torch/ao/quantization/observer.py`, `HistogramObserver._non_linear_param_search`.
     """
     total, sums = sum(histogram), np.cumsum(histogram).astype(np.float32)
-    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, INF
+    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
     while alpha < beta:
         next_alpha, next_beta = alpha + 1e-5, beta - 1e-5
         left, right = start, end
