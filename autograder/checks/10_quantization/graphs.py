@@ -296,7 +296,20 @@ MANY = [
     "relu of x + y",
     "relu of x + 1",
 ]
-MANY += ["F.relu", "xp.relu", "cat", "transpose", "view", "shape", "dropout", "bias", "unused", "sum of itself"]
+MANY += [
+    "F.relu",
+    "xp.relu",
+    "cat",
+    "transpose",
+    "view",
+    "shape",
+    "dropout",
+    "bias",
+    "unused",
+    "sum of itself",
+    "cat by name",
+]
+MANY += ["clamp by name"]
 
 
 @program(

@@ -85,6 +85,7 @@ def _linear(st):
         ([2, 7, 4], 30, 90, None, -9, [5, 7, 4], 0, True), ([3, 8, 4], 5, 77, None, 1, [7, 7, 3], 17, False),
         ([3, 8, 4], 6, 76, None, 4, [6, 6, 4], 111, False), ([3, 3, 4], 8, 10, 3, None, [2, 2, 7], 128, False),
         ([3, 3, 4], 8, 10, None, 9, [7, 5, 3], 250, True), ([1, 1, 1], 154, 0, None, None, [2, 2, 4], 0, False),
+        ([1, 1, 1], 154, 0, None, None, [2, 2, 2], 0, False), ([1, 1, 1], 154, 0, None, None, [2, 2, 2], 1, False),
     )),
     hint=when(lambda case: case["relu"], "with relu, no number is below the zero point of the result, which is 0.0"),
 )  # fmt: skip
@@ -166,6 +167,9 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
     fold = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights
     new = fold(w, b, mean, var, eps, bn_w, bn_b)
     return [
-        [[type(each).__name__, each.detach(), each.requires_grad, each.is_leaf] for each in new],
+        [
+            [type(each).__name__, list(each.shape), each.detach().reshape(-1), each.requires_grad, each.is_leaf]
+            for each in new
+        ],
         [each if each is None else each.detach() for each in (w, b, mean, var, bn_w, bn_b)],
     ]

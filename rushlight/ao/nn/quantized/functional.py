@@ -98,7 +98,8 @@ def linear(
         qparams,
     )
     sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_zero_point, weight_zero_points)
-    unit, values = weight_scales * x_scale, sums.to(float32)
+    unit = weight_scales * x_scale
+    values = sums.to(float32)
     if bias is not None:
         values = values + bias / unit
     rounded = functions.round(values * (unit / scale)) + zero_point

@@ -124,7 +124,7 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
       one (`insert_observer(model, arg, observer)` returns its node). Other users of this argument keep reading it without an
       observer.
     - The last node of a match gets an observer, and all other users of this node then read the observer
-      (`user.replace_input_with(node, observer_node)`). Then, if `shares_observer(model, pattern, nodes)` says that the operator
+      (`user.replace_input_with(node, observer_node)`). Then, if `shares_observer(pattern, nodes)` says that the operator
       only passes values on: `share_observers(model, node)`. If that returns False, the observer of this node is erased again, and
       its users read the node (`observer_node.replace_all_uses_with(node)`, `graph.erase_node(observer_node)`).
 
@@ -153,7 +153,7 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
 
     for node in model.graph.nodes:
         qconfig = qconfigs.get(node.name)
-        if node.name not in matches or qconfig is None:
+        if node.name not in matches or not qconfig:
             continue
         last, pattern, nodes = matches[node.name]
         if not is_observed(pattern):
@@ -165,7 +165,7 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
             observer = insert_observer(model, node, qconfig.activation())
             for user in users:
                 user.replace_input_with(node, observer)
-            if shares_observer(model, pattern, nodes) and not share_observers(model, node):
+            if shares_observer(pattern, nodes) and not share_observers(model, node):
                 observer.replace_all_uses_with(node)
                 model.graph.erase_node(observer)
 
@@ -175,7 +175,7 @@ def is_observed(pattern: Any) -> bool:
     return BACKEND_CONFIG[pattern].observation_type is not ObservationType.INPUT_OUTPUT_NOT_OBSERVED
 
 
-def shares_observer(model: GraphModule, pattern: Any, nodes: list[Node]) -> bool:
+def shares_observer(pattern: Any, nodes: list[Node]) -> bool:
     """Whether the table says that the output of a match has the observer of its input."""
     tensors = [arg for arg in nodes[-1].args if isinstance(arg, Node) and not is_size(arg)]
     return observation_type(pattern, len(tensors)) is ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT
