@@ -507,9 +507,8 @@ def insert_observers__in_two_functions(model, matches, qconfigs):
         new = insert_observer(model, node, make())
         for user in before:
             user.replace_input_with(node, new)
-        if shared and share_observers(model, node) is False:
-            new.replace_all_uses_with(node)
-            model.graph.erase_node(new)
+        if shared:
+            share_observers(model, node)
 
     for node in list(model.graph.nodes):
         match, qconfig = matches.get(node.name), qconfigs.get(node.name)
@@ -546,9 +545,8 @@ def insert_observers__replacing_all_uses(model, matches, qconfigs):
         if last is node:
             observer = insert_observer(model, node, qconfig.activation())
             node.replace_all_uses_with(observer, delete_user_cb=lambda user: user is not observer)
-            if shares_observer(pattern, nodes) and not share_observers(model, node):
-                observer.replace_all_uses_with(node)
-                model.graph.erase_node(observer)
+            if shares_observer(pattern, nodes):
+                share_observers(model, node)
 
 
 def replace_observer__inserting_after(model, node):

@@ -326,6 +326,7 @@ MANY += ["clamp by name"]
             ([["cat", 0, 1], ["cat", 2, 0], ["x + y", 1, 3]], [0, 255, True, [], []], [4, 0]),
             ([["relu of x + y", 0, 1], ["relu", 2, 0], ["transpose", 3, 0]], USUAL, [4, 2]),
             ([["linear", 0, 0], ["view", 2, 0], ["flatten", 2, 0], ["x + y", 3, 4]], USUAL, [5]),
+            ([["linear bn relu", 0, 0], ["relu", 2, 0]], [0, 127, False, ["relu"], []], [3]),
             ([["linear", 0, 0], ["linear", 0, 0], ["cat", 2, 3]], [0, 127, False, [], ["linears.1"]], [4]),
             ([["abs", 0, 0], ["linear", 2, 0], ["linear relu", 2, 0], ["x + y", 2, 4]], [0, 127, True, [], ["linears.2"]], [5, 3]),
         )),

@@ -20,7 +20,7 @@ LINES = {  # m is the model, i the number of the line, F is nn.functional; x and
     "transpose": "x.transpose(0, 1).transpose(0, 1)", "flatten": "xp.flatten(x).reshape(2, 4)", "view": "x.view(x.size(0), -1)",
     "shape": "x.reshape(x.shape[0], 4)", "mean": "x.mean(0, keepdim=True) + y", "clamp": "xp.clamp(x, -0.5, 0.5)", "neg": "-x",
     "x - y": "x - y", "abs": "xp.abs(x)", "identity": "m.identity(x)", "dropout": "m.dropout(x)", "bias": "x + m.linears[i].bias",
-    "unused": "(xp.abs(x), x)[1]", "cat by name": "xp.cat(tensors=[x, y])[:2]", "clamp by name": "xp.clamp(input=x, max=0.5)",
+    "unused": "(xp.abs(x), x)[1]",
     "sum of itself": "x + x",
 }  # fmt: skip
 FIRST_AND_SECOND = [0, 1]

@@ -442,9 +442,8 @@ def insert_observers__all_users_read_the_observer(model, matches, qconfigs):
             observer = insert_observer(model, node, qconfig.activation())
             for user in users:
                 user.replace_input_with(node, observer)
-            if shares_observer(pattern, nodes) and not share_observers(model, node):
-                observer.replace_all_uses_with(node)
-                model.graph.erase_node(observer)
+            if shares_observer(pattern, nodes):
+                share_observers(model, node)
 
 
 def insert_observers__one_for_each_user(model, matches, qconfigs):

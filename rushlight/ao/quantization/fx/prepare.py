@@ -1,7 +1,7 @@
 """Observers in a graph: nodes that look at the values that will be integers, and pass them on.
 
 In PyTorch: `torch/ao/quantization/fx/prepare.py`. Left out: custom and standalone modules, dynamic quantisation in a graph,
-equalisation, inputs and outputs that are integers already.
+equalisation, inputs and outputs that are integers already, operators that pass on a tensor which they get by name.
 """
 
 from __future__ import annotations
@@ -124,9 +124,8 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
       one (`insert_observer(model, arg, observer)` returns its node). Other users of this argument keep reading it without an
       observer.
     - The last node of a match gets an observer, and all other users of this node then read the observer
-      (`user.replace_input_with(node, observer_node)`). Then, if `shares_observer(pattern, nodes)` says that the operator
-      only passes values on: `share_observers(model, node)`. If that returns False, the observer of this node is erased again, and
-      its users read the node (`observer_node.replace_all_uses_with(node)`, `graph.erase_node(observer_node)`).
+      (`user.replace_input_with(node, observer_node)`). Then call
+      `share_observers(model, node)`, if `shares_observer(pattern, nodes)` says that the operator only passes values on.
 
     A node may be the first and the last one. Patterns for which `is_observed(pattern)` is false are skipped.
 
@@ -165,9 +164,8 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
             observer = insert_observer(model, node, qconfig.activation())
             for user in users:
                 user.replace_input_with(node, observer)
-            if shares_observer(pattern, nodes) and not share_observers(model, node):
-                observer.replace_all_uses_with(node)
-                model.graph.erase_node(observer)
+            if shares_observer(pattern, nodes):
+                share_observers(model, node)
 
 
 def is_observed(pattern: Any) -> bool:
@@ -188,6 +186,9 @@ def prepare(model: GraphModule, qconfig_mapping: QConfigMapping) -> GraphModule:
     modules = dict(model.named_modules(remove_duplicate=False))
     matches = find_matches(model.graph, modules, BACKEND_CONFIG)
     qconfigs = node_name_to_qconfig(model, qconfig_mapping)
+    for _, _, nodes in matches.values():  # a match is computed as a whole
+        if any(qconfigs[node.name] is None for node in nodes):
+            qconfigs |= dict.fromkeys((node.name for node in nodes), None)
     insert_observers(model, matches, qconfigs)
     prepared = GraphModule(model, model.graph, type(model).__name__)
     prepared.meta["observed"] = {name: qconfigs[name] for name in matches if qconfigs[name] is not None}
