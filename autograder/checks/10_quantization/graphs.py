@@ -276,7 +276,7 @@ def observed_graph(xp, steps, node, users, observer):
             case ("pair", indices):
                 new = graph.call_function(xp.cat, (0, tuple(at(index) for index in indices)))
             case _:
-                new = graph.call_function(xp.ones, (2,))
+                new = graph.call_function(xp.ones, () if isinstance(node[-1], (list, tuple)) else (2,))
         nodes.append(new)
     graph.output([nodes[-1] if users == 0 else observe(nodes[-1]) for _ in range(max(users, 1))] if users else 0)
     return xp.fx.GraphModule(root, graph), nodes[-1]
