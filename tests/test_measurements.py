@@ -16,6 +16,7 @@ SMALLEST = {
     "grading.py": ["--size", "1", "--rounds", "1"],
     "parity.py": ["--count", "1", "add"],
     "programs.py": ["--count", "3"],
+    "quantized.py": ["--rounds", "2"],
     "scaling.py": ["--seconds", "0.01"],
     "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],
     "step.py": ["--rounds", "2"],

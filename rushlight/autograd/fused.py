@@ -6,15 +6,15 @@ tensors and their errors stay as in PyTorch. A function of this module returns N
 
 from __future__ import annotations
 
+from rushlight.aten.generated import functions
 from rushlight.aten.native import views
-from rushlight.aten.native.linear_algebra import mm
 from rushlight.aten.native.losses import MEAN, nll_log_softmax_backward
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import maybe_multiply, mm_backward_mat1
 from rushlight.autograd.generated.variable_type import AddmmBackward0, LogSoftmaxBackward0, NllLossBackward0, TBackward0
 from rushlight.autograd.graph import SavedTensor
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import TENSOR_KEYS
+from rushlight.c10.dispatch import INFERENCE_KEYS, TENSOR_KEYS, local
 from rushlight.library import is_overridden
 
 
@@ -49,7 +49,8 @@ def linear(addmm: AddmmBackward0, t: TBackward0, grad: Tensor | None) -> tuple[T
         return None
     if not TENSOR_KEYS["cpu"] == grad._key_set == saved.tensor._key_set:
         return None
-    weight = mm.functional(views.t(grad), saved.tensor)
+    multiply = functions.mm_op.table[INFERENCE_KEYS["cpu"] & ~local.excluded]  # the kernel below autograd
+    weight = multiply(views.t(grad), saved.tensor)
     bias = maybe_multiply(grad, addmm.beta) if addmm.next_edges[0].node is not None else None
     if to_input.node is None:
         return bias, None, weight

@@ -119,6 +119,58 @@ def f(x):
     return scaled(x.sin()).cos()
 calls = [(xp.ones(3),), (xp.zeros(3),)]""",
 }
+OBSERVED = {
+    "example": """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(64, 600)
+
+    def forward(self, x):
+        return self.head(x).reshape(-1)""",
+    "fused": """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.second = nn.Linear(64, 64), nn.BatchNorm1d(64), nn.Linear(64, 600)
+
+    def forward(self, x):
+        return self.second(F.relu(self.first(x)))""",
+    "branch": """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, x):
+        return F.relu(self.first(x) + self.second(x))""",
+    "float": """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 64), nn.Linear(64, 600)
+
+    def forward(self, x):
+        return self.second(F.softmax(self.first(x), dim=-1))""",
+    "joined": """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 64), nn.Linear(128, 600)
+
+    def forward(self, x):
+        return self.second(xp.cat([x, self.first(x)], 1))""",
+    "scaled": """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+
+    def forward(self, x):
+        y = self.first(x) * 0.5
+        return F.relu(y) - y""",
+}
+
 FUSED = {
     "example": """\
 def f(x):
@@ -490,6 +542,40 @@ def collectives_of_a_step(program: str) -> list[str]:
             "reduce_scatter 80000",
             "reduce_scatter 40000",
         ],
+    }[program]
+
+
+def observed_nodes(program: str) -> list[str]:
+    """The nodes of a model of `OBSERVED` whose values an observer sees after `prepare_fx`, and which observer.
+
+    >>> print(OBSERVED["example"])
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(64, 600)
+    <BLANKLINE>
+        def forward(self, x):
+            return self.head(x).reshape(-1)
+    >>> observed_nodes("example")
+    ['x 0', 'head 1', 'reshape 1']
+
+    Args:
+        program: a key of `OBSERVED`.
+
+    Returns:
+        a list with a string for each observer node, in the order of the prepared graph: the name of the node that it reads, a
+        space, and the number of its observer. Observers are numbered from 0 in this order, and an observer that several nodes
+        share has one number. The qconfig is the same for the whole model, and the model is in evaluation mode.
+
+    Source: `torch/ao/quantization/fx/prepare.py`, `insert_observers_for_model`.
+    """
+    return {
+        "example": ["x 0", "head 1", "reshape 1"],
+        "fused": ["x 0", "first 1", "second 2"],
+        "branch": ["x 0", "first 1", "second 2", "relu 3"],
+        "float": ["x 0", "first 1", "softmax 2", "second 3"],
+        "joined": ["x 0", "first 0", "cat 0", "second 1"],
+        "scaled": ["x 0", "first 1", "mul 1", "relu 1"],
     }[program]
 
 

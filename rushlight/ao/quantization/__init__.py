@@ -4,10 +4,13 @@
     observer                    choosing the scale and the zero point from the values
     fake_quantize               rounding in training
     qconfig, qconfig_mapping    which layer gets which observers
+    quantize, quantize_fx       a model becomes a quantised one, layer by layer or as a graph
 
 In PyTorch: `torch/ao/quantization/`. There, calling the functions that change a model prints a deprecation warning: eager mode
 and FX graph mode move to torchao (`quantize_`, PT2E).
 """
+
+from importlib import import_module
 
 from rushlight.ao.quantization import affine, fake_quantize, observer, qconfig, qconfig_mapping
 from rushlight.ao.quantization.fake_quantize import (
@@ -64,3 +67,12 @@ __all__ = [
     "fake_quantize", "get_default_qat_qconfig", "get_default_qat_qconfig_mapping", "get_default_qconfig",
     "get_default_qconfig_mapping", "observer", "per_channel_dynamic_qconfig", "qconfig", "qconfig_mapping",
 ]  # fmt: skip
+
+
+def __getattr__(name: str):  # these import `rushlight.fx`, and not every program needs it
+    fx = ("fuse_fx", "prepare_fx", "convert_fx", "quantize_dynamic")
+    if name in fx or name in ("quantize", "quantize_fx", "backend_config", "fx"):
+        module = {"fuse_fx": "quantize_fx", "prepare_fx": "quantize_fx", "convert_fx": "quantize_fx"}
+        module = import_module(f"rushlight.ao.quantization.{module.get(name, 'quantize' if name in fx else name)}")
+        return getattr(module, name) if name in fx else module
+    raise AttributeError(f"module 'rushlight.ao.quantization' has no {name!r}: rushlight leaves it out")

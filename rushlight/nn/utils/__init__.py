@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.nn.utils import fusion, parametrize
 from rushlight.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from rushlight.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval
 
 __all__ = [
-    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
-    "vector_to_parameters",
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval", "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval", "fusion", "get_total_norm", "parameters_to_vector", "parametrize", "vector_to_parameters",
 ]  # fmt: skip
 
 

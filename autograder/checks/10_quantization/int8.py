@@ -1,0 +1,175 @@
+"""Lab 10b: a linear layer on integers, and a batch norm folded into the layer before it."""
+
+from __future__ import annotations
+
+import warnings
+
+from ...check import program
+from ..cases import drawn, rows, several, when
+
+# Integers ------------------------------------------------------------------------------------------------------------
+
+LAYOUTS = ["plain", "columns first", "every second", "repeated"]
+
+
+def integers(xp, sizes, start, kind, layout="plain", most=None):
+    """A matrix of integers by rule, over all of the range of its dtype."""
+    count, step = sizes[0] * sizes[1], {"uint8": 37, "int8": 53}[kind]
+    values = [(step * (i + start)) % ((most or 255) + 1) for i in range(count)]
+    if kind == "int8":
+        values = [((step * (i + start)) % 256) - 128 for i in range(count)]
+    x = xp.tensor(values, dtype=getattr(xp, kind)).reshape(sizes)
+    if layout == "columns first":
+        return xp.tensor(x.t().tolist() or [], dtype=x.dtype).reshape(sizes[1], sizes[0]).t()
+    if layout == "every second":
+        return xp.stack([x, x], 2).reshape(sizes[0], 2 * sizes[1])[:, ::2]
+    return x[:1].expand(sizes[0], sizes[1]) if layout == "repeated" and sizes[0] else x
+
+
+def plain(x):
+    """A tensor as a list, with its dtype and sizes. Its strides are free."""
+    return [str(x.dtype).partition(".")[2], list(x.shape), x.tolist()]
+
+
+def zero_points(xp, count, start):
+    return xp.tensor([((91 * (i + start)) % 256) - 128 for i in range(count)], dtype=xp.int32)
+
+
+@program(
+    "ao.nn.quantized.functional.zero_point_corrections",
+    cases=drawn(
+        shape=lambda st: st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 4)).map(list), start=(0, 255),
+        zero_point=lambda st: st.one_of(st.integers(0, 255), st.sampled_from([0, 128, 255])), of_weight=(0, 255),
+        layouts=several(LAYOUTS, 2, 2),
+    ),
+    edges=rows("shape start zero_point of_weight layouts", *(
+        ([1, 1, 1], 1, 0, 1, ["plain"] * 2), ([1, 2, 1], 3, 5, 9, ["plain"] * 2), ([2, 3, 4], 0, 255, 7, ["plain"] * 2),
+        ([2, 9, 3], 7, 128, 0, ["columns first", "every second"]), ([3, 9, 2], 5, 100, 3, ["repeated", "columns first"]),
+        ([0, 3, 2], 0, 3, 3, ["plain"] * 2), ([2, 0, 2], 0, 3, 3, ["plain"] * 2), ([2, 3, 0], 0, 3, 3, ["plain"] * 2),
+        ([2, 600, 2], 1, 255, 200, ["plain"] * 2), ([3, 3, 3], 2, 17, 77, ["every second", "plain"]),
+    )),
+    hint=when(lambda case: case["shape"][1] > 1, "convert to int32 before anything is added: a sum of uint8 or int8 may not fit"),
+)  # fmt: skip
+def corrections(xp, shape, start, zero_point, of_weight, layouts):
+    x = integers(xp, [shape[0], shape[1]], start, "uint8", layouts[0])
+    weight = integers(xp, [shape[2], shape[1]], start + 3, "int8", layouts[1])
+    before = x.tolist(), weight.tolist()
+    of_weight = zero_points(xp, shape[2], of_weight)
+    result = xp.ao.nn.quantized.functional.zero_point_corrections(x, weight, zero_point, of_weight)
+    return [*plain(result), before == (x.tolist(), weight.tolist())]
+
+
+@corrections.oracle
+def _(torch, shape, start, zero_point, of_weight, layouts):
+    x = integers(torch, [shape[0], shape[1]], start, "uint8", layouts[0]).long()
+    weight = integers(torch, [shape[2], shape[1]], start + 3, "int8", layouts[1]).long()
+    wanted = (x - zero_point) @ (weight - zero_points(torch, shape[2], of_weight).long()[:, None]).t()
+    return [*plain((wanted - x @ weight.t()).to(torch.int32)), True]
+
+
+def _linear(st):
+    return drawn(
+        shape=lambda st: st.tuples(st.integers(1, 3), st.integers(1, 8), st.integers(1, 4)).map(list), start=(0, 255),
+        zero_point=(0, 127), of_weight=lambda st: st.one_of(st.just(None), st.integers(0, 255)),
+        bias=lambda st: st.one_of(st.none(), st.integers(-9, 9)), scales=several((2, 7), 3, 3), result=(0, 255), relu=bool,
+    )(st)  # fmt: skip
+
+
+@program(
+    "ao.nn.quantized.functional.linear",
+    cases=_linear,
+    edges=rows("shape start zero_point of_weight bias scales result relu", *(
+        ([1, 1, 1], 1, 0, None, None, [4, 4, 2], 0, False), ([1, 2, 1], 3, 5, 9, 2, [4, 5, 3], 100, False),
+        ([2, 8, 4], 0, 127, 7, -5, [4, 7, 2], 128, False), ([2, 8, 4], 9, 64, None, 3, [4, 7, 2], 128, True),
+        ([3, 5, 3], 11, 3, 60, 7, [3, 6, 5], 40, True), ([3, 5, 3], 11, 3, 60, None, [3, 6, 5], 255, False),
+        ([2, 7, 4], 30, 90, None, -9, [5, 7, 4], 0, True), ([3, 8, 4], 5, 77, None, 1, [7, 7, 3], 17, False),
+        ([3, 8, 4], 6, 76, None, 4, [6, 6, 4], 111, False), ([3, 3, 4], 8, 10, 3, None, [2, 2, 7], 128, False),
+        ([3, 3, 4], 8, 10, None, 9, [7, 5, 3], 250, True), ([1, 1, 1], 154, 0, None, None, [2, 2, 4], 0, False),
+        ([1, 1, 1], 154, 0, None, None, [2, 2, 2], 0, False), ([1, 1, 1], 154, 0, None, None, [2, 2, 2], 1, False),
+    )),
+    hint=when(lambda case: case["relu"], "with relu, no number is below the zero point of the result, which is 0.0"),
+)  # fmt: skip
+def int8_linear(rl, shape, start, zero_point, of_weight, bias, scales, result, relu):
+    x, weight, offsets, scales, of_weight = _operands(rl, shape, start, of_weight, bias, scales)
+    linear = rl.ao.nn.quantized.functional.linear
+    new = linear(x, weight, offsets, (scales[0], zero_point), (scales[1], of_weight), (scales[2], result), relu)
+    return [*plain(new), new is not x]
+
+
+def _operands(xp, shape, start, of_weight, bias, scales):
+    """Numbers whose sums and quotients are exact in float32, so that no order of the steps matters. `x` has 7 bits, because on
+    a processor without VNNI torch adds two products in 16 bits."""
+    x = integers(xp, [shape[0], shape[1]], start, "uint8", most=127)
+    weight = integers(xp, [shape[2], shape[1]], start + 3, "int8")
+    offsets = None if bias is None else xp.arange(shape[2]).to(xp.float32) * 0.375 + bias * 0.25
+    of_rows = 2.0 ** -(xp.arange(shape[2]) % 3).to(xp.float32) * 2.0 ** -scales[1]
+    shifts = xp.zeros(shape[2], dtype=xp.int32) if of_weight is None else zero_points(xp, shape[2], of_weight)
+    return x, weight, offsets, (2.0 ** -scales[0], of_rows, 2.0 ** -scales[2]), shifts
+
+
+@int8_linear.oracle
+def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
+    x, weight, offsets, scales, of_weight = _operands(torch, shape, start, of_weight, bias, scales)
+    if "fbgemm" not in torch.backends.quantized.supported_engines:
+        sums = (x.double() - zero_point) @ (weight.double() - of_weight[:, None]).t() * (scales[0] * scales[1])
+        values = torch.round((sums if bias is None else sums + offsets) / scales[2]) + result
+        return [*plain(values.clamp(result if relu else 0, 255).to(torch.uint8)), True]
+    warnings.filterwarnings("ignore")
+    engine, torch.backends.quantized.engine = torch.backends.quantized.engine, "fbgemm"
+    try:
+        x = torch._make_per_tensor_quantized_tensor(x, scales[0], zero_point)
+        weight = torch._make_per_channel_quantized_tensor(weight, scales[1].double(), of_weight.long(), 0)
+        packed = torch.ops.quantized.linear_prepack(weight, offsets)
+        run = torch.ops.quantized.linear_relu if relu else torch.ops.quantized.linear
+        return [*plain(run(x, packed, scales[2], result).int_repr()), True]
+    finally:
+        torch.backends.quantized.engine = engine
+
+
+# Batch norm ----------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "nn.utils.fusion.fuse_conv_bn_weights",
+    cases=drawn(
+        sizes=lambda st: st.lists(st.integers(1, 3), min_size=2, max_size=4), start=(0, 10), given=several(bool, 3, 3),
+        eps=[0.0, 1e-5, 0.5], kinds=several(["float32", "float64"], 3, 3), wanted=several(bool, 2, 2),
+    ),
+    edges=[
+        {"sizes": sizes, "start": start, "given": given, "eps": 0.5, "kinds": kinds, "wanted": wanted}
+        for sizes, start in (([2, 3], 1), ([3, 2, 2, 2], 4))
+        for given, kinds, wanted in (
+            ([True] * 3, ["float32"] * 3, [True] * 2), ([False, True, True], ["float64"] * 3, [True] * 2),
+            ([True, False, True], ["float64"] * 3, [False] * 2), ([True, True, False], ["float64"] * 3, [True, False]),
+            ([False] * 3, ["float32", "float32", "float64"], [False, True]),
+            ([True] * 3, ["float64", "float32", "float64"], [False, True]),
+        )
+    ] + [{"sizes": [1, 3], "start": 2, "given": [True] * 3, "eps": 0.0, "kinds": ["float64"] * 3, "wanted": [True] * 2}],
+    hint=when(lambda case: len({*case["kinds"]}) > 1, "the results have the dtypes of conv_w and of conv_b"),
+)  # fmt: skip
+def folded(xp, sizes, start, given, eps, kinds, wanted):
+    from importlib import import_module
+
+    def values(shape, begin, kind, positive=False):
+        count = 1
+        for size in shape:
+            count *= size
+        numbers = [((7 * i + 3 * (start + begin)) % 11) * 0.25 - (0 if positive else 1) for i in range(count)]
+        return xp.tensor([each + 0.5 * positive for each in numbers], dtype=getattr(xp, kind)).reshape(shape)
+
+    channels = sizes[:1]
+    w = values(sizes, 0, kinds[0]).requires_grad_(wanted[0])
+    b = values(channels, 1, kinds[1]).requires_grad_(wanted[1]) if given[0] else None
+    mean, var = values(channels, 2, kinds[2]), values(channels, 3, kinds[2], True)
+    bn_w, bn_b = (
+        values(channels, 4 + i, kinds[2]).requires_grad_() if present else None for i, present in enumerate(given[1:])
+    )
+    fold = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights
+    new = fold(w, b, mean, var, eps, bn_w, bn_b)
+    return [
+        [
+            [type(each).__name__, list(each.shape), each.detach().reshape(-1), each.requires_grad, each.is_leaf]
+            for each in new
+        ],
+        [each if each is None else each.detach() for each in (w, b, mean, var, bn_w, bn_b)],
+    ]

@@ -1,0 +1,23 @@
+"""Two modules that a backend runs as one: `torch.ao.nn.intrinsic`. Left out: the classes for quantisation-aware training."""
+
+from __future__ import annotations
+
+from rushlight import nn
+
+__all__ = ["ConvReLU1d", "ConvReLU2d", "LinearReLU"]
+
+
+class _FusedModule(nn.Sequential):
+    """Its first module has the weight."""
+
+
+class LinearReLU(_FusedModule):
+    """A `Linear` and a `ReLU`. Source: `torch/ao/nn/intrinsic/modules/fused.py`."""
+
+
+class ConvReLU1d(_FusedModule):
+    """A `Conv1d` and a `ReLU`."""
+
+
+class ConvReLU2d(_FusedModule):
+    """A `Conv2d` and a `ReLU`."""

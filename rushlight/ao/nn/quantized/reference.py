@@ -1,0 +1,84 @@
+"""Layers with an integer weight that compute with the numbers that the integers stand for: `torch.ao.nn.quantized.reference`.
+
+A backend replaces such a layer, with a dequantise before and a quantise after it, by a layer that computes with integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rushlight import nn
+from rushlight.ao.quantization.affine import (
+    dequantize_per_channel,
+    dequantize_per_tensor,
+    quantize_per_channel,
+    quantize_per_tensor,
+)
+from rushlight.aten.strided import Tensor
+
+
+class _Reference:
+    """`weight_scale`, `weight_zero_point` and `weight_axis` are buffers, and `weight` stays as it was before."""
+
+    @classmethod
+    def from_float(cls, module: nn.Module, observer: nn.Module) -> nn.Module:
+        """The layer of a floating-point layer, with the scale of an observer that has seen the weight."""
+        new = cls.__new__(cls)
+        nn.Module.__init__(new)
+        new.__dict__.update({name: value for name, value in vars(module).items() if not name.startswith("_")})
+        new.training = module.training
+        new.weight = nn.Parameter(module.weight.detach())
+        new.register_parameter("bias", None if module.bias is None else nn.Parameter(module.bias.detach()))
+        scale, zero_point = observer.calculate_qparams()
+        new.register_buffer("weight_scale", scale.detach().clone())
+        new.register_buffer("weight_zero_point", zero_point.detach().clone())
+        new.weight_axis = observer.ch_axis if observer.qscheme.is_per_channel else None
+        new.weight_dtype, new.weight_quant_min, new.weight_quant_max = (
+            observer.dtype,
+            observer.quant_min,
+            observer.quant_max,
+        )
+        return new
+
+    def _qparams(self) -> tuple[Any, ...]:
+        limits = self.weight_quant_min, self.weight_quant_max, self.weight_dtype
+        if self.weight_axis is None:
+            return self.weight_scale.item(), self.weight_zero_point.item(), *limits
+        return self.weight_scale, self.weight_zero_point, self.weight_axis, *limits
+
+    def get_quantized_weight(self) -> Tensor:
+        quantize = quantize_per_tensor if self.weight_axis is None else quantize_per_channel
+        return quantize(self.weight.detach(), *self._qparams())
+
+    def get_weight(self) -> Tensor:
+        """The numbers that the integers of the weight stand for."""
+        dequantize = dequantize_per_tensor if self.weight_axis is None else dequantize_per_channel
+        return dequantize(self.get_quantized_weight(), *self._qparams())
+
+    def _get_name(self) -> str:
+        return f"Quantized{type(self).__name__}(Reference)"
+
+
+class Linear(_Reference, nn.Linear):
+    """Source: `torch/ao/nn/quantized/reference/modules/linear.py`, `Linear`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x, self.get_weight(), self.bias)
+
+
+class _Conv(_Reference):
+    def forward(self, x: Tensor) -> Tensor:
+        convolve = nn.functional.conv1d if self.ndim == 1 else nn.functional.conv2d
+        assert self.padding_mode == "zeros", f"padding_mode={self.padding_mode!r} is left out"
+        return convolve(x, self.get_weight(), self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Conv1d(_Conv, nn.Conv1d):
+    """Source: `torch/ao/nn/quantized/reference/modules/conv.py`, `Conv1d`."""
+
+
+class Conv2d(_Conv, nn.Conv2d):
+    """Source: `torch/ao/nn/quantized/reference/modules/conv.py`, `Conv2d`."""
+
+
+REFERENCE = {nn.Linear: Linear, nn.Conv1d: Conv1d, nn.Conv2d: Conv2d}
