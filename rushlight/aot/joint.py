@@ -228,11 +228,12 @@ def joint_forward_backward(
 ) -> tuple[list[Any], list[Tensor | None]]:
     """Run a function, then its backward pass. A joint graph is the trace of this function.
 
-    All sequences here are lists or tuples. `function(*primals)` returns the outputs, which may also be None or numbers. For each
-    output, `needs_tangent` says whether there is a tangent: the gradient with respect to this output, even if the output is not a
-    tensor. `tangents` has them in order. Of the outputs with a tangent, the tensors that require grad are differentiated by one
-    call of `engine.grad`, with respect to all primals that are tensors and require grad. It is no error if an output does not
-    depend on a primal. If no primal requires grad, or no output is differentiated, `engine.grad` is not called.
+    All sequences here are lists or tuples. `function(*primals)` returns the outputs, which may also be None or numbers.
+    `needs_tangent` has a bool for each output. `tangents` has a tensor for each output whose bool is true, in order: the gradient
+    with respect to this output. An output with a tangent may be no tensor, or may not require grad: skip it with its tangent.
+    All other outputs with a tangent are differentiated by one call of `engine.grad`, with respect to all primals that are tensors
+    and require grad. `function` does not change which primals require grad. It is no error if an output does not depend on a
+    primal. If no primal requires grad, or no output is differentiated, `engine.grad` is not called.
 
     Returns:
         a list of the outputs, and a list with the gradient of each primal, or None if it has none.

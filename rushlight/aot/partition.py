@@ -172,9 +172,9 @@ def may_recompute(node: Node, info: NodeInfo) -> bool:
 
 def get_node_weight(node: Node, info: NodeInfo) -> float:
     """The cost of saving the result of a node. A result that is not a single tensor (`meta["val"]`) cannot be saved: `math.inf`.
-    Otherwise the cost is the size in bytes, times 1.1 for each step from the backward (at least 1 and at most 100 steps), so
-    that nodes near the backward are preferred. It is doubled for a result that is not in memory otherwise, because it must be
-    written and read. Source: `torch/_functorch/partitioners.py`, `get_node_weight`."""
+    Otherwise the cost is the size in bytes, times 1.1 for each step to the nearest node that the forward does not need (at least 1
+    and at most 100 steps), so that nodes near the backward are preferred. It is doubled for a result that is not in memory
+    otherwise, because it must be written and read. Source: `torch/_functorch/partitioners.py`, `get_node_weight`."""
     if not isinstance(node.meta.get("val"), Tensor):
         return math.inf
     weight = int(size_of(node) * 1.1 ** max(min(info.dist_from_bw[node], 100), 1))
@@ -186,8 +186,9 @@ Edge = tuple[str, str]
 
 
 def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
-    """The capacities of the pipes. Each node is a pipe from `<name>_in` to `<name>_out`, which leads to its users. Nodes that must
-    not be recomputed are connected to `source`, and nodes that the backward needs to `sink`.
+    """The capacities of the pipes. Each node is a pipe from `<name>_in` to `<name>_out`, which leads to its users. A pipe of
+    unlimited width leads from `source` to the `<name>_in` of each node that must not be recomputed, and one leads to `sink` from
+    each node that the backward needs.
     Source: `torch/_functorch/partitioners.py`, `solve_min_cut`."""
     capacities: dict[Edge, float] = {}
     banned: set[Node] = set()
@@ -275,6 +276,10 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
     cost is equal to the maximum flow. To find the maximum flow, add flow along a path that still has capacity, until there is no
     such path. A flow through a pipe adds the same capacity in the other direction, because it can be sent back.
 
+    `find_path(room, source, sink)` finds a path that still has capacity. `room` is a dict of dicts with an entry `room[point]` for
+    each point, and `room[start][end]` is the capacity that is left. The result is a list of the pipes of a shortest path in order,
+    as pairs (start, end), or None if there is no path.
+
     Of several minimum cuts, return the one next to the sink: the sink's part has the points with a path to the sink that still has
     capacity.
 
@@ -323,7 +328,7 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
 
 
 def find_path(room: Mapping[str, Mapping[str, float]], source: str, sink: str) -> list[Edge] | None:
-    """The pipes of a shortest path that has capacity."""
+    """The pipes of a shortest path that has capacity, or None if there is no path. `room[start][end]` is the capacity left."""
     came_from: dict[str, str] = {source: source}
     waiting = [source]
     for point in waiting:  # the list grows during the loop: breadth first

@@ -132,9 +132,10 @@ def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[
     - `meta.inputs[i]` says which writes there were. `mutates_metadata`: the input has new `sizes`, `strides` and `storage_offset`,
       which `as_strided_` sets in `no_grad`. `mutates_data`: it has new elements. `hidden`: autograd saw none of the writes. The
       new value has the new sizes.
-    - Each `info` of `meta.outputs` has an `output_type`, one of the six that the module `joint` names, and a `base_idx`: an index
-      in the list that this type is about, which is `args`, or the outputs as the graph returned them, or the intermediate bases.
-      `view_of(base, info)` makes the view.
+    - Each `info` of `meta.outputs` has an `output_type`, one of the seven: `NON_ALIAS`, `UNSAFE_VIEW_ALIAS`, `IS_INPUT`,
+      `ALIAS_OF_INPUT`, `BASE_IS_OUTPUT`, `SAVE_AS_OUTPUT` and `ALIAS_OF_INTERMEDIATE` (names of the module `joint`, for strings).
+      And it has a `base_idx`: an index in the list that this type is about, which is `args`, or the outputs as the graph returned
+      them, or the intermediate bases. `view_of(base, info)` makes the view.
 
     Returns:
         a list of the function's own outputs.

@@ -38,20 +38,20 @@ def binary_op(
 ) -> VariableTracker:
     """The variable of `left symbol right` while a graph is captured; `symbol` is a key of `OPERATORS`, a dict of functions.
 
-    Of the in-place operators, only `+=` is called with containers: `compute` replaces the others by plain ones.
+    If an operand is a list, a tuple, a dict or a set, no in-place operator but `+=` occurs, because the caller has replaced the
+    others by plain ones. A `ListVariable` and a `TupleVariable` have a list of variables, `items`, and are made from such a list.
 
     1. If an operand is a `TensorVariable`, the operation becomes a node of the graph: return
        `calls.call_in_graph(frame, OPERATORS[symbol], [left, right], {})`. If only the right operand is one, replace an in-place
        operator by `PLAIN[symbol]`, and a comparison by `MIRRORED[symbol]` with the operands exchanged, as Python does when it
        asks the right operand. Both are dicts by symbol.
-    2. `+=` with a `ListVariable` on the left: append the items of the right operand, `right.unpack_var_sequence(frame)`, and
-       return the left one. Call `frame.output.changed(left)`, too, so that the change is replayed after the graph.
-    3. If both operands are known with all their parts, Python computes the result: return
-       `calls.fold(frame, OPERATORS[symbol], [left, right])`, which also handles Python's errors. It raises Unsupported if an
-       operand is not known.
+    2. `+=` with a `ListVariable` on the left: append the items of the right operand, `right.unpack_var_sequence(frame)`, to
+       `left.items`, and return `left`. Call `frame.output.changed(left)`, too, so that the change is replayed after the graph.
+    3. Try `calls.fold(frame, OPERATORS[symbol], [left, right])`. If both operands are known with all their parts, Python computes
+       the result: return it. Continue with rule 4 only if `calls.fold` raises Unsupported. Catch no other error.
     4. `+` of two `ListVariable`s, `+` and `+=` of two `TupleVariable`s: a new one with the items of both.
     5. `*` of a `ListVariable` or a `TupleVariable` and a `ConstantVariable`, in either order: a new one of the same kind with the
-       items repeated `value` times. If Python refuses this number, any error is right.
+       items repeated as often as the constant's `value` says. If Python cannot repeat a list so often, any error is right.
 
     Raises:
         Unsupported: for anything else.
