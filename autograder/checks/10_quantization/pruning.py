@@ -89,8 +89,8 @@ def _judged(mask, values, sizes, block, level, zeros):
         return mask
     return [
         "a tie",
-        [all(removed == norms[: len(removed)] for _, norms, removed in found)],
-        sorted([mean, len(removed)] for mean, _, removed in found),
+        [all(removed in ([], norms[:zeros]) for _, norms, removed in found)],
+        sorted([mean, len(removed) > 0] for mean, _, removed in found),
     ]
 
 

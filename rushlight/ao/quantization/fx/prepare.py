@@ -1,7 +1,8 @@
 """Observers in a graph: nodes that look at the values that will be integers, and pass them on.
 
 In PyTorch: `torch/ao/quantization/fx/prepare.py`. Left out: custom and standalone modules, dynamic quantisation in a graph,
-equalisation, inputs and outputs that are integers already, operators that pass on a tensor which they get by name.
+equalisation, inputs and outputs that are integers already, operators that pass on a tensor which they get by name, and matches of
+which only a part has a qconfig.
 """
 
 from __future__ import annotations
