@@ -49,7 +49,7 @@ PHASES = {
     "07": "fx dynamo aot utils._logging",
     "08": "inductor",
     "09": "distributed utils",
-    "10": "ao",
+    "10": "ao export",
     "Pictures": "course",
 }
 
