@@ -115,20 +115,25 @@ CHAIN = [LINEAR, ["BatchNorm1d", [2], None], ["ReLU", [3], None]]
     hint=when(lambda case: case["max_uses"] is not None, "max_uses is about the node itself; inner nodes may have one user each"),
 )  # fmt: skip
 def matching(rl, calls, node, pattern, max_uses):
-    graph, nodes, modules = graph_with_calls(rl, calls)
-    value = nodes[node % len(nodes)] if isinstance(node, int) else 2
-    limit = () if max_uses is None else (max_uses,)
-    return rl.ao.quantization.fx.match_utils.is_match(modules, value, pattern_of(rl, pattern), *limit)
+    return _matched(rl, rl.ao.quantization.fx.match_utils.is_match, calls, node, pattern, max_uses)
 
 
 @matching.oracle
 def _(torch, calls, node, pattern, max_uses):
     quantize_fx(torch)
-    graph, nodes, modules = graph_with_calls(torch, calls)
+    is_match = import_module("torch.ao.quantization.fx.match_utils")._is_match
+    return _matched(torch, is_match, calls, node, pattern, max_uses)
+
+
+def _matched(xp, is_match, calls, node, pattern, max_uses):
+    """Whether the node matches the pattern, and for each node of the graph the other patterns that it matches."""
+    graph, nodes, modules = graph_with_calls(xp, calls)
     value = nodes[node % len(nodes)] if isinstance(node, int) else 2
     limit = () if max_uses is None else (max_uses,)
-    is_match = import_module("torch.ao.quantization.fx.match_utils")._is_match
-    return is_match(modules, value, pattern_of(torch, pattern), *limit)
+    found = {"matches": is_match(modules, value, pattern_of(xp, pattern), *limit)}
+    for each in nodes:
+        found[str(each)] = [str(other) for other in PATTERNS if is_match(modules, each, pattern_of(xp, other))]
+    return found
 
 
 PATTERNS = [
