@@ -39,19 +39,21 @@ def cross_entropy(nll: NllLossBackward0, log_softmax: LogSoftmaxBackward0, grad:
 def linear(addmm: AddmmBackward0, t: TBackward0, grad: Tensor | None) -> tuple[Tensor | None, ...] | None:
     """The gradients of a bias, of an input and of the weight, where `addmm` has multiplied by the transpose of the weight. The
     gradient of that transpose would be a product transposed, and the gradient of the weight the product transposed twice."""
-    _, to_input, _ = addmm.next_edges
+    to_bias, to_input, _ = addmm.next_edges
     saved, sizes = addmm.saved_mat1, addmm.mat2_shape
     if grad is None or addmm.alpha != 1 or addmm.mat2_stride != (1, sizes[0]) or 0 in sizes:
         return None
     if not can_read(saved) or to_input.node is not None and not can_read(addmm.saved_mat2):
         return None
-    if dispatch.fast_path_disabled or is_overridden("aten::mm", "aten::t"):
+    if dispatch.fast_path_disabled or is_overridden("aten::mm", "aten::t", "aten::sum.dim_IntList"):
         return None
     if not TENSOR_KEYS["cpu"] == grad._key_set == saved.tensor._key_set:
         return None
-    multiply = functions.mm_op.table[INFERENCE_KEYS["cpu"] & ~local.excluded]  # the kernel below autograd
-    weight = multiply(views.t(grad), saved.tensor)
-    bias = maybe_multiply(grad, addmm.beta) if addmm.next_edges[0].node is not None else None
+    key_set = INFERENCE_KEYS["cpu"] & ~local.excluded  # of the kernels below autograd
+    weight = functions.mm_op.table[key_set](views.t(grad), saved.tensor)
+    bias = maybe_multiply(grad, addmm.beta) if to_bias.node is not None else None
+    if bias is grad and to_bias.node.input_metadata[to_bias.input_nr][0] == sizes[1:]:
+        bias = functions.sum_dim_IntList_op.table[key_set](grad, (0,), False, None)
     if to_input.node is None:
         return bias, None, weight
     return bias, mm_backward_mat1(grad, addmm.saved_mat2.tensor, addmm.mat1_shape, addmm.mat1_stride, 1), weight

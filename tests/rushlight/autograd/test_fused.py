@@ -399,7 +399,7 @@ def test_a_mode_sees_both_operators(runs):
     assert not ran(runs, NllLossBackward0) and not ran(runs, AddmmBackward0)
 
 
-@pytest.mark.parametrize("name, key", [("mm", "CPU"), ("t", "CompositeExplicitAutograd")])
+@pytest.mark.parametrize("name, key", [("mm", "CPU"), ("t", "CompositeExplicitAutograd"), ("sum.dim_IntList", "CPU")])
 def test_a_kernel_from_a_library_is_called_for_a_linear_layer(name, key, runs):
     operator, calls = dispatch.operators[f"aten::{name}"], []
     kernel = operator.kernels[dispatch.DispatchKey[key]].function
