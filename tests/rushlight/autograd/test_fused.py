@@ -404,7 +404,12 @@ def test_a_kernel_from_a_library_is_called_for_a_linear_layer(name, key, runs):
     operator, calls = dispatch.operators[f"aten::{name}"], []
     kernel = operator.kernels[dispatch.DispatchKey[key]].function
     library = Library("aten", "IMPL")
-    library.impl(name, lambda *args: calls.append(name) or kernel(*args), key)
+
+    def counted(*args, **kwargs):
+        calls.append(name)
+        return kernel(*bind(operator.schema, args, kwargs))
+
+    library.impl(name, counted, key)
     try:
         x, weight, bias, y = layer(rl)
         y.sum().backward()
