@@ -11,7 +11,7 @@ from .drawn_functions import BREAKS, LINES, calls_of, captured, define, drawn_te
 OPERANDS = {
     "x": "x", "y": "y", "2": "2", "2.5": "2.5", "True": "True", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]",
     "tuple": "(y, 1)", "tuple of numbers": "(1, 2)", "set": "{1, 2}", "None": "None", "argument list": "l", "argument number": "n",
-    "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t", "pair": "Pair(y, 1)", "empty list": "[]", "0": "0",
+    "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t", "pair": "p", "empty list": "[]", "0": "0",
 }  # fmt: skip
 WITH_TENSORS = {"x", "y", "2", "2.5", "argument number"}
 SYMBOLS = [
@@ -70,9 +70,12 @@ def operator_applied(xp, left, symbol, right):
     in_place = symbol.endswith("=") and symbol not in COMPARISONS
     lines = ["w = w + 1", f"a = {OPERANDS[left]}", f"b = {OPERANDS[right]}", "m = a"]
     lines += [f"a {symbol} b" if in_place else f"a = a {symbol} b", "return a, m, w * 2"]
-    function = define(xp, PAIR + "\n    ".join(["def f(x, y, n, l, t, s, w):", *lines]) + "\n")
+    function = define(xp, PAIR + "\n    ".join(["def f(x, y, n, l, t, s, w, p):", *lines]) + "\n")
     listed = [1, 2]
     values = [xp.tensor([1.0, 2.0]), xp.tensor([3.0, 2.0]), 3, listed, (3, 4), frozenset({2}), xp.ones(2)]
+    values.append(
+        function.__globals__["Pair"](xp.tensor([3.0, 2.0]), 1)
+    )  # an argument: to call its class is another exercise
     (found,) = captured(xp, function, [values])
     if isinstance(found["result"], tuple):
         found["one container"] = (
