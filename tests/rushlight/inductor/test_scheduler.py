@@ -25,7 +25,7 @@ COUNTS = {
     "log_softmax": (lambda x: x.log_softmax(-1), [x], 1),
     "layer norm": (lambda x, w: functional.gelu(functional.layer_norm(x, (6,), w, w)), [x, row], 1),
     "rows and columns": (lambda x: (x.sum(0), x.sum(1)), [x], 2),
-    "a sum of all, used everywhere": (lambda x: x / x.sum(), [x], 1),
+    "a sum of all, used everywhere": (lambda x: x / x.sum(), [rl.rand(4, 6) + 1], 1),  # a sum that does not cancel
     "a flipped result": (lambda x: (lambda e: e + e.flip(0))(x.exp()), [x], 2),
     "sums of different lengths": (lambda x, s: (x.sum(), s.sum()), [x, square], 2),
     "a product between": (lambda s: (s.relu() @ s).relu() @ s, [square], 2),
