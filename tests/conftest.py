@@ -34,6 +34,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
             item.add_marker(pytest.mark.sweep)
+        if "compiler" in getattr(item, "cell", {}).get("metadata", {}).get("tags", ()) and not _has_compiler():
+            item.add_marker(pytest.mark.skip(reason="there is no C++ compiler here"))
     groups = sorted({_group(item) for item in items if not guarantees.trial_of(item)})
     names = guarantees.every_exercise()
     kept, left = [], []
@@ -45,6 +47,10 @@ def pytest_collection_modifyitems(config, items):
     if left:
         config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+def _has_compiler():
+    return any(map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++", "c++"))))
 
 
 def _group(item):
