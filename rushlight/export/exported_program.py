@@ -16,6 +16,7 @@ from rushlight.aot.runtime import flatten, unflatten
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.export.dynamic_shapes import Guard, ValueRange
+from rushlight.export.expressions import COMPARISONS, Relation
 from rushlight.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -23,7 +24,6 @@ from rushlight.export.graph_signature import (
     InputSpec,
     OutputKind,
 )
-from rushlight.export.symbolic_shapes import COMPARISONS
 from rushlight.fx import Graph, GraphModule, Interpreter
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
@@ -89,7 +89,7 @@ class ExportedProgram:
     state_dict: dict[str, Tensor]
     constants: dict[str, Tensor]
     range_constraints: dict[str, ValueRange]
-    guards: list[Guard]
+    guards: list[Guard | Relation]
     in_spec: Any
     out_spec: Any
 
@@ -196,10 +196,14 @@ def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
             require(size >= lower, f"{here} >= {lower}")
             require(upper is None or size <= upper, f"{here} <= {upper}")
             for guard in program.guards:
-                if guard.symbol == wish:
+                if isinstance(guard, Guard) and guard.symbol == wish:
                     require(
                         COMPARISONS[guard.comparison](size, guard.other), f"{here} {guard.comparison} {guard.other}"
                     )
+    for guard in program.guards:
+        if isinstance(guard, Relation):
+            names = {symbol: here for symbol, (here, _) in sizes.items()}
+            require(guard.holds({symbol: size for symbol, (_, size) in sizes.items()}), guard.written(names))
 
 
 def require(holds: bool, guard: str) -> None:

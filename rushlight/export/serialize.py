@@ -31,6 +31,7 @@ from rushlight.c10.schema import bind
 from rushlight.c10.storage import device, layout, strided_layout
 from rushlight.export.dynamic_shapes import Guard, ValueRange
 from rushlight.export.exported_program import ExportedProgram
+from rushlight.export.expressions import Relation
 from rushlight.export.graph_signature import (
     Argument,
     ConstantArgument,
@@ -209,7 +210,7 @@ def deserialize_object(data: Mapping[str, Any]) -> Any:
 
 SIZE_OPERATORS = {
     "torch.ops.aten.sym_size.int": sym_size, "_operator.mul": operator.mul, "_operator.add": operator.add,
-    "_operator.floordiv": operator.floordiv,
+    "_operator.sub": operator.sub, "_operator.floordiv": operator.floordiv, "_operator.mod": operator.mod,
 }  # fmt: skip
 SIZE_ARGUMENTS = {"torch.ops.aten.sym_size.int": ("self", "dim")}
 NAMES = {function: name for name, function in SIZE_OPERATORS.items()}
@@ -420,10 +421,20 @@ def deserialize(data: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Expor
         state,
         rest,
         ranges,
-        [Guard(*guard) for guard in data["guards"]],
+        [deserialize_guard(*guard) for guard in data["guards"]],
         deserialize_structure(data["in_spec"]),
         deserialize_structure(data["out_spec"]),
     )
+
+
+def deserialize_guard(left: Any, comparison: str, right: Any) -> Guard | Relation:
+    """The inverse of a list with the parts of a guard. A guard on one symbol has a name at the left, and a number at the right."""
+
+    def expression(data: Any) -> Any:
+        return (data[0], expression(data[1]), expression(data[2])) if isinstance(data, list) else data
+
+    is_guard = isinstance(left, str) and isinstance(right, int)
+    return Guard(left, comparison, right) if is_guard else Relation(expression(left), comparison, expression(right))
 
 
 def deserialize_spec(data: Mapping[str, Any]) -> Argument:

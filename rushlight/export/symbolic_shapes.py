@@ -1,42 +1,54 @@
 """Sizes as symbols: the sizes that the user's code sees, guards from its comparisons, and expressions for all other sizes.
 
-In PyTorch a size is a `SymInt`, and every kernel computes with its expression. Here kernels compute with numbers. Only the shape
-of an input, read by the user's code, is a `SymInt`, which records a `Guard` for each comparison. For all other sizes the program
-is traced at several sizes of the inputs. `fit` finds the expression that gives the size in each trace. If there is none, the size
-is not an expression of the symbols.
+In PyTorch a size is a `SymInt`, and every kernel computes with its expression. Here kernels compute with numbers. Only a shape
+that the user's code reads has items of the class `SymInt`, which record a `Guard` or a `Relation` for each comparison. For all
+other sizes the program is traced at several sizes of the inputs. `fit` finds the expression that gives the size in each trace. If
+there is none, the size is not an expression of the symbols. The shape of a result is read as numbers in these traces. The program
+is then traced once more, with the expressions, to record what it does with them.
 
-In PyTorch: `torch/fx/experimental/symbolic_shapes.py`. Left out: guards on other sizes than those of inputs, and on anything but
-a symbol with a factor and a summand.
+In PyTorch: `torch/fx/experimental/symbolic_shapes.py`. Left out: guards of kernels, and fractions: a program that makes a float of
+a size has this size only.
 """
 
 from __future__ import annotations
 
-import operator
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
+import numpy
+
 from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import DispatchMode
 from rushlight.c10.storage import Size
 from rushlight.export.dynamic_shapes import Guard
+from rushlight.export.expressions import (
+    ARITHMETIC,
+    COMPARISONS,
+    MIRRORED,
+    NEGATED,
+    Relation,
+    evaluate,
+    linear,
+    symbols_of,
+)
+from rushlight.export.expressions import Expression as Tree
 from rushlight.fx import Graph, Node
 
 # What the user's code sees -------------------------------------------------------------------------------------------
 
 
 class _LocalState(threading.local):
-    guards: list[Guard] | None = None  # those of the export that is running
+    guards: list[Guard | Relation] | None = None  # those of the export that is running
+    hints: Mapping[str, int] = {}
+    expressions: list[Tree] = []  # those that the user's code has computed
+    reads: list[Sequence[int]] = []  # the shapes of results that the user's code has read
+    known_reads: Sequence[Sequence[Tree]] = ()  # these shapes as expressions, if they are known
 
 
 local_state = _LocalState()
-NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-COMPARISONS = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-}  # fmt: skip
 
 
 def is_called_by_user() -> bool:
@@ -57,143 +69,255 @@ def linear_guard(expression: tuple[int, str, int], comparison: str, number: int)
     return Guard(symbol, comparison, quotient)
 
 
+def guard_of(left: Tree, comparison: str, right: Tree) -> Guard | Relation | None:
+    """What a comparison says about its symbols: a guard on one of them, or a relation. None if every size fulfils it."""
+    if (
+        isinstance(right, int)
+        and isinstance(left, tuple)
+        and left[0] == "//"
+        and isinstance(left[2], int)
+        and left[2] > 0
+    ):
+        least = {">": right + 1, ">=": right, "<": right, "<=": right + 1}.get(comparison)
+        if least is not None:  # x // d >= n means x >= n * d
+            return guard_of(left[1], ">=" if comparison in (">", ">=") else "<", least * left[2])
+    found = linear(("-", left, right))
+    if found is None:
+        return Relation(left, comparison, right)
+    factors, summand = found
+    if len(factors) < 2:
+        return next(
+            (linear_guard((factor, symbol, summand), comparison, 0) for symbol, factor in factors.items()), None
+        )
+    if comparison == "==" and len(factors) == 2 and not sum(factors.values()) and not summand:
+        symbol, other = factors
+        return Guard(symbol, "==", other)
+    return Relation(left, comparison, right)
+
+
+def record(guard: Guard | Relation | None) -> None:
+    if guard is not None and guard not in local_state.guards:
+        local_state.guards.append(guard)
+
+
+def expression_of(value: Any) -> Tree | None:
+    """The expression of a size, or a number. None for other values, such as floats."""
+    return value.expression if isinstance(value, SymInt) else int(value) if type(value) in (int, bool) else None
+
+
 class SymInt(int):
-    """A size that is a symbol with a factor and a summand. Its value is that of the example.
+    """A size that is an expression. Its value is that of the example.
     Source: `torch/__init__.py`, `SymInt`; `torch/fx/experimental/sym_node.py`."""
 
-    expression: tuple[int, str, int]
+    expression: Tree
 
     @classmethod
-    def of(cls, value: int, expression: tuple[int, str, int]) -> SymInt:
+    def of(cls, value: int, expression: Tree) -> SymInt:
         self = cls(value)
         self.expression = expression
+        if local_state.guards is not None and isinstance(expression, tuple):
+            local_state.expressions.append(expression)
         return self
 
-    def __add__(self, other: Any) -> Any:
-        factor, symbol, summand = self.expression
-        value = int(self) + other
-        return SymInt.of(value, (factor, symbol, summand + other)) if type(other) is int else value
+    def __neg__(self) -> Any:
+        return self * -1
 
-    def __mul__(self, other: Any) -> Any:
-        factor, symbol, summand = self.expression
-        value = int(self) * other
-        is_linear = type(other) is int and other != 0
-        return SymInt.of(value, (factor * other, symbol, summand * other)) if is_linear else value
+    def __abs__(self) -> Any:
+        return self if self.compare(">=", 0) else -self
 
-    def __sub__(self, other: Any) -> Any:
-        return self + -other if type(other) is int else int(self) - other
-
-    def __rsub__(self, other: Any) -> Any:
-        return self * -1 + other
-
-    __radd__, __rmul__ = __add__, __mul__
+    def __pos__(self) -> Any:
+        return self
 
     def compare(self, comparison: str, other: Any) -> bool:
-        result = COMPARISONS[comparison](int(self), other if not isinstance(other, SymInt) else int(other))
-        if local_state.guards is not None:
-            held = comparison if result else NEGATED[comparison]
-            guard = None
-            if not isinstance(other, SymInt):
-                guard = linear_guard(self.expression, held, other) if type(other) is int else None
-            elif held == "==" and (self.expression[0], self.expression[2]) == (
-                other.expression[0],
-                other.expression[2],
-            ):
-                guard = Guard(self.expression[1], "==", other.expression[1])
-                guard = guard if guard.symbol != guard.other else None
-            if guard is not None and guard not in local_state.guards:
-                local_state.guards.append(guard)
+        result = COMPARISONS[comparison](
+            int.__int__(self), other if not isinstance(other, SymInt) else int.__int__(other)
+        )
+        if local_state.guards is not None and result is not NotImplemented:
+            right = expression_of(other)
+            if right is not None:
+                record(guard_of(self.expression, comparison if result else NEGATED[comparison], right))
+            elif isinstance(other, float):
+                self.specialise()
         return result
 
-    def __bool__(self) -> bool:
-        return self.__ne__(0)
+    def specialise(self) -> None:
+        """The program is for this size alone. Source: `torch/fx/experimental/symbolic_shapes.py`, `guard_int`."""
+        if local_state.guards is not None:
+            for symbol in symbols_of(self.expression):
+                record(Guard(symbol, "==", local_state.hints[symbol]))
 
-    __hash__ = int.__hash__
+    def __bool__(self) -> bool:
+        return self.compare("!=", 0) if is_called_by_user() else int.__bool__(self)
+
+    def __hash__(self) -> int:
+        if is_called_by_user():
+            raise TypeError("unhashable type: non-nested SymInt")
+        return int.__hash__(self)
+
+    def __divmod__(self, other: Any) -> Any:
+        raise TypeError(f"unsupported operand type(s) for divmod(): 'SymInt' and '{type(other).__name__}'")
 
 
 def _compared(name: str) -> Any:
     def method(self: SymInt, other: Any) -> bool:
-        return self.compare(name, other) if is_called_by_user() else COMPARISONS[name](int(self), other)
+        return self.compare(name, other) if is_called_by_user() else COMPARISONS[name](int.__int__(self), other)
 
     return method
 
 
+def _computed(name: str, method: str, is_mirrored: bool) -> Any:
+    """The method for an operator of Python: the value, with the expression of it."""
+    plain = getattr(int, method)
+
+    def computed(self: SymInt, other: Any) -> Any:
+        value, others = plain(self, other), expression_of(other)
+        if type(value) is not int or others is None:
+            return _left(self, other, value) if is_called_by_user() else value
+        sides = (others, self.expression) if is_mirrored else (self.expression, others)
+        return SymInt.of(value, simplified((name, *sides)))
+
+    return computed
+
+
+def _left(self: SymInt, other: Any, value: Any) -> Any:
+    """The value, for which the program loses the symbols of its operands."""
+    for each in (self, other):
+        if isinstance(each, SymInt) and value is not NotImplemented:
+            each.specialise()
+    return value
+
+
+def _specialising(method: str) -> Any:
+    """A method whose result is no expression: the program is for this size alone, if the user's code calls it."""
+    plain = getattr(int, method)
+
+    def specialising(self: SymInt, *others: Any) -> Any:
+        value = plain(self, *others)
+        return _left(self, next(iter(others), None), value) if is_called_by_user() else value
+
+    return specialising
+
+
 for _name, _function in COMPARISONS.items():
     setattr(SymInt, f"__{_function.__name__}__", _compared(_name))
+for _name, _function in ARITHMETIC.items():
+    setattr(SymInt, f"__{_function.__name__}__", _computed(_name, f"__{_function.__name__}__", False))
+    setattr(SymInt, f"__r{_function.__name__}__", _computed(_name, f"__r{_function.__name__}__", True))
+for _name in (
+    "int", "float", "truediv", "rtruediv", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor", "lshift",
+    "rlshift", "rshift", "rrshift", "invert", "round", "trunc", "floor", "ceil",
+):  # fmt: skip
+    setattr(SymInt, f"__{_name}__", _specialising(f"__{_name}__"))
+SymInt.bit_length = _specialising("bit_length")
 
 
 class SymbolicTensor(Tensor):
-    """An input whose `shape` the user's code sees as symbols. The framework sees the sizes of the example."""
+    """A tensor whose `shape` the user's code sees as symbols: an input with `symbols` by dimension, or a result, whose are None.
+    The framework sees the sizes of the example."""
 
-    symbols: Mapping[int, str] = {}
+    symbols: Mapping[int, str] | None = None
+
+    def symbolic_sizes(self) -> Size:
+        if self.symbols is None:
+            return read(self._sizes)
+        sizes = enumerate(self._sizes)
+        return Size(SymInt.of(n, self.symbols[d]) if d in self.symbols else n for d, n in sizes)
 
     @property
     def shape(self) -> Size:
-        if not is_called_by_user():
-            return self._sizes
-        sizes = enumerate(self._sizes)
-        return Size(SymInt.of(n, (1, self.symbols[d], 0)) if d in self.symbols else n for d, n in sizes)
+        return self.symbolic_sizes() if is_called_by_user() else self._sizes
 
     def size(self, dim: int | None = None) -> Any:
         if not is_called_by_user():
             return super().size(dim)
-        sizes = enumerate(self._sizes)
-        sizes = Size(SymInt.of(n, (1, self.symbols[d], 0)) if d in self.symbols else n for d, n in sizes)
+        sizes = self.symbolic_sizes()
         return sizes if dim is None else sizes[dim]
+
+    def numel(self) -> int:
+        if not is_called_by_user():
+            return super().numel()
+        total = 1
+        for size in self.symbolic_sizes():
+            total = total * size
+        return total
+
+    def data_ptr(self) -> int:
+        if is_called_by_user():
+            raise RuntimeError("Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor)")
+        return super().data_ptr()
+
+    def __len__(self) -> int:
+        if is_called_by_user() and self._sizes:
+            return int.__int__(specialised(self.symbolic_sizes()[0]))
+        return super().__len__()
+
+
+def specialised(size: int) -> int:
+    """The size, for which the program is alone from now on."""
+    if isinstance(size, SymInt):
+        size.specialise()
+    return size
+
+
+def read(sizes: Size) -> Size:
+    """The shape of a result, which the user's code reads."""
+    number = len(local_state.reads)
+    local_state.reads.append(tuple(sizes))
+    if number >= len(local_state.known_reads):
+        return sizes
+    expressions = local_state.known_reads[number]
+    return Size(n if isinstance(each, int) else SymInt.of(n, each) for n, each in zip(sizes, expressions))
+
+
+class Results(DispatchMode):
+    """A context in which the user's code sees the shapes of results as symbols, too."""
+
+    def __torch_dispatch__(self, func: Any, types: Sequence[type], args: tuple = (), kwargs: dict | None = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        for each in found if isinstance(found, (list, tuple)) else [found]:
+            if type(each) is Tensor:
+                each.__class__ = SymbolicTensor
+        return found
 
 
 def with_symbols(tensor: Tensor, symbols: Mapping[int, str]) -> Tensor:
     """The same tensor, whose sizes in these dimensions are symbols."""
-    if symbols:
-        tensor.__class__ = SymbolicTensor
-        tensor.symbols = symbols
+    tensor.__class__ = SymbolicTensor
+    tensor.symbols = symbols
     return tensor
 
 
 # Expressions ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Expression:
-    """`factor * (product of symbols // divisor) + summand`."""
-
-    symbols: tuple[str, ...]
-    factor: int = 1
-    summand: int = 0
-    divisor: int = 1
-
-    def value(self, sizes: Mapping[str, int]) -> int:
-        product = 1
-        for symbol in self.symbols:
-            product *= sizes[symbol]
-        return self.factor * (product // self.divisor) + self.summand
-
-    def __str__(self) -> str:
-        text = "*".join(self.symbols)
-        text = text if self.divisor == 1 else f"({text}//{self.divisor})"
-        text = text if self.factor == 1 else f"{self.factor}*{text}"
-        return (
-            text
-            if self.summand == 0
-            else f"{text} + {self.summand}"
-            if self.summand > 0
-            else f"{text} - {-self.summand}"
-        )
+def simplified(expression: Tree) -> Tree:
+    """A sum with one symbol as a factor and a summand, and other expressions as they are."""
+    found = linear(expression)
+    if found is None or len(found[0]) != 1:
+        return expression
+    (((symbol, factor),), summand) = (found[0].items(), found[1])
+    return line(symbol, factor, summand)
 
 
-def fit(values: Sequence[int], worlds: Sequence[Mapping[str, int]]) -> int | Expression | None:
-    """A number, or an expression, that has `values[i]` for the sizes `worlds[i]`. None if none is known."""
+def line(base: Tree, factor: int, summand: int) -> Tree:
+    """`factor * base + summand`."""
+    scaled = base if factor == 1 else ("*", base, factor)
+    return scaled if summand == 0 else ("+", scaled, summand)
+
+
+def fit(values: Sequence[int], worlds: Sequence[Mapping[str, int]], known: Sequence[Tree] = ()) -> Tree | None:
+    """A number, or an expression, that has `values[i]` for the sizes `worlds[i]`. None if none is found: of a line in a symbol, a
+    product or a part of it, of `known`, and of a sum of symbols."""
     if len(set(values)) == 1:
         return values[0]
     names = list(worlds[0])
-    products = [(name,) for name in names] + list(combinations_with_replacement(names, 2))
-    for divisor in (1, 2, 3, 4, 8):
-        for symbols in products:
-            base = [Expression(symbols, divisor=divisor).value(world) for world in worlds]
-            found = _line(base, values)
-            if found is not None:
-                return Expression(symbols, *found, divisor)
-    return None
+    products = names + [("*", *pair) for pair in combinations_with_replacement(names, 2)]
+    divided = [("//", product, divisor) for divisor in (2, 3, 4, 8) for product in products]
+    for base in [*products, *divided, *known]:
+        found = _line([evaluate(base, world) for world in worlds], values)
+        if found is not None:
+            return line(base, *found)
+    return _sum(names, values, worlds)
 
 
 def _line(base: Sequence[int], values: Sequence[int]) -> tuple[int, int] | None:
@@ -205,6 +329,23 @@ def _line(base: Sequence[int], values: Sequence[int]) -> tuple[int, int] | None:
     factor = (y1 - y0) // (x1 - x0)
     summand = y0 - factor * x0
     return (factor, summand) if factor and all(factor * x + summand == y for x, y in pairs) else None
+
+
+def _sum(names: Sequence[str], values: Sequence[int], worlds: Sequence[Mapping[str, int]]) -> Tree | None:
+    """A sum of symbols with factors, and a number. More sizes than factors are needed, so that the sum is no accident."""
+    if len({*map(tuple, (world.values() for world in worlds))}) < len(names) + 2:
+        return None
+    table = numpy.array([[*(world[name] for name in names), 1] for world in worlds], dtype=float)
+    solution, _, rank, _ = numpy.linalg.lstsq(table, numpy.array(values, dtype=float), rcond=None)
+    *factors, summand = (round(x) for x in solution.tolist())
+    terms = [line(name, factor, 0) for name, factor in zip(names, factors) if factor]
+    if rank < len(names) + 1 or not terms:
+        return None
+    total = terms[0]
+    for term in terms[1:]:
+        total = ("+", total, term)
+    total = line(total, 1, summand)
+    return total if all(evaluate(total, world) == value for world, value in zip(worlds, values)) else None
 
 
 # In a graph ----------------------------------------------------------------------------------------------------------
@@ -230,17 +371,11 @@ class SizeNodes:
             self.known[key].meta |= {"val": 0, "sizes": None}
         return self.known[key]
 
-    def of(self, expression: Expression) -> Node:
-        symbols, factor, summand, divisor = (
-            expression.symbols, expression.factor, expression.summand, expression.divisor,
-        )  # fmt: skip
-        found, *others = [self.node(symbol, sym_size, *self.sources[symbol]) for symbol in symbols]
-        for other in others:
-            found = self.node((symbols, "*"), operator.mul, found, other)
-        if divisor != 1:
-            found = self.node((symbols, divisor), operator.floordiv, found, divisor)
-        if factor != 1:
-            found = self.node((symbols, divisor, factor), operator.mul, found, factor)
-        if summand:
-            found = self.node((symbols, divisor, factor, summand), operator.add, found, summand)
-        return found
+    def of(self, expression: Tree) -> Any:
+        """The node that computes an expression. A number is itself."""
+        if isinstance(expression, int):
+            return expression
+        if isinstance(expression, str):
+            return self.node(expression, sym_size, *self.sources[expression])
+        name, left, right = expression
+        return self.node(expression, ARITHMETIC[name], self.of(left), self.of(right))

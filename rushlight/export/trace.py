@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from rushlight.aot import joint
@@ -33,6 +35,7 @@ from rushlight.export.dynamic_shapes import (
     constraints,
 )
 from rushlight.export.exported_program import ExportedProgram
+from rushlight.export.expressions import Expression, Relation, is_always_true, relate, symbols_of, written
 from rushlight.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -41,11 +44,12 @@ from rushlight.export.graph_signature import (
     input_specs,
     output_specs,
 )
-from rushlight.export.symbolic_shapes import Expression, SizeNodes, fit, local_state, with_symbols
+from rushlight.export.symbolic_shapes import Results, SizeNodes, fit, local_state, with_symbols
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.nn.modules.module import Module
 
 World = Mapping[str, int]  # a size for each symbol
+TRIES = 5000  # of sizes for which all relations hold
 
 
 def export(
@@ -146,6 +150,16 @@ def dims_of(value: Any, wish: Any, path: Path) -> dict[int, Dim | DimHint]:
 # Tracing -------------------------------------------------------------------------------------------------------------
 
 
+@dataclass
+class Traced:
+    """The graphs of a program at several sizes, and the shapes of results that its code has read there."""
+
+    worlds: Sequence[World]
+    graphs: list[GraphModule]
+    reads: list[Sequence[Sequence[int]]]
+    problem: str = ""
+
+
 class Program:
     """A module and its example inputs, which are traced at several sizes."""
 
@@ -156,6 +170,7 @@ class Program:
         self.buffers = dict(mod.named_buffers(remove_duplicate=False))
         self.persistent = {name: name in mod.state_dict() for name in self.buffers}
         self.out_spec: Any = None
+        self.expressions: list[Expression] = []  # those that the user's code has computed
 
     @property
     def owned(self) -> dict[str, Tensor]:
@@ -183,14 +198,15 @@ class Program:
         return self.export_symbols(symbols, at)
 
     def export_symbols(
-        self, symbols: dict[str, Symbol], at: Sequence[Mapping[int, str]], equal: Sequence[Guard] = ()
+        self, symbols: dict[str, Symbol], at: Sequence[Mapping[int, str]], tried: Sequence[Guard | Relation] = ()
     ) -> ExportedProgram:
-        """Export with these symbols. `equal` has guards that were found by trying."""
+        """Export with these symbols. `tried` has guards that were found by trying."""
         hints = {name: symbol.hint for name, symbol in symbols.items()}
-        guards: list[Guard] = []
-        with recording(guards):
+        recorded: list[Guard | Relation] = []
+        with recording(recorded, hints) as self.expressions:
             first = self.trace(hints, at)
-        guards += equal
+        recorded += tried
+        guards = [guard for guard in recorded if isinstance(guard, Guard)]
         ranges = constraints(symbols, guards)
         classes = {name: name for name in symbols}  # symbols that are equal have the first one's name
         for guard in guards:
@@ -199,40 +215,73 @@ class Program:
                 classes = {name: one if known == other else known for name, known in classes.items()}
         joined = [{d: classes[n] for d, n in dims.items() if isinstance(ranges[n], ValueRange)} for dims in at]
         kept = {n: r for n, r in ranges.items() if isinstance(r, ValueRange) and classes[n] == n}
-        guards = [g for g in guards if g.symbol in kept and g.comparison == "!="]
+        specialised = {n: r for n, r in ranges.items() if isinstance(r, int)}
+        relations = [each.renamed(classes | specialised) for each in recorded if isinstance(each, Relation)]
+        relations, kept = relate(relations, symbols, kept)
+        guards = [g for g in guards if g.symbol in kept and g.comparison == "!="] + relations
+        at_example = {name: hints[name] for name in kept}
+        traced = self.trace_at_sizes(first, joined, at_example, kept, guards)
         try:
-            return self.export_sizes(first, joined, {name: hints[name] for name in kept}, kept, guards)
+            program = self.merge(traced, joined, kept, guards)
         except ConstraintViolationError:
+            program = None
+        if found := self.guards_of_results(
+            traced, joined, kept, guards
+        ):  # until the graphs differ, all have read the same
+            return self.export_symbols(symbols, at, [*tried, *(found if program else found[:1])])
+        if program is None:
             for one, other in itertools.combinations(kept, 2):
                 if hints[one] == hints[other]:
                     with suppress(ConstraintViolationError):
-                        return self.export_symbols(symbols, at, [*equal, Guard(one, "==", other)])
+                        return self.export_symbols(symbols, at, [*tried, Guard(one, "==", other)])
             automatic = [name for name in kept if symbols[name].dim is Dim.AUTO]
             if not automatic:
-                raise
+                raise ConstraintViolationError(not_general(traced))
             rest = {
                 name: symbol for name, symbol in symbols.items() if classes[name] != automatic[-1]
             }  # specialise one
             at = [{d: n for d, n in dims.items() if n in rest} for dims in at]
-            return self.export_symbols(rest, at, [g for g in equal if {g.symbol, g.other} <= {*rest}])
+            return self.export_symbols(rest, at, [g for g in tried if {*symbols_in(g)} <= {*rest}])
+        return program
 
-    def export_sizes(
+    def trace_at_sizes(
         self,
         first: GraphModule,
         at: Sequence[Mapping[int, str]],
         hints: World,
         ranges: Mapping[str, ValueRange],
-        guards: Sequence[Guard],
-    ) -> ExportedProgram:
-        """One program from the trace at the example, and traces at other sizes."""
-        worlds = [hints, *sample(ranges, guards)] if ranges else [hints]
-        graphs = [first]
+        guards: Sequence[Guard | Relation],
+    ) -> Traced:
+        """The trace at the example, and traces at other sizes. A program that raises an error at other sizes has no graph there."""
+        worlds = [hints, *sample(hints, ranges, guards)] if ranges else [hints]
+        traced = Traced(worlds, [first], [first.meta["reads"]])
         for world in worlds[1:]:
             try:
-                graphs.append(self.trace(world, at))
-            except RuntimeError as error:
-                raise ConstraintViolationError(f"{not_general(worlds)}: {error}") from error
-        return self.merge(graphs, worlds, at, ranges, guards)
+                traced.graphs.append(self.trace(world, at))
+            except Exception as error:  # of the user's code, too
+                traced.problem = f": {error}"
+            traced.reads.append(local_state.reads)
+        return traced
+
+    def guards_of_results(
+        self,
+        traced: Traced,
+        at: Sequence[Mapping[int, str]],
+        ranges: Mapping[str, ValueRange],
+        guards: Sequence[Guard | Relation],
+    ) -> list[Guard | Relation]:
+        """What the user's code asks about the shapes of results, in order, and neither ranges nor guards say."""
+        hints, expressions = traced.worlds[0], []
+        for versions in zip(*traced.reads):
+            sizes = [fit(each, traced.worlds, self.known(hints)) for each in zip(*versions)]
+            if None in sizes or len({*map(len, versions)}) > 1:
+                break
+            expressions.append(sizes)
+        found: list[Guard | Relation] = []
+        if any(not isinstance(size, int) for sizes in expressions for size in sizes):
+            with recording(found, hints, expressions):
+                self.trace(hints, at)
+        return [guard for guard in found if guard not in guards and not is_implied(guard, ranges)]
 
     def trace(self, world: World, at: Sequence[Mapping[int, str]]) -> GraphModule:
         """The graph of the module at these sizes. `out_spec` becomes the structure of its results."""
@@ -244,7 +293,8 @@ class Program:
                 for value, dims in zip(values[count:], at)
             ]
             args, kwargs = unflatten(list(inputs), self.in_spec)
-            with swapped(self.mod, dict(zip(self.owned, values))):
+            local_state.reads = []
+            with swapped(self.mod, dict(zip(self.owned, values))), Results():
                 results, self.out_spec = flatten(self.mod(*args, **kwargs))
             return [int(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in results]
 
@@ -253,20 +303,22 @@ class Program:
         with no_grad(), data_dependent_errors():
             meta = joint.collect_metadata(function, given)
             graph = joint.inference_graph(function, given, meta, self.decompositions)
-        graph.meta["mutated"] = meta.mutated
+        graph.meta |= {"mutated": meta.mutated, "reads": local_state.reads}
         return graph
 
     # One graph from those of all sizes
 
     def merge(
         self,
-        modules: Sequence[GraphModule],
-        worlds: Sequence[World],
+        traced: Traced,
         at: Sequence[Mapping[int, str]],
         ranges: Mapping[str, ValueRange],
-        guards: Sequence[Guard],
+        guards: Sequence[Guard | Relation],
     ) -> ExportedProgram:
         """The exported program. A size that differs between the traces becomes a node that computes it."""
+        worlds, modules = traced.worlds, traced.graphs
+        if len(modules) < len(worlds):
+            raise ConstraintViolationError(not_general(traced))
         first = modules[0]
         constants = self.constants_of(first)
         inputs = input_specs([*self.parameters], self.persistent, [*constants], self.paths)
@@ -275,15 +327,19 @@ class Program:
         owned, users = made[: len(self.owned)], made[len(self.owned) + len(constants) :]
         lifted = dict(zip([id(tensor) for tensor in constants.values()], made[len(self.owned) :]))
         sources = {name: (node, d) for node, dims in reversed([*zip(users, at)]) for d, name in dims.items()}
-        merger = Merger(graph, copies, worlds, SizeNodes(graph, sources))
+        merger = Merger(graph, copies, traced, SizeNodes(graph, sources), self.known(worlds[0]))
         old_placeholders = iter([*owned, *users])
+        symbols = dict(zip(users, at))
         for node, *others in zip(*same_length([list(module.graph.nodes) for module in modules])):
             if any((other.op, other.target) != (node.op, node.target) for other in others):
-                raise ConstraintViolationError(not_general(worlds))
+                raise ConstraintViolationError(not_general(traced))
             if node.op == "placeholder":
                 copies[node] = next(old_placeholders)
             elif node.op == "get_attr":
-                copies[node] = lifted[id(getattr(first, node.target))]
+                tensor = getattr(first, node.target)
+                if not all(same_data(tensor, getattr(each, node.target)) for each in modules):
+                    raise ConstraintViolationError(not_general(traced))
+                copies[node] = lifted[id(tensor)]
             elif node.op == "output":
                 results = merger.merge([each.args[0] for each in (node, *others)])
                 graph.output(tuple(results))
@@ -294,6 +350,8 @@ class Program:
                 copies[node] = graph.create_node("call_function", node.target, tuple(args), kwargs, node.name)
             copies[node].meta["val"] = node.meta.get("val")
             copies[node].meta["sizes"] = merger.sizes_of([each.meta.get("val") for each in (node, *others)])
+            for d, name in symbols.get(copies[node], {}).items():
+                copies[node].meta["sizes"][d] = name
         for spec, value in zip(inputs[len(inputs) - len(users) :], self.examples):
             if not isinstance(value, Tensor):
                 spec.arg = ConstantArgument(spec.arg.name, value)
@@ -316,6 +374,10 @@ class Program:
             self.out_spec,
         )
 
+    def known(self, world: World) -> list[Expression]:
+        """The expressions that the user's code has computed, of the symbols that are left."""
+        return [each for each in dict.fromkeys(self.expressions) if {*symbols_of(each)} <= {*world}]
+
     def constants_of(self, module: GraphModule) -> dict[str, Tensor]:
         """The constants of a graph by name: that of the module's attribute, or a new one."""
         attributes = {
@@ -336,8 +398,15 @@ class Program:
 class Merger:
     """Makes one argument of those in the graphs of all sizes."""
 
-    def __init__(self, graph: Graph, copies: dict[Node, Node], worlds: Sequence[World], size_nodes: SizeNodes) -> None:
-        self.graph, self.copies, self.worlds, self.size_nodes = graph, copies, worlds, size_nodes
+    def __init__(
+        self,
+        graph: Graph,
+        copies: dict[Node, Node],
+        traced: Traced,
+        size_nodes: SizeNodes,
+        known: Sequence[Expression],
+    ) -> None:
+        self.graph, self.copies, self.traced, self.size_nodes, self.known = graph, copies, traced, size_nodes, known
 
     def merge(self, versions: Sequence[Any]) -> Any:
         first = versions[0]
@@ -349,21 +418,28 @@ class Merger:
             return {name: self.merge([each[name] for each in versions]) for name in first}
         if type(first) is not int:
             if any(each != first for each in versions) and first == first:
-                raise ConstraintViolationError(not_general(self.worlds))
+                raise ConstraintViolationError(not_general(self.traced))
             return first
-        found = fit(versions, self.worlds)
+        found = fit(versions, self.traced.worlds, self.known)
         if found is None:
-            raise ConstraintViolationError(not_general(self.worlds))
-        return self.size_nodes.of(found) if isinstance(found, Expression) else found
+            raise ConstraintViolationError(not_general(self.traced))
+        return self.size_nodes.of(found)
 
     def sizes_of(self, versions: Sequence[Any]) -> list[int | str] | None:
         """The sizes of a tensor: numbers and expressions."""
         if not isinstance(versions[0], Tensor):
             return None
-        found = [fit(sizes, self.worlds) for sizes in zip(*same_length([each.shape for each in versions]))]
+        found = [
+            fit(sizes, self.traced.worlds, self.known) for sizes in zip(*same_length([each.shape for each in versions]))
+        ]
         if None in found:
-            raise ConstraintViolationError(not_general(self.worlds))
-        return [str(each) if isinstance(each, Expression) else int(each) for each in found]
+            raise ConstraintViolationError(not_general(self.traced))
+        return [int(each) if isinstance(each, int) else written(each) for each in found]
+
+
+def same_data(one: Tensor, other: Tensor) -> bool:
+    """Whether two constants are equal, bit for bit."""
+    return one is other or (one.shape == other.shape and one.dtype is other.dtype and one.tolist() == other.tolist())
 
 
 def same_length(versions: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
@@ -372,12 +448,15 @@ def same_length(versions: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
     return versions
 
 
-def not_general(worlds: Sequence[World]) -> str:
+def not_general(traced: Traced) -> str:
+    worlds = traced.worlds
     tried = ", ".join(f"{name} = {[world[name] for world in worlds]}" for name in worlds[0])
-    return f"You marked a size as dynamic but your code specialized it: there is no one graph for {tried}"
+    return (
+        f"You marked a size as dynamic but your code specialized it: there is no one graph for {tried}{traced.problem}"
+    )
 
 
-def sample(ranges: Mapping[str, ValueRange], guards: Sequence[Guard]) -> list[dict[str, int]]:
+def sample(hints: World, ranges: Mapping[str, ValueRange], guards: Sequence[Guard | Relation]) -> list[dict[str, int]]:
     """Sizes that the ranges and guards allow: the ends, and some between them, in other combinations for each symbol."""
     worlds = []
     for steps in ((0, 1, 2, 3), (1, 3, 0, 5), (7, 4, 9, 2), (12, 29, 17, 23), (97, 89, 83, 79)):
@@ -385,12 +464,39 @@ def sample(ranges: Mapping[str, ValueRange], guards: Sequence[Guard]) -> list[di
         for i, (name, (lower, upper)) in enumerate(ranges.items()):
             lower = max(lower, 2)
             size = lower + steps[i % 4] if upper is None else lower + min(steps[i % 4], upper - lower)
-            wrong = [g.other for g in guards if g.symbol == name and g.comparison == "!="]
+            wrong = [g.other for g in guards if isinstance(g, Guard) and g.symbol == name and g.comparison == "!="]
             while size in wrong:
                 size += 1
             world[name] = size
         worlds.append(world)
-    return worlds
+    return related(worlds, hints, ranges, guards) if any(isinstance(guard, Relation) for guard in guards) else worlds
+
+
+def related(
+    worlds: list[dict[str, int]], hints: World, ranges: Mapping[str, ValueRange], guards: Sequence[Guard | Relation]
+) -> list[dict[str, int]]:
+    """Worlds in which all relations hold, too: of the given ones, and of others near the ends of the ranges and the example."""
+
+    def is_allowed(world: World) -> bool:
+        return all(
+            guard.holds(world) if isinstance(guard, Relation) else world[guard.symbol] != guard.other
+            for guard in guards
+        )
+
+    found, draw = [world for world in worlds if is_allowed(world)], random.Random(0)
+    for _ in range(TRIES):
+        if len(found) >= len(worlds):
+            break
+        world = {}
+        for name, (lower, upper) in ranges.items():
+            around = draw.choice((lower, max(lower, hints[name] - 6), lower + 40))
+            size = max(2, around + draw.randrange(13))
+            world[name] = size if upper is None else min(size, upper)
+        if world not in found and is_allowed(world):
+            found.append(world)
+    if len(found) < 2:
+        raise ConstraintViolationError(f"You marked a size as dynamic but your code specialized it: {guards[-1]}")
+    return found
 
 
 # Running the module --------------------------------------------------------------------------------------------------
@@ -424,13 +530,29 @@ def swapped(mod: Module, tensors: Mapping[str, Tensor]) -> Iterator[None]:
 
 
 @contextmanager
-def recording(guards: list[Guard]) -> Iterator[None]:
-    """A context in which the comparisons of the user's code are recorded."""
-    before, local_state.guards = local_state.guards, guards
+def recording(
+    guards: list[Guard | Relation], hints: World, reads: Sequence[Sequence[Expression]] = ()
+) -> Iterator[list[Expression]]:
+    """A context in which the comparisons of the user's code are recorded, and the sizes that it computes. `reads` has the shapes
+    of results that it will read."""
+    state = {"guards": guards, "hints": hints, "expressions": [], "known_reads": reads}
+    before = {name: getattr(local_state, name) for name in state}
+    vars(local_state).update(state)
     try:
-        yield
+        yield local_state.expressions
     finally:
-        local_state.guards = before
+        vars(local_state).update(before)
+
+
+def symbols_in(guard: Guard | Relation) -> list[str]:
+    """The symbols that a guard compares."""
+    return guard.symbols() if isinstance(guard, Relation) else symbols_of(("-", guard.symbol, guard.other))
+
+
+def is_implied(guard: Guard | Relation, ranges: Mapping[str, ValueRange]) -> bool:
+    """Whether the ranges alone say that a guard holds."""
+    limits = {name: ValueRange(max(lower, 2), upper) for name, (lower, upper) in ranges.items()}
+    return is_always_true(Relation(*guard), limits)
 
 
 @contextmanager
@@ -466,7 +588,8 @@ def run_decompositions(program: ExportedProgram, decomp_table: Decompositions = 
     traced = Program(program.module(), program.in_spec, [(spec.arg.name,) for spec in inputs], examples)
     traced.decompositions = core_aten_decompositions() if decomp_table is None else decomp_table
     first = traced.trace(hints, at)
-    result = traced.export_sizes(first, at, hints, program.range_constraints, program.guards)
+    ranges, guards = program.range_constraints, program.guards
+    result = traced.merge(traced.trace_at_sizes(first, at, hints, ranges, guards), at, ranges, guards)
     result.state_dict, result.constants = program.state_dict, program.constants
     return result
 

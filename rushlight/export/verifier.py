@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rushlight.export.expressions import ARITHMETIC, COMPARISONS
+
 IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 VALUE_KINDS = ("as_tensor", "as_sym_int", "as_tensors", "as_sym_ints", "as_optional_tensors")
 KINDS = (
@@ -130,8 +132,9 @@ def verify_program(data: Any, is_known: Callable[[str], Any], tensors: Mapping[s
     for each in ranges.values():
         ends = [each["min_val"], *([] if each["max_val"] is None else [each["max_val"]])]
         require(all(type(end) is int for end in ends), "the ends of a range are not ints")
-    for symbol, comparison, number in data["guards"]:
-        require(symbol in ranges and comparison == "!=" and type(number) is int, "a guard is no guard")
+    for left, comparison, right in data["guards"]:
+        sides = is_expression(left, ranges) and is_expression(right, ranges)
+        require(sides and comparison in COMPARISONS, "a guard is no guard")
     known = {spec["target"]: spec["kind"] for spec in inputs if spec["target"] is not None}
     users = {spec["arg"]["name"] for spec in inputs if spec["kind"] == "USER_INPUT" and "value" not in spec["arg"]}
     for spec in outputs:
@@ -148,6 +151,13 @@ def verify_program(data: Any, is_known: Callable[[str], Any], tensors: Mapping[s
     results = sum(spec["kind"] == "USER_OUTPUT" for spec in outputs)
     require(leaves(data["in_spec"]) == users, "the inputs do not fit the structure of the arguments")
     require(leaves(data["out_spec"]) == results, "the outputs do not fit the structure of the results")
+
+
+def is_expression(data: Any, symbols: Mapping[str, Any], depth: int = 20) -> bool:
+    """Whether data are an expression of sizes: a number, a symbol, or an operator with two expressions."""
+    if isinstance(data, list) and len(data) == 3 and depth:
+        return data[0] in ARITHMETIC and all(is_expression(each, symbols, depth - 1) for each in data[1:])
+    return type(data) is int or (isinstance(data, str) and data in symbols)
 
 
 def leaves(structure: Any) -> int:
