@@ -47,6 +47,11 @@ class Dim:
         if max is not None and max <= self.min:
             raise AssertionError(f"Cannot create Dim with inconsistent min={self.min}, max={max}")
 
+    def _derived(self, other: int) -> Dim:
+        raise NotImplementedError(f"derived dimensions are left out: {self.__name__} and {other}")
+
+    __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = _derived
+
     def __repr__(self) -> str:
         ends = [f"{name}={end}" for name, end in (("min", self.min or None), ("max", self.max)) if end is not None]
         return f"Dim({', '.join([repr(self.__name__), *ends])})"

@@ -180,7 +180,8 @@ def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
     for spec, value in zip(specs, values):
         name = spec.arg.name
         if isinstance(spec.arg, ConstantArgument):
-            require(type(value) is type(spec.arg.value) and value == spec.arg.value, f"{name} == {spec.arg.value!r}")
+            is_equal = not isinstance(value, Tensor) and value == spec.arg.value
+            require(is_equal, f"{name} == {spec.arg.value!r}")
             continue
         require(isinstance(value, Tensor), f"isinstance({name}, Tensor)")
         wanted = nodes[name].meta["sizes"]

@@ -100,6 +100,9 @@ def record(guard: Guard | Relation | None) -> None:
         local_state.guards.append(guard)
 
 
+UNKNOWN: Any = object()  # the expression of a size of a result, before the program was traced at other sizes
+
+
 def expression_of(value: Any) -> Tree | None:
     """The expression of a size, or a number. None for other values, such as floats."""
     return value.expression if isinstance(value, SymInt) else int(value) if type(value) in (int, bool) else None
@@ -134,6 +137,8 @@ class SymInt(int):
         )
         if local_state.guards is not None and result is not NotImplemented:
             right = expression_of(other)
+            if self.expression is UNKNOWN or right is UNKNOWN:
+                return result
             if right is not None:
                 record(guard_of(self.expression, comparison if result else NEGATED[comparison], right))
             elif isinstance(other, float):
@@ -142,7 +147,7 @@ class SymInt(int):
 
     def specialise(self) -> None:
         """The program is for this size alone. Source: `torch/fx/experimental/symbolic_shapes.py`, `guard_int`."""
-        if local_state.guards is not None:
+        if local_state.guards is not None and self.expression is not UNKNOWN:
             for symbol in symbols_of(self.expression):
                 record(Guard(symbol, "==", local_state.hints[symbol]))
 
@@ -174,6 +179,8 @@ def _computed(name: str, method: str, is_mirrored: bool) -> Any:
         if type(value) is not int or others is None:
             return _left(self, other, value) if is_called_by_user() else value
         sides = (others, self.expression) if is_mirrored else (self.expression, others)
+        if UNKNOWN in sides:
+            return SymInt.of(value, UNKNOWN)
         return SymInt.of(value, simplified((name, *sides)))
 
     return computed
@@ -264,7 +271,7 @@ def read(sizes: Size) -> Size:
     number = len(local_state.reads)
     local_state.reads.append(tuple(sizes))
     if number >= len(local_state.known_reads):
-        return sizes
+        return Size(SymInt.of(n, UNKNOWN) for n in sizes)
     expressions = local_state.known_reads[number]
     return Size(n if isinstance(each, int) else SymInt.of(n, each) for n, each in zip(sizes, expressions))
 

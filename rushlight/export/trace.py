@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -221,13 +222,15 @@ class Program:
         guards = [g for g in guards if g.symbol in kept and g.comparison == "!="] + relations
         at_example = {name: hints[name] for name in kept}
         traced = self.trace_at_sizes(first, joined, at_example, kept, guards)
+        reads = self.shapes_of_results(traced)
         try:
             program = self.merge(traced, joined, kept, guards)
         except ConstraintViolationError:
             program = None
-        if found := self.guards_of_results(
-            traced, joined, kept, guards
-        ):  # until the graphs differ, all have read the same
+        if len(reads) < max(map(len, traced.reads)):
+            program = None
+        found = [each for each in self.guards_of_results(traced, reads, joined) if not is_known(each, guards, kept)]
+        if found:  # until the graphs differ, all have read the same shapes
             return self.export_symbols(symbols, at, [*tried, *(found if program else found[:1])])
         if program is None:
             for one, other in itertools.combinations(kept, 2):
@@ -263,25 +266,25 @@ class Program:
             traced.reads.append(local_state.reads)
         return traced
 
-    def guards_of_results(
-        self,
-        traced: Traced,
-        at: Sequence[Mapping[int, str]],
-        ranges: Mapping[str, ValueRange],
-        guards: Sequence[Guard | Relation],
-    ) -> list[Guard | Relation]:
-        """What the user's code asks about the shapes of results, in order, and neither ranges nor guards say."""
-        hints, expressions = traced.worlds[0], []
+    def shapes_of_results(self, traced: Traced) -> list[list[Expression]]:
+        """The shapes of results that the user's code reads, as far as they are expressions."""
+        found = []
         for versions in zip(*traced.reads):
-            sizes = [fit(each, traced.worlds, self.known(hints)) for each in zip(*versions)]
+            sizes = [fit(each, traced.worlds, self.known(traced.worlds[0])) for each in zip(*versions)]
             if None in sizes or len({*map(len, versions)}) > 1:
                 break
-            expressions.append(sizes)
+            found.append(sizes)
+        return found
+
+    def guards_of_results(
+        self, traced: Traced, reads: list[list[Expression]], at: Sequence[Mapping[int, str]]
+    ) -> list[Guard | Relation]:
+        """The comparisons of the user's code, in order, if it sees the shapes of results as these expressions."""
         found: list[Guard | Relation] = []
-        if any(not isinstance(size, int) for sizes in expressions for size in sizes):
-            with recording(found, hints, expressions):
-                self.trace(hints, at)
-        return [guard for guard in found if guard not in guards and not is_implied(guard, ranges)]
+        if any(not isinstance(size, int) for sizes in reads for size in sizes):
+            with recording(found, traced.worlds[0], reads):
+                self.trace(traced.worlds[0], at)
+        return found
 
     def trace(self, world: World, at: Sequence[Mapping[int, str]]) -> GraphModule:
         """The graph of the module at these sizes. `out_spec` becomes the structure of its results."""
@@ -302,9 +305,17 @@ class Program:
         given = [*self.owned.values(), *examples]
         with no_grad(), data_dependent_errors():
             meta = joint.collect_metadata(function, given)
+            self.refuse_shared([i - count for i in meta.mutated if i >= count])
             graph = joint.inference_graph(function, given, meta, self.decompositions)
         graph.meta |= {"mutated": meta.mutated, "reads": local_state.reads}
         return graph
+
+    def refuse_shared(self, mutated: Sequence[int]) -> None:
+        """NotImplementedError if the program writes to an input whose memory another input shares."""
+        storages = [each._storage if isinstance(each, Tensor) else None for each in self.examples]
+        for i in mutated:
+            if sum(storage is storages[i] for storage in storages) > 1:
+                raise NotImplementedError(f"inputs that share memory are left out, and the program writes to one: {i}")
 
     # One graph from those of all sizes
 
@@ -549,18 +560,21 @@ def symbols_in(guard: Guard | Relation) -> list[str]:
     return guard.symbols() if isinstance(guard, Relation) else symbols_of(("-", guard.symbol, guard.other))
 
 
-def is_implied(guard: Guard | Relation, ranges: Mapping[str, ValueRange]) -> bool:
-    """Whether the ranges alone say that a guard holds."""
+def is_known(guard: Guard | Relation, guards: Sequence[Guard | Relation], ranges: Mapping[str, ValueRange]) -> bool:
+    """Whether a guard is one of these, or the ranges say that it holds."""
     limits = {name: ValueRange(max(lower, 2), upper) for name, (lower, upper) in ranges.items()}
-    return is_always_true(Relation(*guard), limits)
+    return guard in guards or is_always_true(Relation(*guard), limits)
 
 
 @contextmanager
 def data_dependent_errors() -> Iterator[None]:
-    """A context in which reading the data of a tensor raises the error of torch."""
+    """A context in which reading the data of a tensor raises the error of torch. A size that depends on data is left out."""
     try:
         yield
     except (NotImplementedError, RuntimeError) as error:
+        if re.search("no kernel for Meta|has no data|number of true elements", str(error)):
+            problem = f"sizes that depend on data, and lists of data, are left out of an export ({str(error).splitlines()[0]})"
+            raise NotImplementedError(problem) from error
         if "_local_scalar_dense" in str(error) or "item" in str(error):
             problem = (
                 "Could not guard on data-dependent expression: the program reads the data of a tensor (item, bool, int)"
