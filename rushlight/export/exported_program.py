@@ -194,7 +194,7 @@ def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
             known, before = sizes.setdefault(wish, (here, size))
             require(size == before, f"{here} == {known}")
             lower, upper = program.range_constraints[wish]
-            require(size >= lower, f"{here} >= {lower}")
+            require(lower <= 2 or size >= lower, f"{here} >= {lower}")  # sizes 0 and 1 are not tested, as in torch
             require(upper is None or size <= upper, f"{here} <= {upper}")
             for guard in program.guards:
                 if isinstance(guard, Guard) and guard.symbol == wish:

@@ -117,21 +117,41 @@ class Relation(NamedTuple):
 # Ranges --------------------------------------------------------------------------------------------------------------
 
 
-def bounds(factors: Mapping[str, int], summand: int, ranges: Mapping[str, ValueRange]) -> tuple[int | None, int | None]:
-    """The least and the largest value of a sum, None if it has no limit."""
-    ends: list[int | None] = [summand, summand]
-    for symbol, factor in factors.items():
-        for i, end in enumerate(ranges[symbol] if factor > 0 else ranges[symbol][::-1]):
-            ends[i] = None if ends[i] is None or end is None else ends[i] + factor * end
-    return ends[0], ends[1]
+Bounds = tuple[int | None, int | None]  # None is no limit
+
+
+def scaled(bounds: Bounds, factor: int) -> Bounds:
+    """The least and the largest product of a number in these bounds and a factor."""
+    ends = tuple(None if end is None else end * factor for end in bounds)
+    return ends if factor >= 0 else ends[::-1]
+
+
+def bounds(expression: Expression, ranges: Mapping[str, ValueRange]) -> Bounds:
+    """The least and the largest value of an expression, or limits of them. Source: `torch/utils/_sympy/value_ranges.py`."""
+    found = linear(expression)
+    if found is not None:
+        terms = [scaled(tuple(ranges[symbol]), factor) for symbol, factor in found[0].items()]
+        ends = zip((found[1], found[1]), *terms)
+        least, largest = (None if None in each else sum(each) for each in ends)
+        return least, largest
+    name, (low, high), (least, largest) = expression[0], *(bounds(each, ranges) for each in expression[1:])
+    if least is None or least < 0 or low is None or low < 0 or (name != "*" and least == 0):
+        return None, None
+    if name == "*":
+        return low * least, None if high is None or largest is None else high * largest
+    if name == "//":
+        return 0 if largest is None else low // largest, None if high is None else high // least
+    return (0, None if largest is None else largest - 1) if name == "%" else (None, None)
 
 
 def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool:
     """Whether the ranges alone say that a relation holds. Source: `ShapeEnv._maybe_evaluate_static`."""
-    found = linear(("-", relation.left, relation.right))
-    if found is None:
-        return False
-    least, largest = bounds(*found, ranges)
+    if linear(("-", relation.left, relation.right)) is not None:
+        least, largest = bounds(("-", relation.left, relation.right), ranges)
+    else:
+        (low, high), (lower, upper) = (bounds(each, ranges) for each in (relation.left, relation.right))
+        least = None if low is None or upper is None else low - upper
+        largest = None if high is None or lower is None else high - lower
     if relation.comparison == "==":
         return least == largest == 0
     if relation.comparison == "!=":
@@ -147,8 +167,9 @@ def refined(relation: Relation, ranges: Mapping[str, ValueRange]) -> dict[str, V
     if found is None or relation.comparison == "!=":
         return ranges
     for symbol, factor in found[0].items():
-        rest = {each: -other for each, other in found[0].items() if each != symbol}
-        least, largest = bounds(rest, -found[1], ranges)  # factor * symbol compares with a number between these
+        rest = [scaled(tuple(ranges[each]), -other) for each, other in found[0].items() if each != symbol]
+        ends = zip((-found[1], -found[1]), *rest)  # factor * symbol compares with a number between these
+        least, largest = (None if None in each else sum(each) for each in ends)
         comparison = relation.comparison
         if factor < 0:
             least, largest = None if largest is None else -largest, None if least is None else -least
@@ -169,16 +190,17 @@ def relate(
     """The relations that the ranges do not say already, and the ranges that they leave.
 
     Raises:
-        ConstraintViolationError: a relation excludes sizes of a named `Dim`.
+        ConstraintViolationError: a relation excludes sizes of a named `Dim`, whatever the other sizes are.
     """
     kept, limits = [], {name: ValueRange(max(lower, 2), upper) for name, (lower, upper) in ranges.items()}
     for relation in relations:
         if relation in kept or is_always_true(relation, limits):
             continue
-        for name in relation.symbols():
-            if isinstance(symbols[name].dim, Dim):
+        names, left = relation.symbols(), refined(relation, limits)
+        for name in names:
+            if isinstance(symbols[name].dim, Dim) and (len(names) == 1 or left[name] != limits[name]):
                 raise ConstraintViolationError(f"Not all values of {symbols[name].dim!r} satisfy {relation}")
         kept.append(relation)
-        limits = refined(relation, limits)
+        limits = left
     named = {name for name in ranges if isinstance(symbols[name].dim, Dim)}
     return kept, {name: ranges[name] if name in named else limits[name] for name in ranges}

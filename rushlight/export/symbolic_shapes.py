@@ -297,6 +297,9 @@ def with_symbols(tensor: Tensor, symbols: Mapping[int, str]) -> Tensor:
 # Expressions ---------------------------------------------------------------------------------------------------------
 
 
+DIVISORS = (2, 3, 4, 8)
+
+
 def simplified(expression: Tree) -> Tree:
     """A sum with one symbol as a factor and a summand, and other expressions as they are."""
     found = linear(expression)
@@ -319,7 +322,10 @@ def fit(values: Sequence[int], worlds: Sequence[Mapping[str, int]], known: Seque
         return values[0]
     names = list(worlds[0])
     products = names + [("*", *pair) for pair in combinations_with_replacement(names, 2)]
-    divided = [("//", product, divisor) for divisor in (2, 3, 4, 8) for product in products]
+    divided = [("//", product, divisor) for divisor in DIVISORS for product in products]
+    divided += [
+        ("//", ("+", name, rest), divisor) for divisor in DIVISORS for rest in range(1, divisor) for name in names
+    ]
     for base in [*products, *divided, *known]:
         found = _line([evaluate(base, world) for world in worlds], values)
         if found is not None:

@@ -23,7 +23,8 @@ from rushlight.aot.proxy_tensor import Decompositions
 from rushlight.aot.runtime import flatten, unflatten
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.autograd.grad_mode import no_grad
+from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
+from rushlight.c10.dispatch import local
 from rushlight.export.dynamic_shapes import (
     ConstraintViolationError,
     Dim,
@@ -288,7 +289,7 @@ class Program:
 
     def trace(self, world: World, at: Sequence[Mapping[int, str]]) -> GraphModule:
         """The graph of the module at these sizes. `out_spec` becomes the structure of its results."""
-        count = len(self.owned)
+        count, is_grad_enabled = len(self.owned), local.grad_enabled
 
         def function(*values: Any) -> list[Any]:
             inputs = [
@@ -297,7 +298,7 @@ class Program:
             ]
             args, kwargs = unflatten(list(inputs), self.in_spec)
             local_state.reads = []
-            with swapped(self.mod, dict(zip(self.owned, values))), Results():
+            with swapped(self.mod, dict(zip(self.owned, values))), set_grad_enabled(is_grad_enabled), Results():
                 results, self.out_spec = flatten(self.mod(*args, **kwargs))
             return [int(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in results]
 
