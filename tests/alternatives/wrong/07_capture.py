@@ -9,8 +9,9 @@ import inspect
 import math
 import operator
 import re
-import textwrap
 import types
+
+from answers import edited
 
 import rushlight as rl
 from rushlight.aot.functional import arguments_of, view_forward, view_inverse
@@ -1178,35 +1179,6 @@ def load_value__an_output_for_each_name(codegen, variable):
     return codegen.made[variable]
 
 
-def load_value__arguments_from_the_graph(codegen, variable):
-    """Every tensor is an output."""
-    if isinstance(variable, TensorVariable):
-        for i, other in enumerate(codegen.outputs):
-            if other.fake is variable.fake:
-                return f"out[{i}]"
-        codegen.outputs.append(variable)
-        return f"out[{len(codegen.outputs) - 1}]"
-    if variable not in codegen.made:
-        if variable.source is not None:
-            return codegen.remember(variable, variable.source)
-        codegen.made.setdefault(variable, variable.reconstruct(codegen))
-    return codegen.made[variable]
-
-
-def load_value__made_each_time(codegen, variable):
-    """Two names of one list become two lists."""
-    if isinstance(variable, TensorVariable) and variable.source is None:
-        for i, other in enumerate(codegen.outputs):
-            if other.fake is variable.fake:
-                return f"out[{i}]"
-        codegen.outputs.append(variable)
-        return f"out[{len(codegen.outputs) - 1}]"
-    if variable.source is not None:
-        return codegen.made.get(variable) or codegen.remember(variable, variable.source)
-    codegen.made.pop(variable, None)
-    return variable.reconstruct(codegen)
-
-
 def values_to_restore__all_variables(codegen, frame):
     return [*map(codegen, frame.stack)], {name: codegen(each) for name, each in frame.locals.items()}
 
@@ -1221,64 +1193,6 @@ def values_to_restore__live_before_the_function(codegen, frame):
     live = bytecode.live_names(frame.instructions, 0)
     stack = [*map(codegen, frame.stack)]
     return stack, {name: codegen(each) for name, each in frame.locals.items() if name in live}
-
-
-def codegen_update_mutated__in_the_order_of_the_program(codegen, side_effects):
-    statements = []
-    for variable in side_effects.get_modified_vars():
-        if isinstance(variable, ListVariable):
-            statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")
-        elif isinstance(variable, (ConstDictVariable, SetVariable)):
-            if variable.should_reconstruct_all:
-                statements.append(f"{codegen(variable)}.clear()")
-            statements.append(f"{codegen(variable)}.update({variable.reconstruct_contents(codegen)})")
-        else:
-            for name, value in side_effects.written(variable).items():
-                statements.append(variable.write_attribute(codegen, name, value))
-    return statements
-
-
-def codegen_update_mutated__new_objects(codegen, side_effects):
-    """The name in the frame gets a new list, and nobody else does."""
-    statements = []
-    for variable in side_effects.get_modified_vars():
-        if isinstance(variable, (ListVariable, ConstDictVariable, SetVariable)):
-            statements.append(f"{codegen(variable)} = {variable.reconstruct_contents(codegen)}")
-        else:
-            for name, value in reversed(side_effects.written(variable).items()):
-                statements.append(variable.write_attribute(codegen, name, value))
-    return statements[::-1]
-
-
-def codegen_update_mutated__always_cleared(codegen, side_effects):
-    """A dict that only grew loses its other items."""
-    statements = []
-    for variable in side_effects.get_modified_vars():
-        if isinstance(variable, ListVariable):
-            statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")
-        elif isinstance(variable, (ConstDictVariable, SetVariable)):
-            statements.append(f"{codegen(variable)}.update({variable.reconstruct_contents(codegen)})")
-            statements.append(f"{codegen(variable)}.clear()")
-        else:
-            for name, value in reversed(side_effects.written(variable).items()):
-                statements.append(variable.write_attribute(codegen, name, value))
-    return statements[::-1]
-
-
-def codegen_update_mutated__attributes_turned_around(codegen, side_effects):
-    """The objects are in torch's order, and the attributes of each are not."""
-    statements = []
-    for variable in side_effects.get_modified_vars():
-        if isinstance(variable, ListVariable):
-            statements.append(f"{codegen(variable)}[:] = {variable.reconstruct_contents(codegen)}")
-        elif isinstance(variable, (ConstDictVariable, SetVariable)):
-            statements.append(f"{codegen(variable)}.update({variable.reconstruct_contents(codegen)})")
-            if variable.should_reconstruct_all:
-                statements.append(f"{codegen(variable)}.clear()")
-        else:
-            for name, value in side_effects.written(variable).items():
-                statements.append(variable.write_attribute(codegen, name, value))
-    return statements[::-1]
 
 
 # Sentences that are easily passed over
@@ -1404,16 +1318,6 @@ def run_epilogue__takes_a_list_of_results_only(meta, args, outs):
     return _run_epilogue(meta, args, outs + [])
 
 
-def _edited(slot, *changes):
-    """The reference with other text in some places."""
-    text, made = textwrap.dedent(inspect.getsource(slot)), {}
-    for old, new in changes:
-        assert old in text, f"{slot.__name__} has changed: {old}"
-        text = text.replace(old, new)
-    exec(f"from __future__ import annotations\n{text}", slot.__globals__, made)
-    return made.popitem()[1]
-
-
 def read_instructions__jumps_of_eight_bits(code):
     found = []
     for at, name, argument, target in READ_INSTRUCTIONS(code):
@@ -1470,30 +1374,30 @@ _SLICE = "if isinstance(value, (slice, rl.device)):"
 _LAST_TENSOR_GUARD = 'f"{source}._strides == {value._strides}",'
 _METHOD = "return [same_type, *guards_for(value.__func__"
 _OBJECT = "    return [same_type]\n"
-guards_for__the_same_function = _edited(_guards_for, (_CODE, "return [f'{source} is {bind(scope, value)}']"))
-guards_for__a_function_by_its_name = _edited(
+guards_for__the_same_function = edited(_guards_for, (_CODE, "return [f'{source} is {bind(scope, value)}']"))
+guards_for__a_function_by_its_name = edited(
     _guards_for, (_CODE, "return [f'{source}.__qualname__ == {value.__qualname__!r}']")
 )
-guards_for__the_type_of_self = _edited(
+guards_for__the_type_of_self = edited(
     _guards_for,
     (_METHOD, _METHOD.replace("*", "f'type({source}.__self__) is {bind(scope, type(value.__self__))}', *", 1)),
 )
-guards_for__the_elements_of_a_tensor = _edited(
+guards_for__the_elements_of_a_tensor = edited(
     _guards_for, (_LAST_TENSOR_GUARD, _LAST_TENSOR_GUARD + " f'{source}.tolist() == {value.tolist()}',")
 )
-guards_for__without_dispatch_keys = _edited(_guards_for, ('f"{source}._key_set == {value._key_set:#x}",', ""))
-guards_for__the_same_number = _edited(_guards_for, (_EQUAL, "return [same_type, f'{source} is {bind(scope, value)}']"))
-guards_for__numbers_as_they_are_printed = _edited(
+guards_for__without_dispatch_keys = edited(_guards_for, ('f"{source}._key_set == {value._key_set:#x}",', ""))
+guards_for__the_same_number = edited(_guards_for, (_EQUAL, "return [same_type, f'{source} is {bind(scope, value)}']"))
+guards_for__numbers_as_they_are_printed = edited(
     _guards_for, (_EQUAL, "return [same_type, f'repr({source}) == {repr(value)!r}']")
 )
-guards_for__the_same_device = _edited(
+guards_for__the_same_device = edited(
     _guards_for,
     (
         _SLICE,
         f"if isinstance(value, rl.device):\n        return [f'{{source}} is {{bind(scope, value)}}']\n    {_SLICE}",
     ),
 )
-guards_for__which_parts_of_a_slice_are_none = _edited(
+guards_for__which_parts_of_a_slice_are_none = edited(
     _guards_for,
     (
         _SLICE,
@@ -1501,26 +1405,26 @@ guards_for__which_parts_of_a_slice_are_none = _edited(
         f"*(f'({{source}}.{{part}} is None) is {{getattr(value, part) is None}}' for part in parts)]\n    {_SLICE}",
     ),
 )
-guards_for__keeps_the_list_itself = _edited(
+guards_for__keeps_the_list_itself = edited(
     _guards_for, ('f"len({source}) == {len(value)}"', "f'len({source}) == len({bind(scope, value)})'")
 )
-guards_for__keeps_the_dict_itself = _edited(
+guards_for__keeps_the_dict_itself = edited(
     _guards_for, (_KEYS, _KEYS.replace("{bind(scope, list(value), 'keys')}", "list({bind(scope, value, 'keys')})"))
 )
-guards_for__looks_at_attributes = _edited(
+guards_for__looks_at_attributes = edited(
     _guards_for, (_OBJECT, "    return [same_type, f'vars({source}) == {bind(scope, dict(vars(value)))}']\n")
 )
-guards_for__the_types_of_elements = _edited(
+guards_for__the_types_of_elements = edited(
     _guards_for,
     (_SET, "return [same_type, f'{{(type(i), i) for i in {source}}} == {bind(scope, {(type(i), i) for i in value})}']"),
 )
-guards_for__the_order_of_elements = _edited(
+guards_for__the_order_of_elements = edited(
     _guards_for, (_SET, "return [same_type, f'list({source}) == {bind(scope, list(value))}']")
 )
-guards_for__looks_at_plain_sets_only = _edited(
+guards_for__looks_at_plain_sets_only = edited(
     _guards_for, ("if isinstance(value, (set, frozenset)):", "if type(value) in (set, frozenset):")
 )
-guards_for__a_member_by_its_value = _edited(
+guards_for__a_member_by_its_value = edited(
     _guards_for,
     ("enum.Enum, rl.dtype)):", "rl.dtype)):"),
     (
@@ -1528,7 +1432,7 @@ guards_for__a_member_by_its_value = _edited(
         "    if isinstance(value, enum.Enum):\n        return [f'{source}.value == {value.value!r}']\n    same_type =",
     ),
 )
-guards_for__a_class_by_its_name = _edited(
+guards_for__a_class_by_its_name = edited(
     _guards_for,
     (
         "    if isinstance(value, (type,",
@@ -1547,36 +1451,36 @@ def guards_for__one_after_another(value, source, scope):
 
 
 _ERRORS = "(LookupError, AttributeError, TypeError)"
-build_check__names_only_locals = _edited(
+build_check__names_only_locals = edited(
     _build_check,
     ('source[len(known)] in ".["]', "source[len(known)] in '.[' and known.count('[') == 1 and '.' not in known]"),
 )
-build_check__lets_out_an_index_error = _edited(_build_check, (_ERRORS, "(KeyError, AttributeError, TypeError)"))
-build_check__passes_over_what_has_no_source = _edited(
+build_check__lets_out_an_index_error = edited(_build_check, (_ERRORS, "(KeyError, AttributeError, TypeError)"))
+build_check__passes_over_what_has_no_source = edited(
     _build_check,
     (
         "    for source, text in guards:\n",
         "    for source, text in guards:\n        if not source:\n            continue\n",
     ),
 )
-build_check__replaces_one_source_of_a_text = _edited(
+build_check__replaces_one_source_of_a_text = edited(
     _build_check, ("text.replace(source, names[source])", "text.replace(source, names[source], 1)")
 )
 
 _JOINED = "return TupleVariable(left.items + right.items)"
-binary_op__two_tuples_make_a_list = _edited(_binary_op, (_JOINED, _JOINED.replace("Tuple", "List")))
-binary_op__a_sum_of_the_class_on_the_left = _edited(
+binary_op__two_tuples_make_a_list = edited(_binary_op, (_JOINED, _JOINED.replace("Tuple", "List")))
+binary_op__a_sum_of_the_class_on_the_left = edited(
     _binary_op, (_JOINED, _JOINED.replace("items)", "items, cls=left.cls)"))
 )
-binary_op__plain_tuples_only = _edited(
+binary_op__plain_tuples_only = edited(
     _binary_op,
     ("TupleVariable(), TupleVariable() if", "TupleVariable(cls=a), TupleVariable(cls=b) if a is b is tuple and"),
 )
-binary_op__a_multiple_is_a_tuple = _edited(
+binary_op__a_multiple_is_a_tuple = edited(
     _binary_op, ("return type(left)(left.items * right.value)", "return TupleVariable(left.items * right.value)")
 )
-binary_op__once_at_least = _edited(_binary_op, ("left.items * right.value", "left.items * max(right.value, 1)"))
-binary_op__nothing_new_if_nothing_is_added = _edited(
+binary_op__once_at_least = edited(_binary_op, ("left.items * right.value", "left.items * max(right.value, 1)"))
+binary_op__nothing_new_if_nothing_is_added = edited(
     _binary_op,
     (
         "return ListVariable(left.items + right.items)",
@@ -1613,10 +1517,21 @@ def truth__of_the_object_itself(frame, value):
 
 
 _load_value = rl.dynamo.codegen.load_value
-load_value__reads_the_source_late = _edited(
+load_value__reads_the_source_late = edited(
     _load_value, ("return codegen.remember(variable, variable.source)", "return variable.source")
 )
-load_value__compares_the_variables = _edited(_load_value, ("other.fake is variable.fake", "other is variable"))
+load_value__arguments_from_the_graph = edited(  # every tensor is an output
+    _load_value,
+    ("isinstance(variable, TensorVariable) and variable.source is None", "isinstance(variable, TensorVariable)"),
+)
+load_value__made_each_time = edited(  # two names of one list become two lists
+    _load_value,
+    (
+        "    codegen.made.setdefault(variable, variable.reconstruct(codegen))\n",
+        "    return variable.reconstruct(codegen)\n",
+    ),
+)
+load_value__compares_the_variables = edited(_load_value, ("other.fake is variable.fake", "other is variable"))
 
 
 def load_value__only_lists_and_dicts_once(codegen, variable):
@@ -1627,10 +1542,25 @@ def load_value__only_lists_and_dicts_once(codegen, variable):
 
 
 LOAD_VALUE = types.FunctionType(_load_value.__code__, _load_value.__globals__)
-values_to_restore__live_after_the_instruction = _edited(
+values_to_restore__live_after_the_instruction = edited(
     rl.dynamo.resume_execution.values_to_restore, ("frame.index)", "frame.index + 1)")
 )
-codegen_update_mutated__deletes_first = _edited(
-    rl.dynamo.side_effects.codegen_update_mutated,
+_update = rl.dynamo.side_effects.codegen_update_mutated
+codegen_update_mutated__in_the_order_of_the_program = edited(
+    _update,
+    ("reversed(side_effects.written(variable).items())", "side_effects.written(variable).items()"),
+    ("return statements[::-1]", "return statements"),
+)
+codegen_update_mutated__attributes_turned_around = edited(
+    _update, ("reversed(side_effects.written(variable).items())", "side_effects.written(variable).items()")
+)
+codegen_update_mutated__new_objects = edited(  # the name in the frame gets a new list, and nobody else does
+    _update, ("{codegen(variable)}[:] =", "{codegen(variable)} =")
+)
+codegen_update_mutated__always_cleared = edited(  # a dict that only grew loses its other items
+    _update, ("if variable.should_reconstruct_all", "if True")
+)
+codegen_update_mutated__deletes_first = edited(
+    _update,
     ("return statements[::-1]", "return sorted(statements[::-1], key=lambda each: not each.startswith('del '))"),
 )

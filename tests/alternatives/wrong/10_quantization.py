@@ -7,19 +7,13 @@ import re
 import sys
 
 import numpy as np
+from answers import edited
 
 import rushlight as rl
 from rushlight.ao.nn.quantized.functional import integer_product, zero_point_corrections
 from rushlight.ao.quantization.affine import _check_bounds, as_float32
 from rushlight.ao.quantization.fx.match_utils import is_match, matched_nodes, pattern_length
-from rushlight.ao.quantization.fx.prepare import (
-    insert_observer,
-    is_observed,
-    is_observer,
-    is_size,
-    share_observers,
-    shares_observer,
-)
+from rushlight.ao.quantization.fx.prepare import is_observer
 from rushlight.aten.generated import functions as F
 from rushlight.export.dynamic_shapes import ConstraintViolationError, Dim, ValueRange, intersection, narrow
 from rushlight.export.graph_signature import (
@@ -33,7 +27,7 @@ from rushlight.export.graph_signature import (
 )
 from rushlight.export.serialize import deserialize_argument, encode_float, is_sym_int, serialize_object
 from rushlight.export.verifier import KINDS, SpecViolationError, names_in
-from rushlight.fx.node import Node, map_arg
+from rushlight.fx.node import Node
 
 # Numbers
 
@@ -243,21 +237,14 @@ def find_qconfig__takes_none_for_no_answer(mapping, module_name, object_type, in
     return mapping.global_qconfig if found is None else found
 
 
-def find_qconfig__prefers_the_type(mapping, module_name, object_type, index):
-    parent = module_name.rpartition(".")[0]
-    if (parent, object_type, index) in mapping.module_name_object_type_order_qconfigs:
-        return mapping.module_name_object_type_order_qconfigs[parent, object_type, index]
-    if object_type in mapping.object_type_qconfigs:
-        return mapping.object_type_qconfigs[object_type]
-    name = module_name
-    while name:
-        if name in mapping.module_name_qconfigs:
-            return mapping.module_name_qconfigs[name]
-        name = name.rpartition(".")[0]
-    for pattern, qconfig in mapping.module_name_regex_qconfigs.items():
-        if re.match(pattern, module_name):
-            return qconfig
-    return mapping.global_qconfig
+find_qconfig__prefers_the_type = edited(
+    rl.ao.quantization.qconfig_mapping.find_qconfig,
+    (
+        "    name = module_name\n",
+        "    if object_type in mapping.object_type_qconfigs:\n"
+        "        return mapping.object_type_qconfigs[object_type]\n    name = module_name\n",
+    ),
+)
 
 
 # Fake quantisation
@@ -287,16 +274,9 @@ def fake_quantize__leaves_nan(self, scale, zero_point, quant_min, quant_max):
 # Predictions
 
 
-def quantized_values__adds_the_zero_point_before_rounding(program):
-    return {
-        "example": [8, 10, 12, 12],
-        "halves": [2, 2, 4, 0],
-        "older": [2, 2, 4, 0],
-        "range": [-8, -8, 7, 7, 7],
-        "observed": [0, 0, 2, 15],
-        "symmetric": [0, 7, -8, 2],
-        "gradient": [1, 1, 0, 1, 0],
-    }[program]
+quantized_values__adds_the_zero_point_before_rounding = edited(
+    rl.course.predictions.quantized_values, ('"halves": [1, 3, 3, 1]', '"halves": [2, 2, 4, 0]')
+)
 
 
 def quantized_values__rounds_half_up(program):
@@ -457,56 +437,18 @@ def share_observers__without_walking_back(model, node):
     return True
 
 
-def insert_observers__all_users_read_the_observer(model, matches, qconfigs):
-    def observed(arg):
-        if is_observer(model, arg) or is_size(arg):
-            return arg
-        users = list(arg.users)
-        new = insert_observer(model, arg, qconfig.activation())
-        for user in users:
-            user.replace_input_with(arg, new)
-        return new
-
-    for node in list(model.graph.nodes):
-        qconfig = qconfigs.get(node.name)
-        if node.name not in matches or qconfig is None:
-            continue
-        last, pattern, nodes = matches[node.name]
-        if not is_observed(pattern):
-            continue
-        if node is nodes[-1]:
-            node.args, node.kwargs = map_arg(node.args, observed), map_arg(node.kwargs, observed)
-        if node is last:
-            users = list(node.users)
-            observer = insert_observer(model, node, qconfig.activation())
-            for user in users:
-                user.replace_input_with(node, observer)
-            if shares_observer(pattern, nodes):
-                share_observers(model, node)
-
-
-def insert_observers__one_for_each_user(model, matches, qconfigs):
-    def observed(arg):
-        if is_observer(model, arg) or is_size(arg):
-            return arg
-        return insert_observer(model, arg, qconfig.activation())
-
-    for node in list(model.graph.nodes):
-        qconfig = qconfigs.get(node.name)
-        if node.name not in matches or qconfig is None:
-            continue
-        last, pattern, nodes = matches[node.name]
-        if not is_observed(pattern):
-            continue
-        if node is nodes[-1]:
-            node.args, node.kwargs = map_arg(node.args, observed), map_arg(node.kwargs, observed)
-        if node is last:
-            users = list(node.users)
-            observer = insert_observer(model, node, qconfig.activation())
-            for user in users:
-                user.replace_input_with(node, observer)
-            if shares_observer(pattern, nodes):
-                share_observers(model, node)
+_insert_observers = rl.ao.quantization.fx.prepare.insert_observers
+insert_observers__all_users_read_the_observer = edited(
+    _insert_observers,
+    (
+        "        return insert_observer(model, arg, new)",
+        "        users, new = list(arg.users), insert_observer(model, arg, new)\n"
+        "        for user in users:\n            user.replace_input_with(arg, new)\n        return new",
+    ),
+)
+insert_observers__one_for_each_user = edited(
+    _insert_observers, ("is_observer(model, user) and type(model.get_submodule(user.target)) is type(new)", "False")
+)
 
 
 def replace_observer__all_of_the_dtype(model, node):
