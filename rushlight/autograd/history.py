@@ -338,13 +338,15 @@ class NotImplementedNode(Node):
         raise RuntimeError(f"derivative for {schema.namespace}::{schema.name} is not implemented")
 
 
-def autograd_not_implemented(operator: Operator, key_set: int, *stack: Any) -> Any:
+def autograd_not_implemented(
+    operator: Operator, key_set: int, *stack: Any, node_class: type[NotImplementedNode] = NotImplementedNode
+) -> Any:
     """The kernel for Autograd of an operator without a derivative. The call works, and its backward raises.
     Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`."""
     tensors = list(tensors_in(stack))
     if not any_requires_grad(tensors):
         return operator.below[key_set](*stack)
-    node = NotImplementedNode(operator)
+    node = node_class(operator)
     node.next_edges = [gradient_edge(tensor) for tensor in tensors]
     result = call_below(operator.below[key_set], *stack)
     if operator.schema.is_mutable:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from rushlight.fx import Node
+from rushlight.fx import Graph, Node
 
 Path = Sequence[str | int]
 
@@ -141,6 +141,15 @@ class ExportGraphSignature:
 
 def _value(spec: InputSpec | OutputSpec) -> Any:
     return spec.arg.value if isinstance(spec.arg, ConstantArgument) else spec.arg.name
+
+
+def named_placeholder(graph: Graph, name: str) -> Node:
+    """A new placeholder with exactly this name, which a graph of `fx` would change if it is a name of Python, as `input` is.
+    Source: `torch/_export/utils.py`, `placeholder_naming_pass`."""
+    node, names = graph.placeholder(name), graph._graph_namespace
+    node.name = names._obj_to_name[node] = name
+    names._used_names.add(name)
+    return node
 
 
 def input_specs(

@@ -3,10 +3,11 @@
 A file is a zip archive. `models/model.json` has the graph, its signature, and the sizes for which it is valid, in the form that
 torch uses: an argument is a dict with one key, which says its kind, `{"as_int": 3}` or `{"as_tensor": {"name": "x"}}`.
 `data/weights.safetensors` has the tensors: the length of a header, the header in JSON, and the bytes. There is no pickle, no
-source, and nothing is evaluated. `load` checks all of it before it makes the program (`verifier`).
+source, and nothing is evaluated. An operator is a name, which is looked up among those that are registered. `load` checks all of
+it before it makes the program (`verifier`).
 
 In PyTorch: `torch/_export/serde/serialize.py`, `schema.py`, `torch/export/pt2_archive/`. There each tensor has a file of its own,
-and the metadata of nodes are saved too. Left out: named tuples, custom objects, operators of the user.
+and the metadata of nodes are saved too. Left out: named tuples, custom objects.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from rushlight.export.graph_signature import (
     OutputSpec,
     SymIntArgument,
     TensorArgument,
+    named_placeholder,
 )
 from rushlight.export.symbolic_shapes import sym_size
 from rushlight.export.verifier import SpecViolationError, verify_program
@@ -217,14 +219,24 @@ NAMES = {function: name for name, function in SIZE_OPERATORS.items()}
 
 
 def operator_of(target: str) -> Callable | None:
-    """The operator that a file names. Only operators of ATen that do not write, and arithmetic on sizes, have a name."""
+    """The operator that a file names, `torch.ops.<namespace>.<name>.<overload>`, or None. It is looked up among the operators
+    that are registered, in any namespace, and must not write to an argument. Nothing is imported. Arithmetic on sizes has names
+    too."""
     if target in SIZE_OPERATORS:
         return SIZE_OPERATORS[target]
-    if not target.startswith("torch.ops.aten.") or target.count(".") != 4:
+    if not target.startswith("torch.ops.") or target.count(".") != 4:
         return None
-    name, overload = target.split(".")[3:]
-    found = operators.get(f"aten::{name}" if overload == "default" else f"aten::{name}.{overload}")
+    namespace, name, overload = target.split(".")[2:]
+    found = operators.get(f"{namespace}::{name}" if overload == "default" else f"{namespace}::{name}.{overload}")
     return found if isinstance(found, OpOverload) and not found.schema.is_mutable else None
+
+
+def known_operator(target: str) -> Callable:
+    """As `operator_of`, but an unknown operator that is not PyTorch's own is refused with a way out."""
+    found = operator_of(target)
+    if found is None and target.startswith("torch.ops.") and not target.startswith("torch.ops.aten."):
+        raise SerializeError(f"the operator {target!r} is not registered: first import the module that registers it")
+    return found
 
 
 def argument_names(target: Any) -> list[tuple[str, str]]:
@@ -338,7 +350,7 @@ def deserialize_graph(data: Mapping[str, Any], names: Sequence[str]) -> Graph:
         made.meta["val"] = named
         return parts
 
-    placeholders = [graph.placeholder(name) for name in names]
+    placeholders = [named_placeholder(graph, name) for name in names]
     for node in placeholders:
         node.meta["val"] = None
     graph.output(tuple(run_graph(data, placeholders, call)))
@@ -478,7 +490,7 @@ def load(f: str | os.PathLike | BinaryIO) -> ExportedProgram:
                 raise SerializeError("an entry is compressed")
             data = json.loads(archive.read(MODEL))
             tensors = read_tensors(archive.read(WEIGHTS))
-        verify_program(data, operator_of, tensors)
+        verify_program(data, known_operator, tensors)
         check_calls(data["graph"])
         return deserialize(data, tensors)
     except FileNotFoundError:

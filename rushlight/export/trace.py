@@ -44,6 +44,7 @@ from rushlight.export.graph_signature import (
     Path,
     SymIntArgument,
     input_specs,
+    named_placeholder,
     output_specs,
 )
 from rushlight.export.symbolic_shapes import Results, SizeNodes, fit, local_state, with_symbols
@@ -335,7 +336,7 @@ class Program:
         constants = self.constants_of(first)
         inputs = input_specs([*self.parameters], self.persistent, [*constants], self.paths)
         graph, copies = Graph(), {}
-        made = [graph.placeholder(spec.arg.name) for spec in inputs]
+        made = [named_placeholder(graph, spec.arg.name) for spec in inputs]
         owned, users = made[: len(self.owned)], made[len(self.owned) + len(constants) :]
         lifted = dict(zip([id(tensor) for tensor in constants.values()], made[len(self.owned) :]))
         sources = {name: (node, d) for node, dims in reversed([*zip(users, at)]) for d, name in dims.items()}

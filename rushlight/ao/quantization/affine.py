@@ -9,11 +9,13 @@ own, `torch.qint8`, and adds the zero point before it rounds. Left out: choosing
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import REDUCED_FLOATING, dtype, float32, int8, int32, int64, uint8
+from rushlight.c10.dtypes import REDUCED_FLOATING, dtype, float32, float64, int8, int32, int64, uint8
 from rushlight.c10.qschemes import per_channel_affine, per_tensor_affine, per_tensor_symmetric, qscheme
 from rushlight.library import Library
 
@@ -319,12 +321,37 @@ QPARAMS = "int quant_min, int quant_max, ScalarType dtype"
 quantized_decomposed_lib = Library("quantized_decomposed", "DEF")
 
 
-def _operator(schema: str, kernel) -> None:
+def _operator(schema: str, kernel: Callable, meta: Callable | None = None) -> None:
     """Define an operator whose kernel is this function. Its result requires no gradient: integers have none, and PyTorch
-    declares no derivative for these operators either."""
+    declares no derivative for these operators either. A kernel that reads numbers from tensors has another one for `Meta`."""
     name = schema.partition("(")[0]
     quantized_decomposed_lib.define(schema)
     quantized_decomposed_lib.impl(name, kernel, "CompositeExplicitAutograd")
+    if meta is not None:
+        quantized_decomposed_lib.impl(name, meta, "Meta")
+
+
+def _quantize_meta(input: Tensor, scale: Tensor, zero_point: Tensor, *rest: Any) -> Tensor:
+    _check_one(scale, zero_point)
+    return quantize_per_tensor(input, 1.0, 0, *rest)
+
+
+def _dequantize_meta(input: Tensor, scale: Tensor, zero_point: Tensor, *rest: Any, out_dtype=None) -> Tensor:
+    _check_one(scale, zero_point)
+    return dequantize_per_tensor(input, 1.0, 0, *rest, out_dtype=out_dtype)
+
+
+def _check_one(scale: Tensor, zero_point: Tensor) -> None:
+    for name, each in (("zero_point", zero_point), ("scale", scale)):
+        if each.numel() != 1:
+            raise AssertionError(f"Expecting {name} tensor to be one element, but received : {each.numel()}")
+
+
+def _choose_meta(input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype) -> tuple[Tensor, Tensor]:
+    if input.dtype is not float32 and input.dtype not in REDUCED_FLOATING:
+        raise AssertionError(f"Expecting input to have dtype float32/16/b16, but got dtype: {input.dtype}")
+    validate_qmin_qmax(quant_min, quant_max)
+    return tuple(functions.empty((1,), dtype=each, device="meta") for each in (float64, int64))
 
 
 _operator(
@@ -334,6 +361,7 @@ _operator(
 _operator(
     f"quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, {QPARAMS}) -> Tensor",
     lambda input, scale, zero_point, *rest: quantize_per_tensor(input, scale.item(), zero_point.item(), *rest),
+    _quantize_meta,
 )
 _operator(
     f"dequantize_per_tensor(Tensor input, float scale, int zero_point, {QPARAMS}, *, ScalarType? out_dtype=None) -> Tensor",
@@ -345,15 +373,18 @@ _operator(
     lambda input, scale, zero_point, *rest, out_dtype=None: dequantize_per_tensor(
         input, scale.item(), zero_point.item(), *rest, out_dtype=out_dtype
     ),
+    _dequantize_meta,
 )
 _operator(
     "choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)",
     choose_qparams,
+    _choose_meta,
 )
 _operator(
     "choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType dtype)"
     " -> (Tensor, Tensor)",
     choose_qparams_symmetric,
+    _choose_meta,
 )
 _operator(
     f"quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, {QPARAMS}) -> Tensor",

@@ -209,6 +209,20 @@ def test_decompositions_replace_operators_and_keep_the_numbers_and_the_sizes():
         torch.testing.assert_close(torch.from_dlpack(one), torch.from_dlpack(other))
 
 
+def test_an_argument_with_a_name_of_python_keeps_it_as_in_torch():
+    ours, theirs = modules("""
+class M(xp.nn.Module):
+    def forward(self, input, list, sum_1):
+        return xp.sum(input * list + sum_1)
+""")
+    mine = export(ours(), (rl.ones(3),) * 3, dynamic_shapes=({0: Dim.AUTO},) * 3)
+    reference = torch.export.export(theirs(), tuple(torch.ones(3) for _ in range(3)))
+    names = [[node.name for node in each.graph.nodes] for each in (mine, reference)]
+    assert names[0] == names[1]
+    loaded = load(written(mine.run_decompositions({})))
+    assert loaded.module()(*[rl.ones(4)] * 3).item() == mine.module()(*[rl.ones(4)] * 3).item() == 8
+
+
 # Files ---------------------------------------------------------------------------------------------------------------
 
 MANY = """
@@ -323,6 +337,7 @@ BAD = {
     "version": setting("schema_version", 99),
     "operator": setting("graph", "nodes", 0, "target", "os.system"),
     "operator that writes": setting("graph", "nodes", 0, "target", "torch.ops.aten.add_.Tensor"),
+    "operator of nobody": setting("graph", "nodes", 0, "target", "torch.ops.nowhere.split.default"),
     "dunder": setting("graph", "nodes", 0, "target", "torch.ops.aten.__class__.default"),
     "code as a name": setting("graph", "nodes", 0, "name", "x\nimport os"),
     "code as an output": setting("graph", "nodes", 0, "outputs", [{"as_tensor": {"name": "x); print(1"}}]),

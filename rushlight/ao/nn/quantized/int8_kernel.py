@@ -151,9 +151,9 @@ class PackedWeight:
     """A weight, int8, (out, columns), with its zero points, int32, (out,), in the order in which the kernel reads it."""
 
     def __init__(self, weight: Tensor, zero_points: Tensor) -> None:
-        self.weight, self.zero_points = weight, zero_points
         self.out, self.columns = weight.shape
         if library() is None:
+            self.weight, self.zero_points = weight, zero_points
             return
         array = np.ascontiguousarray(weight.numpy())
         packed = np.empty(-(-self.out // 16) * 16 * (-(-self.columns // 4) * 4), np.int8)

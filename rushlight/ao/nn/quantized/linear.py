@@ -1,7 +1,8 @@
 """Linear layers with an int8 weight. In PyTorch: `torch/ao/nn/quantized/modules/linear.py`, `torch/ao/nn/quantized/dynamic/`.
 
 The *static* layer takes and returns integers, so its scales were found by observers before. The *dynamic* layer takes and returns
-floating-point numbers, and finds the scale of each input when it comes. Left out: float16 weights, packed weights in files.
+floating-point numbers, and finds the scale of each input when it comes. Each calls one operator (`operators`). Left out: float16
+weights, packed weights in files.
 """
 
 from __future__ import annotations
@@ -9,11 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from rushlight import nn
-from rushlight.ao.nn.quantized import int8_kernel
-from rushlight.ao.quantization.affine import choose_qparams
-from rushlight.aten.generated import functions
+from rushlight.ao.nn.quantized import operators
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import float32, int32, uint8
+from rushlight.c10.dtypes import float32, int32
 
 
 class _Int8Weight(nn.Module):
@@ -27,16 +26,14 @@ class _Int8Weight(nn.Module):
         self.register_buffer("weight_zero_point", zero_points.to(int32).reshape(-1).expand(out).contiguous())
         self.register_buffer("bias", bias)
         self.relu = relu
-        self._packed: int8_kernel.PackedWeight | None = None
 
-    def packed(self) -> int8_kernel.PackedWeight:
-        """The weight as the kernel reads it. It is packed once."""
-        if self._packed is None or self._packed.weight is not self.weight:
-            self._packed = int8_kernel.PackedWeight(self.weight, self.weight_zero_point)
-        return self._packed
+    @property
+    def _weight(self) -> tuple[Tensor | None, ...]:
+        return self.weight, self.weight_scale, self.weight_zero_point, self.bias
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_packed": None}
+    @property
+    def _post_op(self) -> str:
+        return "relu" if self.relu else "none"
 
     @property
     def out_features(self) -> int:
@@ -73,13 +70,9 @@ class Linear(_Int8Weight):
         return new
 
     def forward(self, x: Tensor) -> Tensor:
-        rows, qparams = x.reshape(-1, self.in_features), (self.scale, self.zero_point)
-        result = int8_kernel.linear(
-            rows, self.packed(), self.bias, self.x_qparams, self.weight_scale, qparams, self.relu
+        return operators.linear_op(
+            x, *self.x_qparams, *self._weight, self.scale, self.zero_point, *self.limits, self._post_op
         )
-        if self.limits != (0, 255):  # a range of 7 bits
-            result = functions.clamp(result, *self.limits)
-        return result.reshape(*x.shape[:-1], self.out_features)
 
 
 class DynamicLinear(_Int8Weight):
@@ -91,10 +84,4 @@ class DynamicLinear(_Int8Weight):
         return "DynamicQuantizedLinear"
 
     def forward(self, x: Tensor) -> Tensor:
-        rows = x.reshape(-1, self.in_features)
-        scale, zero_point = (each.item() for each in choose_qparams(rows, 0, 127, 2.0**-23, uint8))
-        integers = functions.clamp(functions.round(rows / scale) + zero_point, 0, 127).to(uint8)
-        sums = int8_kernel.sums(integers, self.packed(), zero_point)
-        result = sums.to(float32) * (self.weight_scale * scale)
-        result = result if self.bias is None else result + self.bias
-        return (functions.relu(result) if self.relu else result).reshape(*x.shape[:-1], self.out_features)
+        return operators.linear_dynamic_op(x, *self._weight, self._post_op)

@@ -5,16 +5,10 @@ A backend replaces such a layer, with a dequantise before and a quantise after i
 
 from __future__ import annotations
 
-from typing import Any
-
 from rushlight import nn
-from rushlight.ao.quantization.affine import (
-    dequantize_per_channel,
-    dequantize_per_tensor,
-    quantize_per_channel,
-    quantize_per_tensor,
-)
+from rushlight.ao.quantization import affine  # noqa: F401 (it registers the operators)
 from rushlight.aten.strided import Tensor
+from rushlight.library import ops
 
 
 class _Reference:
@@ -40,20 +34,20 @@ class _Reference:
         )
         return new
 
-    def _qparams(self) -> tuple[Any, ...]:
+    def _call(self, name: str, values: Tensor) -> Tensor:
+        """Call an operator with the parameters of the weight. They stay tensors, so that a graph can have them as inputs."""
         limits = self.weight_quant_min, self.weight_quant_max, self.weight_dtype
+        qparams, operators = (self.weight_scale, self.weight_zero_point), ops.quantized_decomposed
         if self.weight_axis is None:
-            return self.weight_scale.item(), self.weight_zero_point.item(), *limits
-        return self.weight_scale, self.weight_zero_point, self.weight_axis, *limits
+            return getattr(operators, f"{name}_per_tensor").tensor(values, *qparams, *limits)
+        return getattr(operators, f"{name}_per_channel").default(values, *qparams, self.weight_axis, *limits)
 
     def get_quantized_weight(self) -> Tensor:
-        quantize = quantize_per_tensor if self.weight_axis is None else quantize_per_channel
-        return quantize(self.weight.detach(), *self._qparams())
+        return self._call("quantize", self.weight)
 
     def get_weight(self) -> Tensor:
         """The numbers that the integers of the weight stand for."""
-        dequantize = dequantize_per_tensor if self.weight_axis is None else dequantize_per_channel
-        return dequantize(self.get_quantized_weight(), *self._qparams())
+        return self._call("dequantize", self.get_quantized_weight())
 
     def _get_name(self) -> str:
         return f"Quantized{type(self).__name__}(Reference)"
