@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -91,7 +91,7 @@ def trade_off(families: Sequence[tuple[str, Sequence[tuple[str, float, float]]]]
     """Points by their size, on a logarithmic axis, and their score between 0 and 1, each with its name. A dashed line joins the
     points that are best for their size: no other point is as small and as good. `families`: up to three, each with its name and
     its points: a name, the size, and the score."""
-    figure, [[axes]] = charts(8.6, 5)
+    figure, [[axes]] = charts(8.6, 5.6)
     points = [point for _, members in families for point in members]
     best = sorted(
         {(size, score) for _, size, score in points if not any(_beats(other, size, score) for _, *other in points)}
@@ -126,27 +126,23 @@ PLACES = (  # of a name, in points from its point: beside it, above, below, then
 
 def _write_names(figure: Figure, axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
     """The name of each point near it, where it covers no point, no line and no other name. Points at the same place share one
-    text. A thin line leads to a name that is farther away. Each name takes the best of its places, three times in turn."""
+    text. A thin line leads to a name that is farther away."""
     figure.draw_without_rendering()
     names: dict[Place, list[str]] = {}
     for name, *place in points:
         names.setdefault(tuple(place), []).append(name)
     style = {"textcoords": "offset points", "size": 9, "color": INK}
     texts = {place: axes.annotate("\n".join(each), place, (0, 0), **style) for place, each in names.items()}
-    sizes = {place: np.array(text.get_window_extent().size) for place, text in texts.items()}
     at, pixels = {place: axes.transData.transform(place) for place in names}, figure.dpi / 72  # of a point
-    solid = [*_squares(at.values(), 6 * pixels), axes.get_legend().get_window_extent().extents]
+    sizes = {place: np.array(text.get_window_extent().size) for place, text in texts.items()}
+    choices = {place: [_choice(sizes[place], at[place], each, pixels) for each in PLACES] for place in names}
+    solid = np.concatenate([_squares([*at.values()], 6 * pixels), [axes.get_legend().get_window_extent().extents]])
     drawn = _squares(_along(axes.transData.transform(axes.lines[0].get_path().vertices)), 1)
-    chosen: dict[Place, tuple] = {}
-    for place, size in [*sizes.items()] * 3:
-        others = [each for key, each in chosen.items() if key != place]
-        full = np.array(solid + [box for _, box, _ in others])
-        lines = np.array(drawn + [square for *_, leader in others for square in leader])
-        choices = [_choice(size, at[place], each, pixels) for each in PLACES]
-        chosen[place] = min(choices, key=lambda each: _cost(axes, *each, full, lines))
+    orders = [sorted(names, key=lambda place: sign * place[i]) for i in (0, 1) for sign in (1, -1)]
+    _, chosen = min((_settle(axes, order, choices, solid, drawn) for order in orders), key=lambda each: each[0])
     for place, ((dx, dy, side, upright), _, leader) in chosen.items():
         texts[place].set(position=(dx, dy), ha=side, va=upright)
-        if leader:
+        if len(leader):
             line = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
             axes.annotate("", place, (dx, dy), textcoords="offset points", arrowprops=line)
 
@@ -157,26 +153,42 @@ def _choice(size: np.ndarray, at: np.ndarray, where: tuple, pixels: float) -> tu
     shift = {"left": 0, "center": 0.5, "right": 1}[side], {"bottom": 0, "center": 0.5, "top": 1}[upright]
     end = at + np.array([dx, dy]) * pixels
     corner = end - size * shift
-    way = _along([at, end]) if abs(dy) > 12 else []
-    return where, np.concatenate([corner - 2, corner + size + 2]), _squares(way[4:], 1)
+    way = _along([at, end])[4:] if abs(dy) > 12 else []
+    return where, np.concatenate([corner - 2, corner + size + 2]), _squares(way, 1)
 
 
-def _cost(
-    axes: Axes, where: tuple, box: np.ndarray, leader: list[np.ndarray], full: np.ndarray, lines: np.ndarray
-) -> tuple:
-    """How many things a text or its line would cover, and how far away it would be."""
+def _settle(axes: Axes, order: Sequence[Place], choices: Mapping, solid: np.ndarray, drawn: np.ndarray) -> tuple:
+    """In this order, each name takes the best of its choices, given those of the others, three times. The cost of all, and the
+    choices."""
+    chosen: dict[Place, tuple] = {}
+    for _ in range(3):
+        costs = []
+        for place in order:
+            others = [each for key, each in chosen.items() if key != place]
+            full = np.concatenate([solid, *(box[None] for _, box, _ in others)])
+            lines = np.concatenate([drawn, *(leader for *_, leader in others)])
+            found = [_cost(axes, *each, full, lines) for each in choices[place]]
+            costs.append(min(found))
+            chosen[place] = choices[place][found.index(costs[-1])]
+    return sum(costs), chosen
+
+
+def _cost(axes: Axes, where: tuple, box: np.ndarray, leader: np.ndarray, full: np.ndarray, lines: np.ndarray) -> float:
+    """How far away a text would be, in points, and much more for each thing that it or its line would cover."""
     outside = (box[:2] < axes.bbox.extents[:2]).any() or (box[2:] > axes.bbox.extents[2:]).any()
-    covered = _overlaps(box, full) + _overlaps(box, lines) + sum(_overlaps(each, full) for each in leader)
-    return covered + 100 * outside, abs(where[0]) / 2 + abs(where[1])
+    covered = _overlaps(box[None], full) + _overlaps(box[None], lines) + _overlaps(leader, full)
+    return 1000 * (covered + 100 * outside) + abs(where[0]) / 2 + abs(where[1])
 
 
-def _squares(middles: Iterable[np.ndarray], half: float) -> list[np.ndarray]:
-    return [np.concatenate([middle - half, middle + half]) for middle in middles]
+def _squares(middles: Sequence[np.ndarray], half: float) -> np.ndarray:
+    middles = np.reshape(middles, (-1, 2))
+    return np.concatenate([middles - half, middles + half], 1)
 
 
-def _overlaps(box: np.ndarray, others: np.ndarray) -> int:
-    """The number of the boxes, each x0, y0, x1, y1, that have a point in common with a box."""
-    return int(((box[:2] < others[:, 2:]) & (others[:, :2] < box[2:])).all(1).sum())
+def _overlaps(boxes: np.ndarray, others: np.ndarray) -> int:
+    """The number of pairs of boxes, each x0, y0, x1, y1, that have a point in common."""
+    common = (boxes[:, None, :2] < others[:, 2:]) & (others[:, :2] < boxes[:, None, 2:])
+    return int(common.all(-1).sum())
 
 
 def _along(corners: Sequence[np.ndarray]) -> list[np.ndarray]:
