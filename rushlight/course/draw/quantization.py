@@ -125,7 +125,7 @@ PLACES = (  # of a name, in points from its point: beside it, above, below, then
 
 
 def _write_names(figure: Figure, axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
-    """The name of each point near it, where it covers no point, no line and no other name. Points at the same place share one
+    """The name of each point near it, where it covers as few points, lines and other names as possible. Points at one place share a
     text. A thin line leads to a name that is farther away."""
     figure.draw_without_rendering()
     names: dict[Place, list[str]] = {}

@@ -21,7 +21,7 @@ PLACES = (
     (14, 0.91),
     (14, 0.95),
 )
-CLOSE = [(f"scheme number {i}", *place) for i, place in enumerate(PLACES)]
+CLOSE = [(f"scheme of {i}", *place) for i, place in enumerate(PLACES)]
 FAMILIES = [("float", [("float32", 150, 1.0), ("float16", 75, 1.0), ("bfloat16", 75, 1.0)]), ("rounded", CLOSE)]
 PICTURES = {
     "histogram": lambda: rl.draw.histogram([1, 5000, 20], -1, 2, [("all", -1, 2), ("best", 0, 1)]),
