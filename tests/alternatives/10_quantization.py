@@ -691,6 +691,21 @@ def weight_norm_mask__with_topk(norms, sparsity_level, sparse_block_shape, zeros
     return mask
 
 
+def weight_norm_mask__by_slices(norms, sparsity_level, sparse_block_shape, zeros_per_block):
+    (height, width), (h, w) = norms.shape, sparse_block_shape
+    blocks = [
+        (slice(top, top + h), slice(left, left + w)) for top in range(0, height, h) for left in range(0, width, w)
+    ]
+    means = F.stack([norms[block].mean() for block in blocks])
+    count = len(blocks) if sparsity_level >= 1 else min(round(sparsity_level * len(blocks)), len(blocks) - 1)
+    mask = norms == norms
+    for i in F.argsort(means)[:count].tolist():
+        stays = mask[blocks[i]].reshape(-1).clone()
+        stays[F.argsort(norms[blocks[i]].reshape(-1))[:zeros_per_block]] = False
+        mask[blocks[i]] = stays.reshape(norms[blocks[i]].shape)
+    return mask
+
+
 def cubic_sparsity__by_the_remaining_share(s_0, s_f, t, t_0, dt, n, initially_zero=False):
     if t < t_0 and initially_zero:
         return 0

@@ -1,6 +1,7 @@
 """Which weights become 0. A sparsifier keeps a mask for each weight, and the layer computes with `mask * weight`.
 
-The mask is a parametrization of the weight, so an optimiser still has the whole weight, and a weight that was masked may come back.
+The mask is a parametrization of the weight, so an optimiser still has the whole weight. A masked weight has norm 0 for the next
+mask, so it comes back only if the level falls, as in torch.
 In PyTorch: `torch/ao/pruning/sparsifier/`. Left out: conversion to other layers, loading of state dicts.
 """
 
@@ -17,6 +18,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import bool_
+from rushlight.nn.functional import pad
 from rushlight.nn.utils import parametrize
 
 
@@ -136,20 +138,19 @@ def weight_norm_mask(
     Source: `torch/ao/pruning/sparsifier/weight_norm_sparsifier.py`, `WeightNormSparsifier.update_mask`.
     """
     (height, width), (block_height, block_width) = norms.shape, sparse_block_shape
-    blocks = [
-        (slice(top, top + block_height), slice(left, left + block_width))
-        for top in range(0, height, block_height)
-        for left in range(0, width, block_width)
-    ]
-    means = functions.stack([norms[block].mean() for block in blocks])
-    count = len(blocks) if sparsity_level >= 1 else min(round(sparsity_level * len(blocks)), len(blocks) - 1)
-    mask = functions.ones_like(norms, dtype=bool_)
-    for i in functions.argsort(means)[:count].tolist():
-        block = norms[blocks[i]]
-        stays = mask[blocks[i]].reshape(-1).clone()
-        stays[functions.argsort(block.reshape(-1))[:zeros_per_block]] = False
-        mask[blocks[i]] = stays.reshape(block.shape)
-    return mask
+    pads = (0, -width % block_width, 0, -height % block_height)
+    padded = functions.stack([pad(norms, pads), pad(functions.ones_like(norms), pads)])  # the ones count elements
+    columns = padded.shape[2] // block_width
+    blocks = padded.reshape(-1, block_height, columns, block_width).transpose(1, 2)
+    blocks = blocks.reshape(2, -1, block_height * block_width)
+    sums, sizes = blocks.sum(2)
+    count = len(sums) if sparsity_level >= 1 else min(round(sparsity_level * len(sums)), len(sums) - 1)
+    chosen = functions.argsort(sums / sizes)[:count]
+    ranks = functions.argsort(functions.argsort(blocks[0], 1), 1)  # 0 for the smallest element of a block
+    stays = functions.ones_like(ranks, dtype=bool_)
+    stays[chosen] = ranks[chosen] >= zeros_per_block
+    mask = stays.reshape(-1, columns, block_height, block_width).transpose(1, 2).reshape(padded.shape[1:])
+    return mask[:height, :width]
 
 
 class WeightNormSparsifier(BaseSparsifier):
