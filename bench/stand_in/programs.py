@@ -315,7 +315,7 @@ def by_hand() -> list[dict[str, Any]]:
         ),
         program(
             "expandable and full",
-            "what fails in fixed segments succeeds: pages around a used block are unmapped and mapped again elsewhere",
+            "what fails in fixed segments succeeds: the free end of the segment grows by a page",
             "p=80M -p a=30M b=2M c=30M -a -c e=60M f=30M",
             total=120 * MiB,
             settings="expandable_segments:True",
