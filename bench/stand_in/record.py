@@ -190,6 +190,7 @@ def _apart(function: Callable[[], Any]) -> Any:
 def record_all() -> dict[str, Any]:
     """The recordings, in the process that has the stand-in: each program runs in a fork, because an allocator has no restart."""
     import programs
+    import torch  # noqa: F401 - once here, and not in every fork
 
     wanted = [*programs.by_hand(), *_apart(programs.training_steps), *programs.drawn()]
     recorded = [_apart(lambda program=program: Recorder(program).run()) for program in wanted]
