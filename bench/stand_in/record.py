@@ -9,7 +9,7 @@ By hand, on Linux, with a CUDA build of PyTorch in an environment of its own, an
     python3 -m venv cuda && cuda/bin/pip install "torch===2.13.0" numpy
     cuda/bin/python bench/stand_in/record.py --include /usr/local/cuda/include
 
-It writes `phases/recorded/stand_in/allocator.json.gz` in about a minute. The same programs give the same file, byte by byte.
+It writes `phases/recorded/stand_in/allocator.json.gz` in about two minutes. The same programs give the same file, byte by byte.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def record_all() -> dict[str, Any]:
         "provenance": record.provenance(
             "What a CUDA build of PyTorch dispatches to, launches and writes", "record_code.py"
         ),
-        "tables": {name: torch._C._dispatch_dump_table(f"aten::{name}") for name in TABLES},
+        "tables": {name: _without_folder(torch._C._dispatch_dump_table(f"aten::{name}")) for name in TABLES},
         "key sets": {
             "torch.empty(2, 3, device='cuda', requires_grad=True)": str(torch._C._dispatch_keys(x)),
             "the same, detached": str(torch._C._dispatch_keys(x.detach())),
@@ -165,6 +165,13 @@ def record_all() -> dict[str, Any]:
         "launches": launched(),
         "triton": generated(),
     }
+
+
+def _without_folder(text: str) -> str:
+    """Text that names files of the installed PyTorch from `torch/` on."""
+    import torch
+
+    return text.replace(f"{Path(torch.__file__).parent.parent}{os.sep}", "")
 
 
 def main() -> None:
