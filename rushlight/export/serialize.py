@@ -99,7 +99,7 @@ def serialize_argument(arg: Any, base: str = "Tensor") -> dict[str, Any]:
     the classes bool, str and int, and their keys. A list with a node with a size has no None, and no node with a tensor.
 
     Raises:
-        SerializeError: for a list with other items than these, such as an int and a float, or an int and a bool.
+        SerializeError: for a list with other items than these, such as an int and a float, an int and a bool, or two lists.
 
     >>> serialize_argument([1, 2]), serialize_argument(float("inf"))
     ({'as_ints': [1, 2]}, {'as_float': 'Infinity'})
