@@ -74,7 +74,8 @@ def _trailing_sizes(value: Tensor) -> Sequence[int]:
 def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     """The view, made by one operator for each part of the key, and the index tensors for its dimensions. A mask is one index
     tensor for all of its dimensions. A dimension without an index has None. The list is empty if the key has no index tensors,
-    and may end before the last dimensions. A slice of a whole dimension is skipped.
+    and may end before the last dimensions. A slice of a whole dimension is skipped,
+    unless its end is a symbol.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`."""
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
@@ -154,7 +155,11 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
-    if takes_all and skip_whole:
+    is_symbol = isinstance(key.stop, int) and type(key.stop) not in (
+        int,
+        bool,
+    )  # perhaps less than the size in other calls
+    if takes_all and skip_whole and not is_symbol:
         return view
     return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
 

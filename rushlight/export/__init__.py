@@ -1,7 +1,8 @@
 """Export: a module as a program that needs neither the module nor its class.
 
-`trace` makes the graph, `graph_signature` says what its inputs and outputs are, `dynamic_shapes` and `symbolic_shapes` are about
-sizes that may change, `exported_program` runs the result, `serialize` saves and loads it, and `verifier` refuses bad files.
+`trace` makes the graph, `graph_signature` says what its inputs and outputs are, `dynamic_shapes`, `symbolic_shapes` and
+`expressions` are about sizes that may change, `exported_program` runs the result, `serialize` saves and loads it, and `verifier`
+refuses bad files.
 
 In PyTorch: `torch/export/`, `torch/_export/`.
 """

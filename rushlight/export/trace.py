@@ -263,7 +263,7 @@ class Program:
             try:
                 traced.graphs.append(self.trace(world, at))
             except Exception as error:  # of the user's code, too
-                traced.problem = f": {error}"
+                traced.problem = f": {str(error).partition(chr(10))[0]}"
             traced.reads.append(local_state.reads)
         return traced
 

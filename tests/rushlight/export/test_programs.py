@@ -138,6 +138,64 @@ def test_a_program_that_is_right_for_fewer_sizes_gives_no_other_results(result):
         assert one == "AssertionError" or close(one, other)
 
 
+ATTENTION = """
+class M(xp.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = (xp.nn.Linear(8, 8) for _ in range(3))
+        self.register_buffer("mask", xp.ones(32, 32).tril())
+
+    def forward(self, x):
+        B, T, C = x.shape
+        if T > 32:
+            raise ValueError("too long")
+        q, k, v = (each(x).reshape(B, T, 2, C // 2).transpose(1, 2) for each in (self.q, self.k, self.v))
+        scores = (q @ k.transpose(-2, -1)) * (C // 2) ** -0.5
+        scores = scores.masked_fill(self.mask[:T, :T] == 0, float("-inf"))
+        return (scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C)
+"""
+PADDED = """
+class M(xp.nn.Module):
+    def forward(self, x):
+        n = x.shape[0]
+        if n % 4 != 0:
+            x = xp.nn.functional.pad(x, (0, 0, 0, 4 - n % 4))
+        return x.reshape(x.shape[0] // 4, 4, 3).sum(1)
+"""
+WINDOWS = """
+class M(xp.nn.Module):
+    def forward(self, x):
+        n, c = x.shape
+        assert n % 4 == 0, "no multiple"
+        return x.reshape(n // 4, 4, c).sum(1)
+"""
+MODELS = {
+    "attention": (ATTENTION, (4, 6, 8), (0, 1), [(2, 9, 8), (5, 31, 8), (5, 33, 8)]),
+    "padded": (PADDED, (6, 3), (0,), [(7, 3), (8, 3), (9, 3), (18, 3)]),
+    "windows": (WINDOWS, (8, 3), (0,), [(12, 3), (9, 3), (40, 3)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dim", ["AUTO", "DYNAMIC"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_of_several_layers_keeps_its_symbols(name, dim):
+    text, sizes, dims, others = MODELS[name]
+    found = []
+    for xp in (rl, torch):
+        scope = {"xp": xp}
+        exec(text, scope)
+        xp.manual_seed(0)
+        wish = dict.fromkeys(dims, getattr(xp.export.Dim, dim))
+        module = xp.export.export(scope["M"](), (xp.ones(*sizes),), dynamic_shapes=[wish]).module()
+        found.append([])
+        for each in others:
+            try:
+                found[-1].append(plain(module(xp.ones(*each).cumsum(0) / 9)))
+            except AssertionError:
+                found[-1].append("refused")
+    assert close(*found) and found[0].count("refused") < len(others)
+
+
 @pytest.mark.parametrize("body", sweep(SAME[:15], every=5))
 def test_a_loaded_program_has_the_same_guards(body, tmp_path):
     program = exported(rl, body)
