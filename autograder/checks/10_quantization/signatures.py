@@ -351,7 +351,7 @@ def lifted(xp, writes, results, buffers):
         return tuple(tensors[name] for name in changed) + tuple(found)
 
     signature = of.ExportGraphSignature([inputs[i] for i in order], outputs)
-    seen = {}
+    seen, found_by = [], []
     for kind in (tuple, list):
         tensors = numbers_of(xp)
         views = {name: tensor[:] for name, tensor in tensors.items()}
@@ -359,21 +359,35 @@ def lifted(xp, writes, results, buffers):
         state = {targets.get(name, name): tensor for name, tensor in tensors.items()} | {"unused": None}
         names = list(state)
         found = xp.export.exported_program.run_lifted(signature, run, state, user_inputs)
-        seen[f"results, user inputs in a {kind.__name__}"] = found
-        seen[f"tensors, user inputs in a {kind.__name__}"] = [views[name] for name in IN_ORDER]
-        seen[f"number of tensors, user inputs in a {kind.__name__}"] = [list(state) == names, len(user_inputs)]
-    return seen | {"inputs of each run": calls}
+        seen.append({tensor_shown(name, buffers): views[name].tolist() for name in IN_ORDER})
+        seen[-1] |= {"tensors in `state` and `user_inputs`": [[*state] == names, len(user_inputs)]}
+        found_by.append(found)
+    is_same = as_plain(found_by[0]) == as_plain(found_by[1]) and seen[0] == seen[1]
+    return (
+        {"results": found_by[0]}
+        | seen[0]
+        | {"the same with a list of user inputs": is_same, "inputs of each run": calls}
+    )
+
+
+def as_plain(found):
+    return [each.tolist() if hasattr(each, "tolist") else each for each in found]
+
+
+def tensor_shown(name, buffers):
+    """What a tensor is, and its name in the module."""
+    if name[0] == "b":
+        return f"buffer {buffers[int(name[1])]} after the run"
+    kinds = {"p": "parameter", "c": "constant", "x": "argument", "y": "argument"}
+    return f"{kinds[name[0]]} {name} after the run"
 
 
 @lifted.oracle
 def _(torch, writes, results, buffers):
     module = module_of(torch, writes, results, buffers)
     user_inputs = [numbers_of(torch)[name] for name in "xy"]
-    found = [x.detach() if isinstance(x, torch.Tensor) else x for x in module(*user_inputs)[:-1]]
-    tensors = [getattr(module, name).detach() for name in ("p0", "p1", *buffers)]
-    seen = {}
-    for kind in ("tuple", "list"):
-        seen[f"results, user inputs in a {kind}"] = found
-        seen[f"tensors, user inputs in a {kind}"] = [*tensors, numbers_of(torch)["c"], *user_inputs]
-        seen[f"number of tensors, user inputs in a {kind}"] = [True, 2]
-    return seen | {"inputs of each run": [7, 7]}
+    seen = {"results": [x.detach() if isinstance(x, torch.Tensor) else x for x in module(*user_inputs)[:-1]]}
+    tensors = [*(getattr(module, name) for name in ("p0", "p1", *buffers)), numbers_of(torch)["c"], *user_inputs]
+    seen |= {tensor_shown(name, buffers): tensor.tolist() for name, tensor in zip(IN_ORDER, tensors)}
+    seen["tensors in `state` and `user_inputs`"] = [True, 2]
+    return seen | {"the same with a list of user inputs": True, "inputs of each run": [7, 7]}
