@@ -446,10 +446,10 @@ class OpOverload(Operator):
         """The position of the argument that names a device."""
         return next(i for i, argument in enumerate(self.schema.arguments) if argument.base == "Device")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return through_table(self, stack_of(self, args, kwargs))
 
-    def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
+    def redispatch(self, /, keyset: int, *args: Any, **kwargs: Any) -> Any:
         return dispatch.redispatch(self, keyset, *stack_of(self, args, kwargs))
 
     def name(self) -> str:
@@ -495,7 +495,7 @@ class OpOverloadPacket:
             raise AttributeError(f"'{self._qualified_op_name}' has no overload {overload!r}, only {self.overloads()}")
         return operators[name]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         problems = []
         for overload in self.overloads():
             operator = getattr(self, overload)

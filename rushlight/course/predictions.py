@@ -609,9 +609,10 @@ def quantized_values(program: str) -> list[int]:
 
 
 def exported_sizes(program: str) -> list[str]:
-    """The sizes that an exported program takes in dimension 0 of each argument.
+    """The sizes of dimension 0 of each argument for which an exported program is valid.
 
-    A module with this `forward` is exported with `args`. Dimension 0 of each argument is dynamic, as `dims` says.
+    A module with this `forward` is exported with `args`. Dimension 0 of each argument is dynamic, as `dims` says. The sizes are
+    those in `range_constraints`, or the constant. (That the program runs with 0 or 1 rows, too, does not count.)
 
     >>> print(EXPORTED["example"])
     def forward(x):

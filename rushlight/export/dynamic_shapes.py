@@ -112,12 +112,13 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
     """The sizes for which an exported program is valid, from its guards: for each symbol its size, if there is only one, or else
     its range.
 
-    `symbols` is a dict of `Symbol(hint, dim)`. `dim` is `Dim.AUTO`, `Dim.DYNAMIC` or a named `Dim` with `min` and `max` (None is
-    no limit). `guards` is a list or a tuple of `Guard(symbol, comparison, other)`. The other side is a number, or, if the
-    comparison is "==", perhaps another symbol. Guards that say the same in another order have the same result.
+    `symbols` is a dict of `Symbol(hint, dim)`. `hint` is the size in the example. All guards hold for it, so you do not need it.
+    `dim` is `Dim.AUTO`, `Dim.DYNAMIC`, or a named `Dim`, which is an object of the class `Dim`. It has `min`, an int, and `max`, an
+    int, or None for no limit. `guards` is a list or a tuple of `Guard(symbol, comparison, other)`. The other side is a number, or,
+    if the comparison is "==", perhaps another symbol. The order of the guards does not matter.
 
     1. The range of a symbol begins at 2, because an export treats 0 and 1 as special sizes. With a named `Dim` it is the part of
-       `min` to `max` from 2 on, which has more than one size.
+       `min` to `max` from 2 on. (This part always has more than one size here.)
     2. Symbols that a guard says are equal, directly or through others, are one size. All of them have the intersection of their
        ranges.
     3. A comparison with a number narrows the range, except "!=": `narrow(range, comparison, number)` is the new range.
@@ -129,7 +130,7 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
 
     Returns:
         a dict with all symbols, in the same order. If the symbol, or one that is equal to it, has a named `Dim`, its range is
-        `ValueRange(min, max)`.
+        `ValueRange(min, max)`, also if `min` is 0 or 1.
 
     Raises:
         ConstraintViolationError: the program is refused.

@@ -17,7 +17,7 @@ from typing import Any
 
 from rushlight.fx import Graph, Node
 
-Path = Sequence[str | int]
+KeyPath = Sequence[str | int]
 
 
 class InputKind(Enum):
@@ -153,18 +153,22 @@ def named_placeholder(graph: Graph, name: str) -> Node:
 
 
 def input_specs(
-    parameters: Sequence[str], buffers: Mapping[str, bool], constants: Sequence[str], user_inputs: Sequence[Path]
+    parameters: Sequence[str], buffers: Mapping[str, bool], constants: Sequence[str], user_inputs: Sequence[KeyPath]
 ) -> list[InputSpec]:
     """The placeholders of an exported graph, in order: parameters, buffers, constants, user inputs.
 
     Each has an `InputSpec(kind, TensorArgument(name), target, persistent)`. The target of a parameter, buffer or constant is its
     name in the module, such as "lin.weight". `persistent` is that of a buffer. Where a field does not apply, it is None.
 
-    The name of a placeholder is an identifier in small letters. That of a user input is made of its path: the parts, joined by
-    "_". For a parameter it is `p_` and its target, for a buffer `b_`, for a constant `c_`. All characters but a to z, A to Z and
-    0 to 9 become "_". Two placeholders may want the same name. The user inputs choose first, then the others in order. The first
-    one to choose gets the name itself, and the next one the same name with "_" and a number, which is one more than the largest
-    number so far, or 1. Here the number of a name is its last one after a "_", if this name comes right before the "_".
+    The name of a placeholder is an identifier in small letters. A user input wants the parts of its path, joined by "_". A
+    parameter wants `p_` and its target, a buffer `b_` and its target, a constant `c_` and its target. All characters but a to z,
+    A to Z and 0 to 9 become "_".
+
+    The user inputs choose first, then the others in order. A placeholder gets the name that it wants, if no other one has it. If
+    `b_mean` is taken, the next one gets `b_mean_k`: k is 1, or one more than the largest number after `b_mean_` in the names that
+    are taken. The number may be in the middle of a name: `b_mean_3_a` and `b_mean_3a` have the number 3 after `b_mean_`. If a
+    name has several numbers after a "_", only the last one counts: `b_mean_3_2` has a 2 after `b_mean_3_`, and nothing after
+    `b_mean_`.
 
     Args:
         parameters: the names of the parameters, a list or a tuple.

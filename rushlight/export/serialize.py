@@ -27,7 +27,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import operators
-from rushlight.c10.memory_formats import channels_last, contiguous_format, preserve_format
+from rushlight.c10.memory_formats import channels_last, contiguous_format, memory_format, preserve_format
 from rushlight.c10.schema import bind
 from rushlight.c10.storage import device, layout, strided_layout
 from rushlight.export.dynamic_shapes import Guard, ValueRange
@@ -93,15 +93,15 @@ def serialize_argument(arg: Any, base: str = "Tensor") -> dict[str, Any]:
     | a node with a size (`is_sym_int`) | `"as_sym_int": {"as_name": "s"}` |
     | a list or tuple of bools, of ints, of floats, of strs | `"as_bools"`, `"as_ints"`, `"as_floats"`, `"as_strings"`: a list |
     | ... of nodes with tensors | `"as_tensors": [{"name": "x"}, ...]` |
-    | ... of sizes, at least one of them a node, and the others ints | `"as_sym_ints": [{"as_name": "s"}, {"as_int": 3}, ...]` |
-    | ... of None, at least once, and nodes with tensors | `"as_optional_tensors"`: a list, with `{"as_none": True}` |
+    | ... of nodes with sizes, or of these and ints | `"as_sym_ints": [{"as_name": "s"}, {"as_int": 3}, ...]` |
+    | ... of None, or of None and nodes with tensors | `"as_optional_tensors": [{"as_none": True}, {"as_tensor": {"name": "x"}}]` |
     | an empty list or tuple | a list of the kind `EMPTY_LISTS[base]`. `base` is the type of an item in the operator's schema |
 
     For a value of any other class, such as a dtype, return `serialize_object(arg)`. A bool is no int. `CONSTANTS` is a dict of
-    the classes bool, str and int, and their keys. A node with a size and a node with a tensor are never in one list.
+    the classes bool, str and int, and their keys. A list with a node with a size has no None, and no node with a tensor.
 
     Raises:
-        SerializeError: for a list with other items than these, such as an int and a float, or an int and a bool.
+        SerializeError: for a list with other items than these, such as an int and a float, an int and a bool, or two lists.
 
     >>> serialize_argument([1, 2]), serialize_argument(float("inf"))
     ({'as_ints': [1, 2]}, {'as_float': 'Infinity'})
@@ -142,7 +142,7 @@ def serialize_object(arg: Any) -> dict[str, Any]:
         return {"as_scalar_type": SCALAR_TYPES[arg.name.rpartition(".")[2]]}
     if isinstance(arg, device):
         return {"as_device": {"type": arg.type, "index": arg.index}}
-    if arg in MEMORY_FORMATS:
+    if isinstance(arg, memory_format) and arg in MEMORY_FORMATS:
         return {"as_memory_format": MEMORY_FORMATS[arg]}
     if isinstance(arg, layout):
         return {"as_layout": STRIDED}
@@ -191,7 +191,7 @@ DTYPES = {
     for dtype in dtypes.ALL
     if dtype.name.rpartition(".")[2] in SCALAR_TYPES
 }
-FORMATS = {number: memory_format for memory_format, number in MEMORY_FORMATS.items()}
+FORMATS = {number: each for each, number in MEMORY_FORMATS.items()}
 
 
 def deserialize_object(data: Mapping[str, Any]) -> Any:
@@ -293,8 +293,9 @@ def run_graph(graph: Mapping[str, Any], inputs: Sequence[Any], call: Callable[..
       inputs are not used by the graph.
     - `"nodes"` has a dict for each node, in order. Its arguments are in `"inputs"`, a list of
       `{"name": name, "arg": argument, "kind": kind}`. The kind is 1 for a positional argument, and 2 for one that is passed by its
-      name. `"outputs"` gives names to the results: one `as_tensor` or `as_sym_int` is the result itself. Several `as_tensor` are
-      the items of a result with as many items. One `as_tensors` has the names for the items of the result.
+      name. `"outputs"` gives names to the results, and has one entry or more: one `as_tensor` or `as_sym_int` is the result
+      itself. Several `as_tensor` are the items of a result with as many items. One `as_tensors` has the names for the items of
+      the result, also if there is only one.
     - `"outputs"` has an argument for each value that the graph returns.
 
     `call(node, args, kwargs)` runs a node: `node` is its dict, `args` a list, and `kwargs` a dict.

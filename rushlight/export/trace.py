@@ -41,7 +41,7 @@ from rushlight.export.expressions import Expression, Relation, is_always_true, r
 from rushlight.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
-    Path,
+    KeyPath,
     SymIntArgument,
     input_specs,
     named_placeholder,
@@ -101,7 +101,7 @@ def bind_arguments(mod: Module, args: tuple, kwargs: dict[str, Any]) -> dict[str
     return named | kwargs
 
 
-def leaves_of(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
+def leaves_of(value: Any, path: KeyPath = ()) -> list[tuple[KeyPath, Any]]:
     """The leaves of nested containers, each with its path."""
     if not isinstance(value, (dict, list, tuple)):
         return [(path, value)]
@@ -133,7 +133,7 @@ def wishes(named: dict[str, Any], dynamic_shapes: Any) -> list[Any]:
     return list(each(named, dynamic_shapes))
 
 
-def dims_of(value: Any, wish: Any, path: Path) -> dict[int, Dim | DimHint]:
+def dims_of(value: Any, wish: Any, path: KeyPath) -> dict[int, Dim | DimHint]:
     """The dynamic dimensions of one argument."""
     if wish is None or not isinstance(value, Tensor):
         return {}
@@ -166,7 +166,7 @@ class Traced:
 class Program:
     """A module and its example inputs, which are traced at several sizes."""
 
-    def __init__(self, mod: Module, in_spec: Any, paths: Sequence[Path], examples: Sequence[Any]) -> None:
+    def __init__(self, mod: Module, in_spec: Any, paths: Sequence[KeyPath], examples: Sequence[Any]) -> None:
         self.decompositions: Decompositions = None
         self.mod, self.in_spec, self.paths, self.examples = mod, in_spec, paths, examples
         self.parameters = dict(mod.named_parameters(remove_duplicate=False))

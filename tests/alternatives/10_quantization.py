@@ -994,6 +994,8 @@ def serialize_argument__items_first(arg, base="Tensor"):
             return {"as_optional_tensors": items}
         if len(kinds) > 1 or kinds & {"as_scalar_type", "as_device", "as_memory_format", "as_layout"}:
             raise SerializeError(str(kinds))
+        if any(isinstance(item, (list, tuple)) for item in arg):
+            raise SerializeError("a list of lists")
         (kind,) = kinds
         return {f"{kind}s": [item[kind] for item in items]}
     if isinstance(arg, Node):

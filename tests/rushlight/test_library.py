@@ -430,6 +430,11 @@ def test_an_operator_of_torchs_own_takes_numbers_for_tensors():
     agree(lambda xp: xp.ops.aten.mul(xp.ones(2), 2.5))
 
 
+def test_an_argument_with_the_name_self_is_passed_by_its_name():
+    agree(lambda xp: xp.ops.aten.add.Tensor(other=xp.ones(2), self=xp.zeros(2)))
+    agree(lambda xp: xp.ops.aten.neg(self=xp.ones(2)))
+
+
 def test_what_a_kernel_raises_reaches_the_caller():
     made = rl.library.Library("test_library", "DEF")
     made.define("f(Tensor x) -> Tensor")

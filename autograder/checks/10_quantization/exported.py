@@ -18,7 +18,7 @@ def module_of(xp, layers):
             with xp.no_grad():
                 self.linear.weight.copy_(numbers(xp, [4, 4], 1, "float32"))
                 self.linear.bias.copy_(numbers(xp, [4], 2, "float32"))
-            self.register_buffer("calls", xp.zeros(()))
+            self.register_buffer("x", xp.zeros(()))  # the calls: another tensor than the argument x
             self.register_buffer("mean", numbers(xp, [4], 3, "float32"), persistent=False)
             self.table = numbers(xp, [4], 4, "float32")
 
@@ -33,7 +33,7 @@ def module_of(xp, layers):
                     case "shift":
                         y = y - self.mean + options["bias"]
                     case "count":
-                        self.calls.add_(1)
+                        self.x.add_(1)
                     case "write":
                         options["bias"].mul_(2)
                     case "constant":
@@ -42,7 +42,7 @@ def module_of(xp, layers):
                         y = y.reshape(x.shape[0] * 2, 2).reshape(x.shape[0], 4)
                     case "softmax":
                         y = y.softmax(-1)
-            return {"y": y, "calls": self.calls * 1}, [scale, None]
+            return {"y": y, "calls": self.x * 1}, [scale, None]
 
     return Exported()
 
@@ -72,24 +72,30 @@ def exported_program(xp, layers, dynamic, decomposed, size):
     file = io.BytesIO()
     xp.export.save(exported, file)
     file.seek(0)
-    seen = []
-    for each in (exported, xp.export.load(file)):
+    seen = {}
+    for kind, each in (("exported", exported), ("loaded", xp.export.load(file))):
         run, x, bias = each.module(), numbers(xp, [size, 4], 7, "float32"), numbers(xp, [4], 6, "float32")
         results = [run(x, {"bias": bias}, 0.5) for _ in range(2)]
-        seen.append([[first["y"].detach(), first["calls"].detach(), *rest] for first, rest in results])
-        seen.append([bias, run.calls, _refused(run, xp, size)])
+        for i, (first, rest) in enumerate(results, start=1):
+            seen[f"{kind}, call {i}"] = {"y": first["y"].detach(), "calls": first["calls"].detach(), "rest": rest}
+        seen[f"{kind}, after both calls"] = {"bias": bias, "calls": run.x}
+        seen[f"{kind}, wrong inputs"] = _refused(run, xp, size)
     return seen
 
 
 def _refused(run, xp, size):
     """What the program says to inputs for which it was not exported."""
-    wrong = []
-    for x, scale in ((xp.ones(size, 3), 0.5), (xp.ones(65, 4), 0.5), (xp.ones(size, 4), 0.25)):
+    wrong = {}
+    for name, x, scale in (
+        ("3 columns", xp.ones(size, 3), 0.5),
+        ("65 rows", xp.ones(65, 4), 0.5),
+        ("another scale", xp.ones(size, 4), 0.25),
+    ):
         try:
             run(x, {"bias": xp.ones(4)}, scale)
-            wrong.append("runs")
+            wrong[name] = "runs"
         except AssertionError:
-            wrong.append("refused")
+            wrong[name] = "refused"
     return wrong
 
 

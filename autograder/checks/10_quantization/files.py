@@ -45,7 +45,7 @@ def nodes_of(xp):
     """Nodes with tensors, x, y and z, and with sizes, s and t."""
     graph, found = xp.fx.Graph(), {}
     for name in "xyzst":
-        found[name] = graph.placeholder(name)
+        found[name] = graph.create_node("call_function", abs, (), name=name)
         found[name].meta["val"] = 3 if name in "st" else xp.ones(2)
     return found
 
@@ -76,7 +76,7 @@ ARGUMENTS = [{"argument": argument, "base": base} for argument, base in (
         [1, True], [True, 1], [1, 0.5], [0.5, 1], [S, True], [S, 0.5], [X, 1], [1, X], [None, 1], ["a", 1], [True, None],
         [X, 0], [X, False],
         [X, 0.5], ["a", None],
-        {"tuple": ["a"]},
+        {"tuple": ["a"]}, [{"object": "float32"}], [None, {"object": "bool"}], [[1, 2], [3]],
     )),
     *(([], base) for base in ("Tensor", "int", "float", "bool", "SymInt")), *(({"tuple": []}, base) for base in ("int", "Tensor")),
     *(({"object": name}, "int") for name in OBJECTS),
@@ -118,14 +118,16 @@ def _(torch, argument, base):
 ENTRIES = [{"data": data} for data in (
     {"as_none": True}, {"as_bool": True}, {"as_bool": False}, {"as_int": 0}, {"as_int": -7}, {"as_string": "mean"},
     {"as_float": 0.5}, {"as_float": "Infinity"}, {"as_float": "-Infinity"}, {"as_float": "NaN"}, {"as_tensor": {"name": "x"}},
-    {"as_sym_int": {"as_name": "s"}}, {"as_bools": [True, False]}, {"as_ints": [3, 4]}, {"as_strings": ["a", "b"]}, {"as_ints": []},
-    {"as_floats": [0.5, "NaN", "Infinity"]}, {"as_floats": []}, {"as_tensors": [{"name": "y"}, {"name": "x"}]}, {"as_tensors": []},
+    {"as_sym_int": {"as_name": "s"}}, {"as_sym_int": {"as_name": "t"}},
+    {"as_bools": [True, False]}, {"as_ints": [3, 4]}, {"as_strings": ["a", "b"]}, {"as_ints": []},
+    {"as_floats": [0.5, "NaN", "Infinity", "-Infinity"]}, {"as_floats": []},
+    {"as_tensors": [{"name": "y"}, {"name": "x"}]}, {"as_tensors": []},
     {"as_sym_ints": [{"as_name": "s"}, {"as_int": 0}, {"as_name": "t"}]}, {"as_sym_ints": [{"as_int": 3}]},
     {"as_optional_tensors": [{"as_none": True}, {"as_tensor": {"name": "y"}}, {"as_none": True}]}, {"as_bools": []},
     {"as_strings": []}, {"as_optional_tensors": []}, {"as_sym_ints": []},
     {"as_scalar_type": 7}, {"as_device": {"type": "cpu", "index": None}}, {"as_memory_format": 4}, {"as_layout": 7},
 )]  # fmt: skip
-NAMES = {"x": "the tensor x", "y": "the tensor y", "s": 8, "t": 9}
+NAMES = {"x": "the tensor x", "y": "the tensor y", "s": 8, "t": "the size t"}
 
 
 def _entries(st):
@@ -195,7 +197,7 @@ def node(target, inputs, *outputs, name="node"):
     given = [
         {"name": each[0], "arg": each[1], "kind": 2}
         if isinstance(each, tuple)
-        else {"name": f"arg{i}", "arg": each, "kind": 1}
+        else {"name": ["self", "other", "dim", "end"][i], "arg": each, "kind": 1}
         for i, each in enumerate(inputs)
     ]
     return {"name": name, "target": f"torch.ops.aten.{target}", "inputs": given, "outputs": list(outputs)}
@@ -220,6 +222,8 @@ GRAPHS = [
     graph([x, y], [node("cat.default", [{"as_tensors": [{"name": "x"}, {"name": "y"}]}, {"as_int": 1}], a)], [a]),
     graph([x], [node("sum.dim_IntList", [x, {"as_ints": [0]}, ("keepdim", {"as_bool": True})], a)], [a]),
     graph([x], [node("split.Tensor", [x, {"as_int": 4}, {"as_int": 1}], {"as_tensors": [{"name": "a"}]})], [x, a]),
+    graph([x, y], [node("sub.Tensor", [x, ("other", y)], a)], [a]), graph([x], [node("neg.default", [("self", x)], a)], [a]),
+    graph([x], [node("relu.default", [x], a), node("neg.default", [x], b)], [a]),
 ]  # fmt: skip
 
 
@@ -274,18 +278,53 @@ def graphs_run(xp, graph):
 
     graph, before = as_read(graph), as_read(graph)
     found = xp.export.serialize.run_graph(graph, tuple(inputs_of(xp, graph)), call)
-    return {"outputs": found, "calls": calls, "changed": graph != before}
+    texts = [f"input {i}" for i in range(len(graph["inputs"]))]
+    return {
+        "outputs": found,
+        "calls": calls,
+        "outputs if the values are texts": xp.export.serialize.run_graph(graph, texts, written),
+        "changed": graph != before,
+    }
+
+
+def written(node, args, kwargs):
+    """A call as a text, or a list of texts if it has several results."""
+    text = f"{node['target'].split('.')[3]}({', '.join(map(str, [*args, *kwargs.items()]))})"
+    names = _names_of(node)
+    return [f"{text}[{i}]" for i in range(len(names))] if is_sequence(node) else text
+
+
+def is_sequence(node):
+    return len(node["outputs"]) > 1 or "as_tensors" in node["outputs"][0]
+
+
+def _names_of(node):
+    return re.findall(r"name': '(\w+)'", str(node["outputs"]))
 
 
 @graphs_run.oracle
 def _(torch, graph):
-    """Each value is computed when an output needs it, from the last node to the first."""
-    graph = as_read(graph)
-    known = {
-        each["as_tensor"]["name"]: value
-        for each, value in zip(graph["inputs"], inputs_of(torch, graph))
-        if "as_tensor" in each
+    graph, calls = as_read(graph), []
+    for node in graph["nodes"]:
+        kinds = [each["kind"] for each in node["inputs"]]
+        named_inputs = [each["name"] for each in node["inputs"] if each["kind"] == 2]
+        calls.append([node["target"], "list", kinds.count(1), "dict", named_inputs])
+    texts = [f"input {i}" for i in range(len(graph["inputs"]))]
+    return {
+        "outputs": _computed(
+            graph,
+            inputs_of(torch, graph),
+            lambda node, args, kwargs: operator_of(torch, node["target"])(*args, **kwargs),
+        ),
+        "calls": calls,
+        "outputs if the values are texts": _computed(graph, texts, written),
+        "changed": False,
     }
+
+
+def _computed(graph, inputs, call):
+    """Each value is computed when an output needs it, from the last node to the first."""
+    known = {each["as_tensor"]["name"]: value for each, value in zip(graph["inputs"], inputs) if "as_tensor" in each}
 
     def value_of(argument):
         ((kind, value),) = argument.items()
@@ -293,31 +332,20 @@ def _(torch, graph):
             return [named(each["name"]) for each in value]
         if kind == "as_sym_ints":
             return [named(each["as_name"]) if "as_name" in each else each["as_int"] for each in value]
-        return (
-            named(value.get("name", value.get("as_name")))
-            if isinstance(value, dict)
-            else None
-            if kind == "as_none"
-            else value
-        )
+        if isinstance(value, dict):
+            return named(value.get("name", value.get("as_name")))
+        return None if kind == "as_none" else value
 
     def named(name):
         if name not in known:
             node = next(node for node in graph["nodes"] if f"'{name}'" in str(node["outputs"]))
             args = [value_of(each["arg"]) for each in node["inputs"] if each["kind"] == 1]
             kwargs = {each["name"]: value_of(each["arg"]) for each in node["inputs"] if each["kind"] == 2}
-            result = operator_of(torch, node["target"])(*args, **kwargs)
-            names = re.findall(r"name': '(\w+)'", str(node["outputs"]))
-            is_one = not isinstance(result, (list, tuple))
-            known.update(zip(names, [result] if is_one else result))
+            result = call(node, args, kwargs)
+            known.update(zip(_names_of(node), result if is_sequence(node) else [result]))
         return known[name]
 
-    calls = []
-    for node in graph["nodes"]:
-        kinds = [each["kind"] for each in node["inputs"]]
-        named_inputs = [each["name"] for each in node["inputs"] if each["kind"] == 2]
-        calls.append([node["target"], "list", kinds.count(1), "dict", named_inputs])
-    return {"outputs": [value_of(each) for each in graph["outputs"]], "calls": calls, "changed": False}
+    return [value_of(each) for each in graph["outputs"]]
 
 
 # What must not run ---------------------------------------------------------------------------------------------------
@@ -372,6 +400,9 @@ FILES = [
     with_node(node("split.Tensor", [x, n], PARTS)), graph([x, n], [node("split.Tensor", [x, n], PARTS)], [a]),
     graph([x], [], [x, y]), with_node(node("split.Tensor", [x], a, b), node("add.Tensor", [a, b], c)),
     with_node(node("add.Tensor", [x, ("other", a)], a)), with_node(node("add.Tensor", [x, ("other", y)], a)),
+    with_node(node("add.Tensor", [x, ("other", {"as_pickle": "gA=="})], a)), with_node(node("add.Tensor", [x, ("other", {})], a)),
+    with_node(node("relu.default", [x], tensor("é"))), with_node(node("relu.default", [x], tensor("a\n"))),
+    with_node({**RELU, "target": "os.system", "outputs": []}), with_node(RELU, {**RELU, "outputs": []}),
 ]  # fmt: skip
 PLACES = ["inputs", "outputs"]
 

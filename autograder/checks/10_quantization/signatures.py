@@ -29,13 +29,27 @@ def modules_of(*names):
 
 
 def _spec(spec):
-    return [spec.kind.name, spec.arg.name, spec.target, spec.persistent]
+    """A spec as a line."""
+    return f"{spec.arg.name}: {spec.kind.name} target={spec.target!r} persistent={spec.persistent!r}"
 
 
 PARAMETERS = ["w", "W", "w_1", "lin.weight", "lin.bias", "Lin.weight", "lin_weight", "a.b", "a_b", "out.0", "out 0"]
 BUFFERS = ["mean", "Mean", "lin.mean", "count", "bn.mean", "x"]
 CONSTANTS = ["k", "K", "table", "lin.k"]
-ARGUMENTS = ["x", "y", "p_w", "p_lin_weight", "b_mean", "c_k", "p_w_1", "items"]
+ARGUMENTS = [
+    "x",
+    "y",
+    "p_w",
+    "p_lin_weight",
+    "b_mean",
+    "c_k",
+    "p_w_1",
+    "p_w_3",
+    "b_mean_1_2",
+    "b_mean_4a",
+    "c_k_9",
+    "items",
+]
 STRUCTURES = [None, None, None, [None], [None, {"A b": None}], {"a": None, "A": None}, {1: [None], "é": None}]
 
 
@@ -81,6 +95,12 @@ ROLES = [roles(*each) for each in (
     (["lin_weight", "lin.weight", "a_b", "a.b"], [["x", True], ["Mean", False], ["mean", True]], [], [["b_mean", None]]),
     (["out.0", "out 0"], [], ["lin.k"], [["x", {1: [None], "é": None}], ["y", {"a": None, "A": None}]]),
     (["w"], [["p_w", True]], [], [["y", [None, None]], ["c_k", None], ["p_w", [None, None]]]),
+    # the number of a name: the largest, of all digits, not at the end, the last, and of no other name
+    (["w"], [], [], [["p_w", None], ["p_w_3", None]]), (["w"], [], [], [["p_w", None], ["p_w_9", None], ["p_w_10", None]]),
+    ([], [["mean", True], ["Mean", True]], [], [["b_mean", [None, {"A b": None}]]]),
+    (["w"], [], [], [["p_w", None], ["p_w_4a", None]]),
+    ([], [["mean", True]], [], [["b_mean", None], ["b_mean_1_2", None]]),
+    (["w"], [], [], [["p_w", None], ["p_w_x_8", None], ["my_p_w_9", None], ["w_7", None]]),
 )]  # fmt: skip
 
 
@@ -88,9 +108,9 @@ ROLES = [roles(*each) for each in (
 def roles_of_inputs(xp, parameters, buffers, constants, arguments, paths):
     call = xp.export.graph_signature.input_specs
     parameters, constants, paths = as_lists([parameters, constants, paths])
-    found = call(parameters, dict(buffers), constants, paths)
+    found = [_spec(spec) for spec in call(parameters, dict(buffers), constants, paths)]
     tuples = call(tuple(parameters), dict(buffers), tuple(constants), tuple(map(tuple, paths)))
-    return {"specs": list(map(_spec, found)), "tuples": list(map(_spec, tuples))}
+    return {"specs": found, "the same with tuples": [*map(_spec, tuples)] == found}
 
 
 @roles_of_inputs.oracle
@@ -132,7 +152,7 @@ def _(torch, parameters, buffers, constants, arguments, paths):
     Exported.forward = made["forward"]
     program = exported(torch, module, tuple(structure(torch, value) for _, value in arguments))
     specs = [spec for spec in program.graph_signature.input_specs if "lifted_tensor" not in str(spec.target)]
-    return dict.fromkeys(["specs", "tuples"], list(map(_spec, specs)))
+    return {"specs": list(map(_spec, specs)), "the same with tuples": True}
 
 
 def structure(torch, value):
@@ -177,8 +197,8 @@ def _writes(st):
     return st.lists(write, max_size=4)
 
 
-def module_of(torch, writes, results):
-    """A module that writes to these tensors and returns the results."""
+def module_of(torch, writes, results, buffers=("b0", "b1")):
+    """A module that writes to these tensors and returns the results. `buffers` are the names of b0 and b1 in it."""
 
     class Exported(torch.nn.Module):
         def __init__(self):
@@ -187,11 +207,12 @@ def module_of(torch, writes, results):
                 if name[0] == "p":
                     self.register_parameter(name, torch.nn.Parameter(value))
                 elif name[0] == "b":
-                    self.register_buffer(name, value, persistent=name == "b0")
+                    self.register_buffer(buffers[int(name[1])], value, persistent=name == "b0")
             self.c = numbers_of(torch)["c"]
 
         def forward(self, x, y):
-            tensors = {name: getattr(self, name) for name in ("p0", "p1", "b0", "b1", "c")} | {"x": x, "y": y}
+            tensors = {name: getattr(self, name) for name in ("p0", "p1", "c")} | {"x": x, "y": y}
+            tensors |= {f"b{i}": getattr(self, name) for i, name in enumerate(buffers)}
             with torch.no_grad():
                 for name, other, number in writes:
                     tensors[name].copy_(tensors[name] * number + tensors[other])
@@ -229,15 +250,19 @@ def new_values_of(torch, written):
     ]
 
 
-def specs_of(xp):
-    """The specs of the inputs, in order."""
-    of = xp.export.graph_signature
+IN_ORDER = ["p0", "p1", "b0", "b1", "c", "x", "y"]
+
+
+def specs_of(xp, targets=None):
+    """The specs of the inputs, in the order of `IN_ORDER`. `targets` has those that are not the name itself."""
+    of, targets = xp.export.graph_signature, targets or {}
     found = []
-    for name in ("p0", "p1", "b0", "b1", "c", "x", "y"):
-        kind = getattr(of.InputKind, KINDS[name[0]])
-        is_user = name in "xy"
-        arg = of.TensorArgument(name if is_user else f"{name[0]}_{name}")
-        found.append(of.InputSpec(kind, arg, None if is_user else name, name == "b0" if name[0] == "b" else None))
+    for name in IN_ORDER:
+        kind, target = getattr(of.InputKind, KINDS[name[0]]), targets.get(name, name)
+        arg = of.TensorArgument(name if name in "xy" else f"{name[0]}_{target}")
+        found.append(
+            of.InputSpec(kind, arg, None if name in "xy" else target, name == "b0" if name[0] == "b" else None)
+        )
     return found
 
 
@@ -269,10 +294,7 @@ def roles_of_outputs(xp, written, results):
     given = [values[name] if isinstance(name, str) and name in values else name for name in results]
     call, inputs = xp.export.graph_signature.output_specs, specs_of(xp)
     return [
-        [
-            [spec.kind.name, spec.target, type(spec.arg).__name__, getattr(spec.arg, "value", spec.arg.name)]
-            for spec in found
-        ]
+        [[spec.kind.name, spec.target, type(spec.arg).__name__, *vars(spec.arg).values()] for spec in found]
         for found in (call(inputs, new_values, given), call(tuple(inputs), new_values, tuple(given)))
     ]
 
@@ -283,67 +305,89 @@ def _(torch, written, results):
     for result in results:
         is_tensor = isinstance(result, str) and result in TENSORS
         name = result if not is_tensor else f"new_{result}" if result in written else placeholder(result)
-        found.append(["USER_OUTPUT", None, "TensorArgument" if is_tensor else "ConstantArgument", name])
+        arg = ["TensorArgument", name] if is_tensor else ["ConstantArgument", "", name]
+        found.append(["USER_OUTPUT", None, *arg])
     return [found, found]
+
+
+BUFFER_NAMES = [["b0", "b1"], ["b0", "b1"], ["x", "b1"], ["y", "x"]]
 
 
 @program(
     "export.exported_program.run_lifted",
-    cases=drawn(writes=_writes, results=several([*TENSORS, "c", 3, None], 0, 3)),
+    cases=drawn(writes=_writes, results=several([*TENSORS, "c", 3, None], 0, 3), buffers=BUFFER_NAMES),
     edges=[
-        {"writes": writes, "results": results}
-        for writes, results in (
-            ([], []), ([], ["x", "c"]), ([["b0", "x", 2]], ["b0", 3]), ([["x", "y", 2]], ["y", "x"]),
+        {"writes": writes, "results": results, "buffers": buffers or ["b0", "b1"]}
+        for writes, results, *buffers in (
+            ([], []), ([], ["x", "c"]), ([["b0", "x", 2]], ["b0", 3]), ([["x", "y", 2]], ["y", "x"]), ([], ["y"]),
             ([["y", "x", 3], ["p1", "c", 2]], [None, "p1"]),
             ([["b1", "b0", 2], ["b0", "b1", 2], ["x", "b0", 3], ["p0", "x", 2]], ["p0", "x", "b1", "b0"]),
+            ([["b0", "x", 2]], ["b0"], "x", "b1"), ([["x", "b0", 2]], ["x"], "x", "y"),
+            ([["x", "b0", 2], ["b0", "x", 2], ["b1", "y", 3]], ["x", "b0"], "x", "y"),
         )
     ],
     draws=15,
 )  # fmt: skip
-def lifted(xp, writes, results):
-    of, inputs = xp.export.graph_signature, specs_of(xp)
-    changed = list(dict.fromkeys(name for name, *_ in writes))
+def lifted(xp, writes, results, buffers):
+    """A buffer may have the name of an argument. It is another tensor."""
+    of = xp.export.graph_signature
+    targets = dict(zip(["b0", "b1"], buffers))
+    inputs = specs_of(xp, targets)
+    changed = [name for name in TENSORS if name in [written for written, *_ in writes]]
     outputs = []
-    for name in sorted(changed, key=["p0", "p1", "b0", "b1", "x", "y"].index):
+    for name in changed:
         kind = of.MUTATIONS[getattr(of.InputKind, KINDS[name[0]])]
-        outputs.append(of.OutputSpec(kind, of.TensorArgument(f"new_{name}"), name))
+        outputs.append(of.OutputSpec(kind, of.TensorArgument(f"new_{name}"), targets.get(name, name)))
     outputs += [of.OutputSpec(of.OutputKind.USER_OUTPUT, of.ConstantArgument("", 0), None) for _ in results]
+    order = [6, 2, 4, 0, 5, 3, 1]  # of the inputs in the signature
     calls = []
 
     def run(*values):
         calls.append(len(values))
-        tensors = dict(zip(("p0", "p1", "b0", "b1", "c", "x", "y"), values))
+        tensors = dict(zip((IN_ORDER[i] for i in order), values))
         for name, other, number in writes:
             tensors[name] = tensors[name] * number + tensors[other]
         found = [tensors[name] * 1 if name in tensors else name for name in results]
-        return tuple(tensors[spec.target] for spec in outputs if spec.target is not None) + tuple(found)
+        return tuple(tensors[name] for name in changed) + tuple(found)
 
-    state = numbers_of(xp)
-    user_inputs = state.pop("x"), state.pop("y")
-    kept = dict(state)
-    signature = of.ExportGraphSignature(inputs, outputs)
-    found = xp.export.exported_program.run_lifted(signature, run, state, user_inputs)
-    again = numbers_of(xp)
-    by_list = xp.export.exported_program.run_lifted(signature, run, again, [again.pop("x"), again.pop("y")])
-    return {
-        "results": found,
-        "results with a list": by_list,
-        "tensors": [kept[name] for name in ("p0", "p1", "b0", "b1", "c")],
-        "user inputs": list(user_inputs),
-        "calls": calls,
-    }
+    signature = of.ExportGraphSignature([inputs[i] for i in order], outputs)
+    seen, found_by = [], []
+    for kind in (tuple, list):
+        tensors = numbers_of(xp)
+        views = {name: tensor[:] for name, tensor in tensors.items()}
+        user_inputs = kind([tensors.pop("y"), tensors.pop("x")])
+        state = {targets.get(name, name): tensor for name, tensor in tensors.items()} | {"unused": None}
+        names = list(state)
+        found = xp.export.exported_program.run_lifted(signature, run, state, user_inputs)
+        seen.append({tensor_shown(name, buffers): views[name].tolist() for name in IN_ORDER})
+        seen[-1] |= {"tensors in `state` and `user_inputs`": [[*state] == names, len(user_inputs)]}
+        found_by.append(found)
+    is_same = as_plain(found_by[0]) == as_plain(found_by[1]) and seen[0] == seen[1]
+    return (
+        {"results": found_by[0]}
+        | seen[0]
+        | {"the same with a list of user inputs": is_same, "inputs of each run": calls}
+    )
+
+
+def as_plain(found):
+    return [each.tolist() if hasattr(each, "tolist") else each for each in found]
+
+
+def tensor_shown(name, buffers):
+    """What a tensor is, and its name in the module."""
+    if name[0] == "b":
+        return f"buffer {buffers[int(name[1])]} after the run"
+    kinds = {"p": "parameter", "c": "constant", "x": "argument", "y": "argument"}
+    return f"{kinds[name[0]]} {name} after the run"
 
 
 @lifted.oracle
-def _(torch, writes, results):
-    module = module_of(torch, writes, results)
+def _(torch, writes, results, buffers):
+    module = module_of(torch, writes, results, buffers)
     user_inputs = [numbers_of(torch)[name] for name in "xy"]
-    found = [x.detach() if isinstance(x, torch.Tensor) else x for x in module(*user_inputs)[:-1]]
-    tensors = [getattr(module, name).detach() for name in ("p0", "p1", "b0", "b1")]
-    return {
-        "results": found,
-        "results with a list": found,
-        "tensors": [*tensors, numbers_of(torch)["c"]],
-        "user inputs": user_inputs,
-        "calls": [7, 7],
-    }
+    seen = {"results": [x.detach() if isinstance(x, torch.Tensor) else x for x in module(*user_inputs)[:-1]]}
+    tensors = [*(getattr(module, name) for name in ("p0", "p1", *buffers)), numbers_of(torch)["c"], *user_inputs]
+    seen |= {tensor_shown(name, buffers): tensor.tolist() for name, tensor in zip(IN_ORDER, tensors)}
+    seen["tensors in `state` and `user_inputs`"] = [True, 2]
+    return seen | {"the same with a list of user inputs": True, "inputs of each run": [7, 7]}

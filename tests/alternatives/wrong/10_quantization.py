@@ -25,8 +25,16 @@ from rushlight.export.graph_signature import (
     OutputSpec,
     TensorArgument,
 )
-from rushlight.export.serialize import deserialize_argument, encode_float, is_sym_int, serialize_object
-from rushlight.export.verifier import KINDS, SpecViolationError, names_in
+from rushlight.export.serialize import (
+    EMPTY_LISTS,
+    SerializeError,
+    deserialize_argument,
+    deserialize_object,
+    encode_float,
+    is_sym_int,
+    serialize_object,
+)
+from rushlight.export.verifier import IDENTIFIER, KINDS, SpecViolationError, names_in
 from rushlight.fx.node import Node
 
 # Numbers
@@ -653,3 +661,379 @@ def verify_graph__all_names_at_once(graph, is_known):
         raise SpecViolationError("no value")
     if not all(is_known(node["target"]) for node in graph["nodes"]):
         raise SpecViolationError("no operator")
+
+
+# Names of placeholders: each takes another number
+
+
+def _input_specs(parameters, buffers, constants, user_inputs, number_of):
+    """`number_of(name, taken)` is the largest number of a name that is taken."""
+    taken = []
+
+    def named(wanted):
+        name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()
+        taken.append(name if name not in taken else f"{name}_{number_of(name, taken) + 1}")
+        return TensorArgument(taken[-1])
+
+    users = [InputSpec(InputKind.USER_INPUT, named("_".join(map(str, path))), None) for path in user_inputs]
+    specs = [InputSpec(InputKind.PARAMETER, named(f"p_{target}"), target) for target in parameters]
+    specs += [InputSpec(InputKind.BUFFER, named(f"b_{target}"), target, kept) for target, kept in buffers.items()]
+    specs += [InputSpec(InputKind.CONSTANT_TENSOR, named(f"c_{target}"), target) for target in constants]
+    return specs + users
+
+
+def _largest(found):
+    return max((int(each[1]) for each in found if each), default=0)
+
+
+def input_specs__numbers_at_the_end(*given):
+    return _input_specs(*given, lambda name, taken: _largest(re.fullmatch(f"{name}_([0-9]+)", x) for x in taken))
+
+
+def input_specs__numbers_between_underscores(*given):
+    return _input_specs(
+        *given, lambda name, taken: _largest(re.match(f"{name}_([0-9]+)(_[^0-9]|$)", each) for each in taken)
+    )
+
+
+def input_specs__the_first_number_of_a_name(*given):
+    return _input_specs(*given, lambda name, taken: _largest(re.match(f"{name}_([0-9]+)", each) for each in taken))
+
+
+def input_specs__one_digit(*given):
+    return _input_specs(*given, lambda name, taken: _largest(re.match(f"{name}_([0-9])", each) for each in taken))
+
+
+def input_specs__the_smallest_number_that_is_free(*given):
+    return _input_specs(*given, lambda name, taken: next(k for k in range(99) if f"{name}_{k + 1}" not in taken))
+
+
+def input_specs__the_number_of_numbers(*given):
+    return _input_specs(
+        *given, lambda name, taken: sum(bool(re.fullmatch(f"{name}_[0-9]+(_[^0-9].*)?", each)) for each in taken)
+    )
+
+
+def input_specs__numbers_in_the_order_of_texts(*given):
+    def number_of(name, taken):
+        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
+        return int(max((each[2] for each in found if each and each[1] == name), default="0"))
+
+    return _input_specs(*given, number_of)
+
+
+def input_specs__numbers_of_names_that_begin_alike(*given):
+    return _input_specs(*given, lambda name, taken: _largest(re.match(f"{name}.*_([0-9]+)", each) for each in taken))
+
+
+def input_specs__numbers_of_names_that_end_alike(*given):
+    return _input_specs(*given, lambda name, taken: _largest(re.match(f".*{name}_([0-9]+)", each) for each in taken))
+
+
+def input_specs__numbers_of_the_target(*given):
+    return _input_specs(
+        *given, lambda name, taken: _largest(re.match(f"(?:{name[:2]})?{name[2:]}_([0-9]+)$", each) for each in taken)
+    )
+
+
+def output_specs__a_constant_has_a_name(inputs, new_values, results):
+    specs = [
+        OutputSpec(MUTATIONS[s.kind], TensorArgument(new_values[s.arg.name].name), s.target or s.arg.name)
+        for s in inputs
+        if s.arg.name in new_values
+    ]
+    for result in results:
+        arg = TensorArgument(result.name) if isinstance(result, Node) else ConstantArgument(str(result), result)
+        specs.append(OutputSpec(OutputKind.USER_OUTPUT, arg, None))
+    return specs
+
+
+# A run with lifted tensors
+
+
+def _write(signature, values, where_of):
+    results = []
+    for spec, value in zip(signature.output_specs, values):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            results.append(value)
+        else:
+            where_of(spec)[spec.target].copy_(value)
+    return results
+
+
+def _users(signature, user_inputs):
+    names = [spec.arg.name for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
+    return dict(zip(names, user_inputs))
+
+
+def _inputs(signature, state, user_inputs):
+    users = iter(user_inputs)
+    return [next(users) if spec.target is None else state[spec.target] for spec in signature.input_specs]
+
+
+def run_lifted__targets_and_names_in_one_dict(signature, run, state, user_inputs):
+    values, users = {}, iter(user_inputs)
+    for spec in signature.input_specs:
+        values[spec.target or spec.arg.name] = next(users) if spec.target is None else state[spec.target]
+    return _write(signature, run(*values.values()), lambda spec: values)
+
+
+def run_lifted__user_inputs_over_the_state(signature, run, state, user_inputs):
+    where = {**state, **_users(signature, user_inputs)}
+    return _write(signature, run(*_inputs(signature, state, user_inputs)), lambda spec: where)
+
+
+def run_lifted__in_the_order_of_the_state(signature, run, state, user_inputs):
+    users = _users(signature, user_inputs)
+    values = run(*state.values(), *user_inputs)
+    return _write(signature, values, lambda s: users if s.kind is OutputKind.USER_INPUT_MUTATION else state)
+
+
+def run_lifted__user_inputs_last(signature, run, state, user_inputs):
+    users = _users(signature, user_inputs)
+    values = run(*(state[spec.target] for spec in signature.input_specs if spec.target is not None), *user_inputs)
+    return _write(signature, values, lambda s: users if s.kind is OutputKind.USER_INPUT_MUTATION else state)
+
+
+def run_lifted__new_memory_for_the_state(signature, run, state, user_inputs):
+    results, users = [], _users(signature, user_inputs)
+    for spec, value in zip(signature.output_specs, run(*_inputs(signature, state, user_inputs))):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            results.append(value)
+        elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+            users[spec.target].copy_(value)
+        else:
+            state[spec.target].data = value
+    return results
+
+
+def run_lifted__placeholders_named_after_their_targets(signature, run, state, user_inputs):
+    inputs = _inputs(signature, state, user_inputs)
+    by_name = {spec.arg.name: value for spec, value in zip(signature.input_specs, inputs)}
+    results = []
+    for spec, value in zip(signature.output_specs, run(*inputs)):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            results.append(value)
+        else:
+            names = [spec.target, f"b_{spec.target}", f"p_{spec.target}"]
+            next(by_name[name] for name in names if name in by_name).copy_(value)
+    return results
+
+
+def run_lifted__takes_the_user_inputs_out_of_a_list(signature, run, state, user_inputs):
+    users = _users(signature, user_inputs)
+    queue = user_inputs if isinstance(user_inputs, list) else list(user_inputs)
+    values = run(*(queue.pop(0) if s.target is None else state[s.target] for s in signature.input_specs))
+    return _write(signature, values, lambda s: users if s.kind is OutputKind.USER_INPUT_MUTATION else state)
+
+
+def run_lifted__takes_the_tensors_out_of_the_state(signature, run, state, user_inputs):
+    users, rest = _users(signature, user_inputs), iter(user_inputs)
+    before = dict(state)
+    values = run(*(next(rest) if s.target is None else state.pop(s.target) for s in signature.input_specs))
+    return _write(signature, values, lambda s: users if s.kind is OutputKind.USER_INPUT_MUTATION else before)
+
+
+def run_lifted__one_result_alone(signature, run, state, user_inputs):
+    users, values = _users(signature, user_inputs), run(*_inputs(signature, state, user_inputs))
+    results = _write(signature, values, lambda s: users if s.kind is OutputKind.USER_INPUT_MUTATION else state)
+    return results[0] if len(results) == 1 else results
+
+
+# Ranges
+
+
+def constraints__a_range_without_an_upper_end_begins_at_2(symbols, guards):
+    groups = {name: {name} for name in symbols}
+    for guard in guards:
+        if isinstance(guard.other, str):
+            joined = groups[guard.symbol] | groups[guard.other]
+            groups |= dict.fromkeys(joined, joined)
+    found = {}
+    for name, group in groups.items():
+        dims = [symbols[each].dim for each in group]
+        named = [dim for dim in dims if isinstance(dim, Dim)]
+        wanted = ValueRange(2, None)
+        if named and named[0].max:
+            wanted = intersection(wanted, ValueRange(named[0].min, named[0].max))
+        mine = [guard for guard in guards if guard.symbol in group and isinstance(guard.other, int)]
+        allowed, is_excluded = wanted, False
+        for guard in mine:
+            allowed = narrow(allowed, guard.comparison, guard.other)
+            here = narrow(wanted, "==", guard.other)
+            is_excluded |= guard.comparison == "!=" and (here.lower <= here.upper)
+        is_refused = named and (allowed != wanted or is_excluded) or len(named) > 1
+        if is_refused or allowed.lower == allowed.upper and Dim.DYNAMIC in dims:
+            raise ConstraintViolationError(name)
+        found[name] = ValueRange(named[0].min, named[0].max) if named else allowed
+        if allowed.lower == allowed.upper:
+            found[name] = allowed.lower
+    return found
+
+
+# Arguments in a file
+
+
+def _serialize_argument(arg, base, item_of, otherwise, name_of=lambda node: node.name):
+    if arg is None:
+        return {"as_none": True}
+    if isinstance(arg, Node):
+        return {"as_sym_int": {"as_name": name_of(arg)}} if is_sym_int(arg) else {"as_tensor": {"name": name_of(arg)}}
+    plain = {bool: "as_bool", int: "as_int", str: "as_string", float: "as_float"}
+    if type(arg) in plain:
+        return {plain[type(arg)]: encode_float(arg) if type(arg) is float else arg}
+    if not isinstance(arg, (list, tuple)):
+        return serialize_object(arg)
+    if not arg:
+        return {EMPTY_LISTS[base]: []}
+    kinds = {"size" if is_sym_int(x) else "node" if isinstance(x, Node) else type(x) for x in arg}
+    if len(kinds) == 1 and kinds <= {*plain}:
+        return {f"{plain[type(arg[0])]}s": [item_of(x)[plain[type(x)]] for x in arg]}
+    if kinds <= {"size", int}:
+        return {"as_sym_ints": [item_of(x).get("as_sym_int", item_of(x)) for x in arg]}
+    if kinds == {"node"}:
+        return {"as_tensors": [item_of(x)["as_tensor"] for x in arg]}
+    if kinds <= {"node", type(None)}:
+        return {"as_optional_tensors": [item_of(x) for x in arg]}
+    return otherwise(arg)
+
+
+def _refuse(arg):
+    raise SerializeError("a list of many kinds")
+
+
+def serialize_argument__a_list_of_dtypes(arg, base="Tensor"):
+    def numbers(items):
+        if any(isinstance(item, (Node, int, float, str, type(None), list, tuple)) for item in items):
+            _refuse(items)
+        return {"as_ints": [next(iter(serialize_object(item).values())) for item in items]}
+
+    return _serialize_argument(arg, base, serialize_argument__a_list_of_dtypes, numbers)
+
+
+def serialize_argument__a_list_of_lists(arg, base="Tensor"):
+    def lists(items):
+        if not all(isinstance(item, (list, tuple)) for item in items):
+            _refuse(items)
+        return {"as_lists": [serialize_argument__a_list_of_lists(item) for item in items]}
+
+    return _serialize_argument(arg, base, serialize_argument__a_list_of_lists, lists)
+
+
+def serialize_argument__the_target_of_a_node(arg, base="Tensor"):
+    return _serialize_argument(
+        arg, base, serialize_argument__the_target_of_a_node, _refuse, lambda node: str(node.target)
+    )
+
+
+def _deserialize_argument(data, values, float_of, size_of):
+    ((kind, value),) = data.items()
+    match kind:
+        case "as_none":
+            return None
+        case "as_bool" | "as_int" | "as_string" | "as_bools" | "as_ints" | "as_strings":
+            return value
+        case "as_float" | "as_floats":
+            return list(map(float_of, value)) if kind == "as_floats" else float_of(value)
+        case "as_tensor":
+            return values[value["name"]]
+        case "as_sym_int":
+            return size_of(values[value["as_name"]])
+        case "as_tensors":
+            return [values[each["name"]] for each in value]
+        case "as_sym_ints":
+            return [each["as_int"] if "as_int" in each else values[each["as_name"]] for each in value]
+        case "as_optional_tensors":
+            return [None if "as_none" in each else values[each["as_tensor"]["name"]] for each in value]
+    return deserialize_object(data)
+
+
+def deserialize_argument__a_size_is_an_int(data, values):
+    return _deserialize_argument(data, values, float, int)
+
+
+def deserialize_argument__infinity_has_no_sign(data, values):
+    return _deserialize_argument(
+        data, values, lambda x: {"NaN": float("nan"), "Infinity": float("inf")}.get(x, x), lambda size: size
+    )
+
+
+# Graphs of a file
+
+
+def _run_graph(graph, inputs, call, is_positional, size_of, nodes):
+    values = {}
+    for argument, value in zip(graph["inputs"], inputs):
+        values.update(dict.fromkeys(names_in(argument), value))
+    for node in nodes:
+        read = [(each, deserialize_argument(each["arg"], values)) for each in node["inputs"]]
+        args = [value for each, value in read if is_positional(each)]
+        result = call(node, args, {each["name"]: value for each, value in read if not is_positional(each)})
+        names = [name for output in node["outputs"] for name in names_in(output)]
+        if len(node["outputs"]) > 1 or "as_tensors" in node["outputs"][0]:
+            values.update(zip(names, result))
+        else:
+            values[names[0]] = size_of(result) if "as_sym_int" in node["outputs"][0] else result
+    return [deserialize_argument(each, values) for each in graph["outputs"]]
+
+
+def run_graph__some_names_are_positional(graph, inputs, call):
+    names = ("self", "input", "dim", "end")
+    return _run_graph(graph, inputs, call, lambda each: each["name"] in names, lambda size: size, graph["nodes"])
+
+
+def run_graph__a_size_is_an_int(graph, inputs, call):
+    return _run_graph(graph, inputs, call, lambda each: each["kind"] == 1, int, graph["nodes"])
+
+
+def run_graph__only_what_an_output_needs(graph, inputs, call):
+    used, nodes = {name for each in graph["outputs"] for name in names_in(each)}, []
+    for node in reversed(graph["nodes"]):
+        if used & {name for each in node["outputs"] for name in names_in(each)}:
+            nodes.insert(0, node)
+            used |= {name for each in node["inputs"] for name in names_in(each["arg"])}
+    return _run_graph(graph, inputs, call, lambda each: each["kind"] == 1, lambda size: size, nodes)
+
+
+def _verify_graph(graph, is_known, is_name=IDENTIFIER.fullmatch, skips_node=lambda node: False, skips_kind=False):
+    values = set()
+
+    def must(holds):
+        if not holds:
+            raise SpecViolationError("the graph must not run")
+
+    def names(argument):
+        must(len(argument) == 1 and {*argument} <= {*KINDS})
+        return names_in(argument)
+
+    def give(arguments):
+        for argument in arguments:
+            for name in names(argument):
+                must(name not in values and is_name(name))
+                values.add(name)
+
+    give(graph["inputs"])
+    for node in graph["nodes"]:
+        must(skips_node(node) or is_known(node["target"]))
+        must(re.fullmatch("1*2*", "".join(str(each["kind"]) for each in node["inputs"])))
+        for each in node["inputs"]:
+            found = names_in(each["arg"]) if skips_kind and each["kind"] == 2 and each["arg"] else names(each["arg"])
+            must({*found} <= values)
+        give(node["outputs"])
+    must(all(name in values for argument in graph["outputs"] for name in names(argument)))
+
+
+def verify_graph__names_in_all_alphabets(graph, is_known):
+    return _verify_graph(graph, is_known, is_name=str.isidentifier)
+
+
+def verify_graph__a_name_with_a_line_break(graph, is_known):
+    return _verify_graph(graph, is_known, is_name=re.compile("[A-Za-z_][A-Za-z0-9_]*$").match)
+
+
+def verify_graph__a_node_without_results_is_not_looked_at(graph, is_known):
+    return _verify_graph(graph, is_known, skips_node=lambda node: not node["outputs"])
+
+
+def verify_graph__kinds_of_positional_arguments_only(graph, is_known):
+    return _verify_graph(graph, is_known, skips_kind=True)

@@ -13,7 +13,7 @@ import torch
 import rushlight as rl
 from rushlight.export import Dim, export, load, save
 from rushlight.export.dynamic_shapes import ConstraintViolationError, GuardOnDataDependentSymNode, UserError
-from rushlight.export.serialize import SerializeError, serialize
+from rushlight.export.serialize import SerializeError, serialize, serialize_argument
 
 
 def modules(text):
@@ -192,6 +192,16 @@ def test_arguments_that_no_export_can_use_have_torchs_errors():
                 module(wrong)
         with pytest.raises(ValueError, match="tree spec"):
             module([xp.ones(5, 2)])
+        for wrong, problem in ((xp.ones(5), IndexError), (3, AttributeError)):
+            with pytest.raises(problem):
+                module(wrong)
+        assert module(xp.ones(5, 2, 3)).shape == (5, 2, 3)  # a further dimension is not tested
+
+
+@pytest.mark.parametrize("value", [[[1, 2], [3]], {1}, object()], ids=["nested", "set", "object"])
+def test_an_argument_that_a_file_cannot_have_is_a_serialize_error(value):
+    with pytest.raises(SerializeError):
+        serialize_argument(value)
 
 
 def test_decompositions_replace_operators_and_keep_the_numbers_and_the_sizes():
