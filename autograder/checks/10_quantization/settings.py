@@ -41,7 +41,7 @@ _ABOUT = {
     "set_module_name": "the module's own name is asked before its ancestors, and the nearest of these before the others",
     "set_module_name_regex": "the first pattern that matches the beginning of the name answers, after names and before types",
     "set_object_type": "a type is asked after names and patterns: a rule for a class says nothing about its subclasses",
-    "set_global": "no other rule is about this module",
+    "set_global": "no other rule is about this module: a rule for a class says nothing about its subclasses",
 }
 
 
