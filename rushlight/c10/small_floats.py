@@ -74,7 +74,8 @@ def float8_bits(bits: int, format: Float8) -> int:
     becomes e - 127 + `format.bias`. If this is 1 or more, the number is normal, and keeps the upper `format.mantissa_bits` of
     the 23 bits of its mantissa. Otherwise it is *denormal*: its field is 0, and its mantissa with the leading 1 in front of it,
     24 bits, is shifted right by one more bit for each step below 1. Rounding may carry into the exponent. If the result is more
-    than `format.overflow`, it becomes `format.overflow`: e4m3fn saturates, and e5m2 has an infinity. A nan becomes 0x7f.
+    than `format.overflow`, it becomes `format.overflow`: e4m3fn saturates, and e5m2 has an infinity. The magnitude of a nan
+    becomes 0x7f, so unlike in bfloat16 its sign is kept.
 
         >>> [hex(float8_bits(float32_bits(x), float8_e4m3fn)) for x in (1.0, -1.0625, 0.015, 1000.0)]
         ['0x38', '0xb8', '0x8', '0x7e']

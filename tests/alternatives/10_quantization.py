@@ -113,6 +113,22 @@ def quantize_per_channel__channel_by_channel(input, scales, zero_points, axis, q
     return out
 
 
+def quantize_per_channel__with_the_function_for_one_scale(
+    input, scales, zero_points, axis, quant_min, quant_max, dtype
+):
+    input = as_float32(input)
+    if axis >= input.dim():
+        raise AssertionError(axis)
+    _check_bounds(quant_min, quant_max, dtype)
+    found = rl.zeros(input.shape, dtype=dtype)
+    for i, (scale, zero_point) in enumerate(zip(scales.tolist(), zero_points.tolist())):
+        part = rl.ao.quantization.affine.quantize_per_tensor(
+            input.select(axis, i), scale, zero_point, quant_min, quant_max, dtype
+        )
+        found.select(axis, i).copy_(part)
+    return found
+
+
 def pack_int4__in_numpy(values):
     flat = np.ascontiguousarray(values.numpy()).ravel()
     flat = np.append(flat, np.zeros(len(flat) % 2, np.uint8))
@@ -188,6 +204,16 @@ def moving_average_per_channel__with_the_first_case_apart(self, x_orig):
     c = self.averaging_constant
     self.min_val += c * (low - self.min_val)
     self.max_val += c * (high - self.max_val)
+    return x_orig
+
+
+def moving_average_per_channel__with_lerp(self, x_orig):
+    if x_orig.numel() > 0:
+        low, high = rl.ao.quantization.observer.channel_min_max(x_orig.detach(), self.ch_axis)
+        if self.min_val.numel() * self.max_val.numel():
+            low = rl.lerp(self.min_val, low.float(), self.averaging_constant)
+            high = rl.lerp(self.max_val, high.float(), self.averaging_constant)
+        rl.ao.quantization.observer.store_range(self, low, high)
     return x_orig
 
 

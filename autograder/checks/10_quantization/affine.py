@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from ...check import program
-from ..cases import defaults, drawing, drawn, first_apart
+from ..cases import defaults, drawing, drawn, field, first_apart
 
 SCALES = [0.1, 0.25, 1 / 3, 0.00732421875, 0.7, 3.7, 0.015, 1.0]
 
@@ -60,13 +60,29 @@ def _parameters(draw, st):
 
 
 def _about_parameters(case, mine, theirs):
-    if first_apart(mine, theirs) == "scale":
-        if "symmetric" in case["scheme"]:
+    wrong, symmetric = first_apart(mine, theirs), "symmetric" in case["scheme"]
+    if wrong == "kinds":
+        return "a float32 scale and an int64 zero point, each with one dimension"
+    if wrong == "scale":
+        if _nearly(field(mine, wrong), field(theirs, wrong)):
+            return "divide, with tensors of float32: a reciprocal or Python's numbers give another last digit"
+        if symmetric:
             return "the larger distance from 0.0, over half of quant_max - quant_min; not below eps"
         return "the range contains 0.0, even if no value is near it; the scale is not below eps"
-    if "symmetric" in case["scheme"]:
+    if wrong == "arguments":
+        return "the arguments do not change: an observer still needs its range"
+    if symmetric:
         return "0, or the middle for rl.uint8: 128, or (quant_min + quant_max) // 2 if has_customized_qrange"
-    return "quant_min minus the rounded quotient, then limited; the quotient takes the scale that is not below eps"
+    if case["quant"][1] > 255:
+        return "the zero point is limited to quant_min ... quant_max"
+    if case["eps"] > 0.1:
+        return "the quotient takes the scale that is not below eps"
+    return "round the quotient min / scale, half to even, and subtract the result from quant_min: a tie shows the order"
+
+
+def _nearly(mine, theirs):
+    """Whether two lists of numbers, as texts, differ in their last digits only."""
+    return isinstance(mine, list) and np.allclose([*map(float, mine)], [*map(float, theirs)], rtol=1e-6, atol=0)
 
 
 @program(
@@ -74,7 +90,14 @@ def _about_parameters(case, mine, theirs):
     cases=_parameters,
     edges=[
         _ranged(), _ranged([1.0], [3.0]), _ranged([-3.0], [-1.0]), _ranged([0.0], [0.0]), _ranged([-1e-8], [1e-8]),
-        _ranged([-0.5], [7.0], quant=[0, 15]), _ranged([-1.5], [6.0], quant=[0, 15]), _ranged([-2.5], [5.0], quant=[0, 15]),
+        _ranged([-0.5], [14.5], quant=[0, 15]), _ranged([-1.5], [13.5], quant=[0, 15]), _ranged([-2.5], [12.5], quant=[0, 15]),
+        _ranged([-126.5], [127.5], "int8", [-127, 127]), _ranged([-1.5], [1.5], "int8", [-1, 2]),
+        *[_ranged([low], [high]) for low, high in ((-0.01, 0.01), (-0.07, 0.35), (-0.54, 1.26), (-0.14, 0.14), (-0.01, 0.21))],
+        _ranged([-0.42], [3.78], quant=[0, 15]), _ranged([-0.49], [1.47], "int8", [-127, 127]),
+        *[_ranged([low], [high], "int8", [-128, 127], scheme=scheme)
+          for scheme in SCHEMES[1::2] for low, high in ((-0.7, 0.3), (-0.21, 0.49))],
+        _ranged([-1000.0], [0.0], "int32", [-(2**24), 2**24 - 1], custom=True),
+        *[_ranged([-3.0], [1.0], "int32", [-8, 5], custom=custom, scheme="per_tensor_symmetric") for custom in (True, False)],
         _ranged([-1.0], [3.0], "int8", [-128, 127]), _ranged([-3.0], [1.0], "int8", [-8, 7]), _ranged(eps=0.5),
         _ranged([-7.0], [0.5], "int8", [-8, 7], eps=3.0), _ranged([1e30], [1e30]), _ranged([-100.0], [-99.0], quant=[0, 4]),
         *[_ranged(low, high, dtype, quant, eps, custom, scheme)
@@ -89,11 +112,19 @@ def _about_parameters(case, mine, theirs):
 )  # fmt: skip
 def parameters(rl, low, high, kind, quant, eps, custom, scheme):
     low, high = (rl.tensor(each if "channel" in scheme else each[0]) for each in (low, high))
-    found = rl.ao.quantization.affine.determine_qparams(
-        low, high, *quant, getattr(rl, kind), rl.tensor([eps]), custom, getattr(rl, scheme)
+    eps = rl.tensor([eps])
+    before = [each.tolist() for each in (low, high, eps)]
+    scale, zero_point = rl.ao.quantization.affine.determine_qparams(
+        low, high, *quant, getattr(rl, kind), eps, custom, getattr(rl, scheme)
     )
-    scale, zero_point = found
-    return {"scale": scale, "zero point": zero_point}
+    return _parameters_shown(scale, zero_point, before == [each.tolist() for each in (low, high, eps)])
+
+
+def _parameters_shown(scale, zero_point, unchanged):
+    """The numbers of float32 as texts: nine digits tell any two of them apart."""
+    kinds = [scale.dtype, list(scale.shape), zero_point.dtype, list(zero_point.shape)]
+    digits = [f"{each:.9g}" for each in scale.tolist()]
+    return {"kinds": kinds, "scale": digits, "zero point": zero_point.tolist(), "arguments": unchanged}
 
 
 @parameters.oracle
@@ -101,28 +132,35 @@ def parameters_of_torch(torch, low, high, kind, quant, eps, custom, scheme):
     from torch.ao.quantization.utils import determine_qparams
 
     low, high = (torch.tensor(each if "channel" in scheme else each[0]) for each in (low, high))
-    found = determine_qparams(
+    scale, zero_point = determine_qparams(
         low, high, *quant, getattr(torch, kind), torch.tensor([eps]), custom, getattr(torch, scheme)
     )
-    return {"scale": found[0].float(), "zero point": found[1]}
+    return _parameters_shown(scale.float(), zero_point, True)  # this function of torch's returns float64
 
 
 # Values --------------------------------------------------------------------------------------------------------------
 
 _values = defaults(
-    scale=0.5, halves=[-3, 0, 1, 3, 5], nudge=0, zero_point=0, quant=[-128, 127], kind="int8", of="float32"
-)
+    scale=0.5, halves=[-3, 0, 1, 3, 5], nudge=0, zero_point=0, quant=[-128, 127], kind="int8", of="float32", sizes=None
+)  # fmt: skip
 
 
 def _about_values(case, mine, theirs):
     if isinstance(theirs, dict) and "error" in theirs:
         return "as_float32 and _check_bounds raise for a case that the contract does not allow"
+    wrong = first_apart(mine, theirs)
+    if wrong != "values":
+        return {"input": "the input does not change", "shape": "the result has the sizes of the input"}.get(wrong)
     if case["of"] != "float32":
         return "as_float32 converts the input first"
     if case["nudge"] or [case["scale"], case["halves"][0], case["nudge"]] in QUOTIENTS + RECIPROCALS:
         return "multiply by the reciprocal, 1.0 / scale in Python's numbers: a quotient rounds differently"
+    if abs(case["zero_point"]) > 127:
+        return "saturate the sum, while it is float32: it is the sum that must fit the range"
+    if case["quant"][1] > 255:
+        return "the zero point is added in float32"
     if case["zero_point"]:
-        return "round first, and then add the zero point: it is added to a whole number"
+        return "a tie goes to the even number of steps, and an odd zero point makes it odd"
     return "round half to even, then saturate to quant_min ... quant_max"
 
 
@@ -131,7 +169,7 @@ def _about_values(case, mine, theirs):
     cases=drawn(
         scale=SCALES, halves=lambda st: st.lists(st.integers(-300, 300), min_size=0, max_size=6), nudge=(-1, 1),
         zero_point=(-9, 9), quant=[[-128, 127], [-8, 7], [0, 127]], kind=["int8", "int8", "int32"],
-        of=["float32", "float32", "float32", "float16", "bfloat16"],
+        of=["float32", "float32", "float32", "float16", "bfloat16"], sizes=[None],
     ),
     edges=[
         _values(), _values(zero_point=1), _values(zero_point=-3), _values(quant=[-2, 1]), _values(0.5, [], 0),
@@ -143,29 +181,31 @@ def _about_values(case, mine, theirs):
         _values(of="float64"), _values(of="int64"), _values(quant=[-129, 0]), _values(quant=[0, 128]),
         _values(quant=[-1, 9], kind="uint8"), _values(quant=[0, 256], kind="uint8"), _values(0.5, ["inf", "-inf"], 0, 3),
         _values(0.5, [400, -400], kind="uint8", quant=[0, 255]), _values(0.5, [2, 3], kind="int64", quant=[0, 9]),
+        _values(halves=[1, 3, 5, 7, 9, 11], sizes=[2, 3]), _values(halves=[], sizes=[0, 3]),
+        _values(1.0, [2**26], 0, 1, [0, 2**30], "int32"), _values(0.5, [-600, -599], 0, 300),
     ],
     hint=_about_values,
 )  # fmt: skip
-def values(rl, scale, halves, nudge, zero_point, quant, kind, of):
-    x = numbers_of(rl, scale, halves, nudge).to(getattr(rl, of))
+def values(rl, scale, halves, nudge, zero_point, quant, kind, of, sizes):
+    x = numbers_of(rl, scale, halves, nudge, sizes).to(getattr(rl, of))
     before = x.tolist()
     q = rl.ao.quantization.affine.quantize_per_tensor(x, scale, zero_point, *quant, getattr(rl, kind))
-    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape), "input": x.tolist() == before}
+    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "input": x.tolist() == before}
 
 
-def numbers_of(xp, scale, halves, nudge):
+def numbers_of(xp, scale, halves, nudge, sizes):
     if halves and isinstance(halves[0], str):
         return xp.tensor([float(each) for each in halves])
-    return xp.from_numpy(near_middles(scale, halves, nudge))
+    return xp.from_numpy(near_middles(scale, halves, nudge).reshape(len(halves) if sizes is None else sizes))
 
 
 @values.oracle
-def values_of_torch(torch, scale, halves, nudge, zero_point, quant, kind, of):
+def values_of_torch(torch, scale, halves, nudge, zero_point, quant, kind, of, sizes):
     import torch.ao.quantization.fx._decomposed as decomposed
 
-    x = numbers_of(torch, scale, halves, nudge).to(getattr(torch, of))
+    x = numbers_of(torch, scale, halves, nudge, sizes).to(getattr(torch, of))
     q = decomposed.quantize_per_tensor(x, scale, zero_point, *quant, getattr(torch, kind))
-    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape), "input": True}
+    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "input": True}
 
 
 _channels = defaults(
@@ -177,6 +217,10 @@ _channels = defaults(
 def _about_channels(case, mine, theirs):
     if isinstance(theirs, dict) and "error" in theirs:
         return "as_float32 and _check_bounds raise for a case that the contract does not allow, and an axis that is too large"
+    if first_apart(mine, theirs) == "arguments":
+        return "the arguments do not change"
+    if max(map(abs, case["zero_points"])) > 127 or case["quant"][1] > 255:
+        return "a zero point is any integer: it is added in float32, and the sum is saturated before the conversion"
     if case["nudge"] or case["scales"][0] in (0.1, 0.7):
         return "multiply by the reciprocals of the scales: a quotient rounds differently"
     if len(case["sizes"]) > 1 and case["axis"] != len(case["sizes"]) - 1:
@@ -208,7 +252,9 @@ def _channel_cases(draw, st):
         _channels(quant=[-129, 1]), _channels(kind="uint8", quant=[0, 256]), _channels(kind="uint8", quant=[0, 255]),
         _channels(sizes=[3, 2], turned=True), _channels(sizes=[3, 2], axis=1, turned=True), _channels(narrow=True),
         _channels(sizes=[2, 2], zero_points=[5, -5, 0]),
-        _channels([3], halves=[0], zero_points=[0, 1, 2], kind="int32", narrow=True),
+        _channels([3], halves=[0], zero_points=[0, 1, 2], kind="int32", narrow=True), _channels([2, 2, 3, 2]),
+        _channels([1, 1], 0, [1.0], [2**26], zero_points=[1], quant=[0, 2**30], kind="int32"),
+        _channels([3, 1], 0, [0.5], [-600], zero_points=[300, 310, 290]),
         *[_channels([1, 1], 0, [scale], [half], nudge, [1]) for scale, half, nudge in QUOTIENTS[:12]],
     ],
     hint=_about_channels,
@@ -217,7 +263,7 @@ def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, o
     x, *qparams = channel_arguments(rl, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
     before = [each.tolist() for each in (x, *qparams)]
     q = rl.ao.quantization.affine.quantize_per_channel(x, *qparams, axis, *quant, getattr(rl, kind))
-    shown = {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape)}
+    shown = {"type": q.dtype, "shape": list(q.shape), "values": q.tolist()}
     q.fill_(77)
     return shown | {"arguments": [each.tolist() for each in (x, *qparams)] == before}
 
@@ -243,7 +289,7 @@ def channels_of_torch(torch, sizes, axis, scales, halves, nudge, zero_points, qu
 
     x, *qparams = channel_arguments(torch, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
     q = decomposed.quantize_per_channel(x, *qparams, axis, *quant, getattr(torch, kind))
-    return {"values": q.tolist(), "type": q.dtype, "shape": list(q.shape), "arguments": True}
+    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "arguments": True}
 
 
 # Two values in a byte ------------------------------------------------------------------------------------------------

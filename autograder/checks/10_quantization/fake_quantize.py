@@ -9,8 +9,9 @@ from ..cases import defaults, drawing, first_apart
 from .affine import QUOTIENTS, SCALES, near_middles
 
 _faked = defaults(
-    scales=[0.5], halves=[-20, -9, -8, 0, 1, 3, 14, 15, 40], nudge=0, zero_points=[0], quant=[-4, 7], extra=[]
-)
+    scales=[0.5], halves=[-20, -9, -8, 0, 1, 3, 14, 15, 40], nudge=0, zero_points=[0], quant=[-4, 7], extra=[], of="float32",
+    sizes=None,
+)  # fmt: skip
 
 
 @drawing
@@ -28,12 +29,16 @@ def _about_fakes(case, mine, theirs):
     wrong = first_apart(mine, theirs)
     if wrong == "input":
         return "the input does not change"
+    if wrong == "kinds":
+        return "the values have the dtype of the input, the mask is bool, and both have the sizes of the input"
     if case["extra"]:
         return "a nan becomes quant_min, and its mask is false; an infinity saturates"
     if wrong == "values" and (case["nudge"] or len(case["halves"]) == 2):
         return "multiply by inverse_of(scale): a quotient rounds differently"
+    if wrong == "values" and case["zero_points"] != [0] and case["quant"] != [-128, 127]:
+        return "a tie goes to the even number of steps, whatever the zero point is; at the end the zero point is subtracted again"
     return {
-        "values": "round, then add the zero point, then saturate; at the end subtract the zero point and multiply by the scale",
+        "values": "round half to even, saturate, subtract the zero point, and multiply by the scale",
         "mask": "the mask compares the numbers with quant_min and quant_max before they are saturated, and the ends belong to it",
         "gradient": "the gradient is that of the result where the mask is true, else 0",
     }.get(wrong)
@@ -49,12 +54,14 @@ def _about_fakes(case, mine, theirs):
         *[_faked([scale], [half, half + 2], nudge, [5], [-128, 127]) for scale, half, nudge in QUOTIENTS[:4]],
         _faked([0.5, 2.0], zero_points=[0, 3]), _faked([0.1, 0.7, 3.7], zero_points=[-4, 7, 1]), _faked([0.5], [15, 16, 14, 13], 1),
         _faked([0.5], [-8, -9, -10], -1), _faked([0.1, 0.7], [77, 31, 3], 1, [0, 0], [-128, 127]),
-        _faked([1 / 3], [9, 21, 27], 0, [1]),
+        _faked([1 / 3], [9, 21, 27], 0, [1]), _faked(of="float64"), _faked(zero_points=[3], of="float64"),
+        _faked(sizes=[3, 3, 1]), _faked(halves=[], sizes=[0, 2]),
+        _faked([0.1], [46, 14, 6, -6], 0, [0], [-128, 127]), _faked([0.7], [46, 14, 6, -6], 0, [2], [-128, 127]),
     ],
     hint=_about_fakes,
 )  # fmt: skip
-def faked(rl, scales, halves, nudge, zero_points, quant, extra):
-    x, scale, zero_point = fake_arguments(rl, scales, halves, nudge, zero_points, extra)
+def faked(rl, scales, halves, nudge, zero_points, quant, extra, of, sizes):
+    x, scale, zero_point = fake_arguments(rl, scales, halves, nudge, zero_points, extra, of, sizes)
     before, wide = repr(x.tolist()), len(scales) > 1
     given = (scale.reshape(-1, 1), zero_point.reshape(-1, 1)) if wide else (scales[0], zero_points[0])
     values, mask = rl.aten.native.quantized.fake_quantize(
@@ -70,8 +77,10 @@ def faked(rl, scales, halves, nudge, zero_points, quant, extra):
 
 
 def _shown(values, mask, grad):
+    """The values as texts: nine digits tell any two numbers of float32 apart."""
     kinds = [values.dtype, mask.dtype, list(values.shape), list(mask.shape)]
-    return {"values": values.tolist(), "mask": mask.tolist(), "gradient": grad.tolist(), "kinds": kinds}
+    digits = [f"{each:.9g}" for each in values.reshape(-1).tolist()]
+    return {"kinds": kinds, "values": digits, "mask": mask.reshape(-1).tolist(), "gradient": grad.reshape(-1).tolist()}
 
 
 def _rounded(number):
@@ -79,18 +88,19 @@ def _rounded(number):
     return float(np.float32(number)) if isinstance(number, float) else number
 
 
-def fake_arguments(xp, scales, halves, nudge, zero_points, extra):
+def fake_arguments(xp, scales, halves, nudge, zero_points, extra, of, sizes):
     rows = [
         np.concatenate([near_middles(s, halves, nudge), np.array([float(each) for each in extra], np.float32)])
         for s in scales
     ]
     x = np.stack(rows)
-    return xp.from_numpy(x), xp.tensor(scales), xp.tensor(zero_points, dtype=xp.int32)
+    x = x if sizes is None else x.reshape(sizes)
+    return xp.from_numpy(x).to(getattr(xp, of)), xp.tensor(scales), xp.tensor(zero_points, dtype=xp.int32)
 
 
 @faked.oracle
-def faked_by_torch(torch, scales, halves, nudge, zero_points, quant, extra):
-    x, scale, zero_point = fake_arguments(torch, scales, halves, nudge, zero_points, extra)
+def faked_by_torch(torch, scales, halves, nudge, zero_points, quant, extra, of, sizes):
+    x, scale, zero_point = fake_arguments(torch, scales, halves, nudge, zero_points, extra, of, sizes)
     leaf = x.clone().requires_grad_()
     if len(scales) > 1:
         given = (scale, zero_point, 0, *quant)

@@ -72,7 +72,7 @@ _E5M2 = [0x38800000, 0x387FFFFF, 0x37000000, 0x37000001, 0x36FFFFFF, 0x37C00000,
 def _about_float8(case, mine, theirs):
     magnitude = case["bits"] & 0x7FFFFFFF
     if magnitude > 0x7F800000:
-        return "a nan becomes 0x7f, with its sign"
+        return "the magnitude of a nan becomes 0x7f: unlike bfloat16, it keeps its sign"
     if isinstance(mine, str) and isinstance(theirs, str) and int(mine, 16) & 0x80 != int(theirs, 16) & 0x80:
         return "the sign is the highest bit of both, for zero too"
     if (magnitude >> 23) - 127 + (7 if "e4m3" in case["format"] else 15) < 1:

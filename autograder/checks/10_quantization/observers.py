@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import defaults, drawing, drawn, numbers
+from ..cases import defaults, drawing, drawn, field, first_apart, numbers
 
 _observed = defaults(shapes=[[2, 3], [2, 3]], ch_axis=0, constant=0.25, kind="float32", preset=None)
 
@@ -22,11 +22,26 @@ def _batches(draw, st):
 
 
 def _about_averages(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong in _ABOUT_AVERAGES:
+        return _ABOUT_AVERAGES[wrong]
     if [] in case["shapes"] or any(0 in sizes for sizes in case["shapes"]):
         return "a batch without elements changes nothing"
     if len(case["shapes"]) == 1:
         return "the first batch is stored as it is"
+    if case["preset"]:
+        return "it is the first batch if one of the two buffers has no elements"
+    if case["constant"] == 0.01:
+        return "old + averaging_constant * (new - old): another form has another last digit"
     return "each end moves towards that of the batch: old + averaging_constant * (new - old)"
+
+
+_ABOUT_AVERAGES = {
+    "returns x_orig": "x_orig itself is returned",
+    "dtype": "the buffers keep their dtype",
+    "graph": "the values are detached: a buffer must not keep the graph of a batch",
+    "same buffers": "store_range copies into the buffers: others may hold them",
+}
 
 
 @program(
@@ -38,6 +53,7 @@ def _about_averages(case, mine, theirs):
         _observed([[2, 3], [2, 0], [2, 1]]), _observed([[2, 0], [2, 2]]), _observed(constant=1), _observed(constant=0.0),
         _observed(kind="float16"), _observed(kind="float64"), _observed([[2, 2, 3]] * 3, 1, 0.01), _observed([[3, 2]] * 4, 0, 0.5),
         _observed(preset="min"), _observed(preset="max"), _observed([[0]]),
+        _observed([[2, 3]] * 4, 0, 0.01),
     ],
     hint=_about_averages,
 )  # fmt: skip
@@ -46,13 +62,15 @@ def averages(xp, shapes, ch_axis, constant, kind, preset):
     observer = quantization.MovingAveragePerChannelMinMaxObserver(averaging_constant=constant, ch_axis=ch_axis)
     if preset is not None:  # only one of the two has elements
         getattr(observer, f"{preset}_val").resize_([shapes[0][ch_axis]]).fill_(5.0)
-    shown = []
+    buffers, shown = (observer.min_val, observer.max_val), {"returns x_orig": [], "min_val": [], "max_val": []}
     for number, sizes in enumerate(shapes):
         x = numbers(xp, sizes, 5 * number, kind).requires_grad_()
-        y = observer(x)
-        shown.append([y is x, observer.min_val.tolist(), observer.max_val.tolist()])
-        shown.append([observer.min_val.dtype, observer.min_val.requires_grad])
-    return shown
+        shown["returns x_orig"].append(observer(x) is x)
+        for name in ("min_val", "max_val"):
+            shown[name].append([f"{each:.9g}" for each in getattr(observer, name).tolist()])
+    now = observer.min_val, observer.max_val
+    shown |= {"dtype": [each.dtype for each in now], "graph": [each.requires_grad for each in now]}
+    return shown | {"same buffers": [old is new for old, new in zip(buffers, now)]}
 
 
 # The error of a histogram --------------------------------------------------------------------------------------------
@@ -69,6 +87,9 @@ def _histograms(draw, st):
 
 
 def _about_errors(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong in ("type", "histogram"):
+        return {"type": "the result is a Python number: .item()", "histogram": "the histogram does not change"}[wrong]
     if case["eighths"] == 0:
         return "if a step has length 0, the error is 0"
     if case["start"] > 0:
@@ -94,12 +115,15 @@ def _about_errors(case, mine, theirs):
 )  # fmt: skip
 def errors(rl, counts, eighths, start, end, steps):
     width = eighths / 8
-    found = rl.ao.quantization.observer.quantization_error(rl.tensor(counts).float(), width, start, end, steps)
-    return [_in_steps(rl, found, counts, width, start, end, steps), type(found).__name__]
+    histogram = rl.tensor(counts).float()
+    found = rl.ao.quantization.observer.quantization_error(histogram, width, start, end, steps)
+    shown = {"type": type(found).__name__, "error of a value": _in_steps(rl, found, counts, width, start, end, steps)}
+    return shown | {"histogram": histogram.tolist() == [*counts]}
 
 
 def _in_steps(xp, error, counts, width, start, end, steps):
-    """The error of a value, on average, in squares of a step, and to three digits: sums may be in any order."""
+    """The error of a value, on average, in squares of a step, and to three digits: sums may be in any order. (The second
+    number is a thousandth, which float16 can hold if the first is too large.)"""
     unit = (width * (end - start + 1) / steps) ** 2 * max(sum(counts), 1) or 1.0
     return xp.tensor([error / unit, error / unit / 1000]).to(xp.float16)
 
@@ -112,7 +136,11 @@ def errors_of_torch(torch, counts, eighths, start, end, steps):
     observer.min_val, observer.max_val = torch.tensor(0.0), torch.tensor(width * len(counts))
     observer.dst_nbins = steps
     found = observer._compute_quantization_error(start, end)
-    return [_in_steps(torch, found, counts, width, start, end, steps), "float"]
+    return {
+        "type": "float",
+        "error of a value": _in_steps(torch, found, counts, width, start, end, steps),
+        "histogram": True,
+    }
 
 
 # The search ----------------------------------------------------------------------------------------------------------
@@ -125,6 +153,27 @@ def _error_of(at, weights, wave):
     return lambda start, end: (
         weights[0] * abs(start - at[0]) + weights[1] * abs(end - at[1]) + wave * ((start + end) % 2) / 2
     )
+
+
+def _about_searches(case, mine, theirs):
+    """What is wrong about the first range that is not torch's: when it is asked for, which end has moved, or how far."""
+    wrong = first_apart(mine, theirs)
+    if wrong != "asked":
+        return {"result": "an error above the smallest so far ends the search, and the range before it is the result",
+                "histogram": "the histogram does not change"}.get(wrong)  # fmt: skip
+    asked, others = field(mine, "asked"), field(theirs, "asked")
+    same = next((i for i, pair in enumerate(zip(asked, others)) if pair[0] != pair[1]), min(len(asked), len(others)))
+    old = others[same - 1] if same else [0, len(case["counts"]) - 1]
+    if same == len(asked):
+        return "the search ends when an error is above the smallest so far, or when alpha reaches beta, and not before"
+    now = asked[same]
+    if now == old:
+        return "error is called only for a range that differs from the old one, and never for that of all bins"
+    if same == len(others):
+        return "an error above the smallest so far ends the search, and alpha < beta is asked before each step"
+    if [a == b for a, b in zip(now, old)] != [a == b for a, b in zip(others[same], old)]:
+        return "one end moves in a step, the one that moves further, and only its fraction is taken: upper if both are equal"
+    return "how far an end moves: both sides of a comparison are rounded to float32, and equal numbers end the move"
 
 
 @program(
@@ -146,17 +195,18 @@ def _error_of(at, weights, wave):
         _searched([1, 30, 900, 900, 30, 1], [3, 2], [1, 1], 0), _searched([0, 0, 3, 0], [5, 1]),
         _searched([1, 1, 1, 1, 1, 1, 300000], [6, 6], [1, 1]), _searched([1, 1, 1, 1, 1, 1, 300000], [3, 6], [1, 1]),
         _searched([2] * 8 + [500000, 1], [5, 8], [1, 2]), _searched([0, 1, 2, 300000, 2, 1, 0], [3, 3], [1, 1], 1),
+        _searched([0, 0, 0, 0, 149997, 1, 1, 1], [4, 5], [1, 1]), _searched([2**24, 1, 167], [0, 2]),
+        _searched([900, 900, 1, 1, 300000], [7, 8], [0, 1]),
     ],
-    hint=lambda case, mine, theirs: (
-        "only the end that moves further moves, and only its fraction; an error above the smallest so far ends the search"
-    ),
+    hint=_about_searches,
     draws=25,
 )  # fmt: skip
 def searches(rl, counts, at, weights, wave):
     calls = []
     error = _counted(calls, _error_of(at, weights, wave))
-    found = rl.ao.quantization.observer.non_linear_search([float(each) for each in counts], error)
-    return [list(found), calls]
+    histogram = [float(each) for each in counts]
+    found = rl.ao.quantization.observer.non_linear_search(histogram, error)
+    return {"asked": calls, "result": list(found), "histogram": histogram == [*counts]}
 
 
 def _counted(calls, error):
@@ -177,4 +227,4 @@ def searches_of_torch(torch, counts, at, weights, wave):
     calls = []
     observer._compute_quantization_error = _counted(calls, _error_of(at, weights, wave))
     low, high = observer._non_linear_param_search()
-    return [[int(low.item()), int(high.item()) - 1], calls]
+    return {"asked": calls, "result": [int(low.item()), int(high.item()) - 1], "histogram": True}

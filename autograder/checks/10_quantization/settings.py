@@ -36,6 +36,30 @@ _GLOBAL, _TYPE, _REGEX = ["set_global", "g"], ["set_object_type", "Linear", "t"]
 _NAME, _ORDER = ["set_module_name", "a.b", "n"], ["set_module_name_object_type_order", "a.b", "Linear", 0, "o"]
 
 
+_ABOUT = {
+    "set_module_name_object_type_order": "a rule for (name of the parent, type, index) is asked first: all three must agree",
+    "set_module_name": "the module's own name is asked before its ancestors, and the nearest of these before the others",
+    "set_module_name_regex": "the first pattern that matches the beginning of the name answers, after names and before types",
+    "set_object_type": "a type is asked after names and patterns: a rule for a class says nothing about its subclasses",
+    "set_global": "no other rule is about this module: a rule for a class says nothing about its subclasses",
+}
+
+
+def _about_settings(case, mine, theirs):
+    if not isinstance(theirs, (str, type(None))):
+        return None
+    answers = [method for method in _ABOUT for other, *_, value in case["rules"] if (method, theirs) == (other, value)]
+    none = " (None is an answer too)" if theirs is None and answers else ""
+    return _ABOUT[answers[0]] + none if answers else "no rule is about this module"
+
+
+def _types(xp, each):
+    """What a text in a case stands for: a class, a function, or itself, such as the name of a method."""
+    if each == "relu":
+        return xp.nn.functional.relu
+    return getattr(xp.nn, each) if each in ("Linear", "ReLU", "Module") else each
+
+
 @program(
     "ao.quantization.qconfig_mapping.find_qconfig",
     cases=_rules,
@@ -56,23 +80,27 @@ _NAME, _ORDER = ["set_module_name", "a.b", "n"], ["set_module_name_object_type_o
         _asked([_GLOBAL, ["set_module_name_regex", r".*\.\d", "x"]], "body.10"),
         _asked([["set_module_name_object_type_order", "", "Linear", 0, "x"], _GLOBAL], "head"), _asked([_GLOBAL, _NAME], "a.bc"),
         _asked([["set_module_name_object_type_order", "a.b", "Linear", 0, None], _NAME]),
+        _asked([["set_object_type", "Module", "x"], _GLOBAL]), _asked([["set_object_type", "relu", "x"], _GLOBAL], kind="relu"),
+        _asked([["set_object_type", "view", "x"], _TYPE, _GLOBAL], kind="view"),
+        _asked([["set_module_name_object_type_order", "a", "Linear", 0, "x"], _GLOBAL]),
+        _asked([["set_module_name_object_type_order", "a.b.c", "Linear", 0, "x"], _GLOBAL]),
     ],
-    hint=lambda case, mine, theirs: "the first kind of rule that answers counts, and None is an answer too",
+    hint=_about_settings,
 )  # fmt: skip
 def setting(rl, rules, name, kind, index):
     mapping = rl.ao.quantization.QConfigMapping()
     for method, *values in rules:
-        getattr(mapping, method)(*[getattr(rl.nn, each) if each in ("Linear", "ReLU") else each for each in values])
-    return rl.ao.quantization.qconfig_mapping.find_qconfig(mapping, name, getattr(rl.nn, kind), index)
+        getattr(mapping, method)(*[_types(rl, each) for each in values])
+    return rl.ao.quantization.qconfig_mapping.find_qconfig(mapping, name, _types(rl, kind), index)
 
 
 @setting.oracle
 def setting_of_torch(torch, rules, name, kind, index):
     from torch.ao.quantization.fx import qconfig_mapping_utils as search
 
-    mapping, kind = torch.ao.quantization.QConfigMapping(), getattr(torch.nn, kind)
+    mapping, kind = torch.ao.quantization.QConfigMapping(), _types(torch, kind)
     for method, *values in rules:
-        getattr(mapping, method)(*[getattr(torch.nn, each) if each in ("Linear", "ReLU") else each for each in values])
+        getattr(mapping, method)(*[_types(torch, each) for each in values])
     found = search._maybe_adjust_qconfig_for_module_type_or_name(mapping, kind, name, mapping.global_qconfig)
     parent = name.rpartition(".")[0]
     return search._maybe_adjust_qconfig_for_module_name_object_type_order(mapping, parent, kind, index, found)

@@ -37,21 +37,21 @@ def determine_qparams(
 ) -> tuple[Tensor, Tensor]:
     """The scale and the zero point for values between `min_val` and `max_val`.
 
-    The range is first extended to contain 0.0, because 0.0 must be stored exactly. n is quant_max - quant_min. All arithmetic is
-    that of tensors, in float32.
+    The range is first extended to contain 0.0, because 0.0 must be stored exactly. n is quant_max - quant_min.
 
-    - *affine*: the scale is the length of the range divided by n. The zero point is quant_min minus min / scale, rounded half to
-      even, and then limited to quant_min ... quant_max.
+    - *affine*: the scale is the length of the range divided by n. The quotient min / scale is rounded half to even. The zero point
+      is quant_min minus this whole number, limited to quant_min ... quant_max.
     - *symmetric*: the scale is the larger distance of an end from 0.0, divided by n / 2. The zero point is 0. For
       `rl.uint8`, which has no negative numbers, it is 128, or (quant_min + quant_max) // 2 if `has_customized_qrange`.
 
-    A scale is at least `eps`. This comes before the zero point.
+    A scale is at least `eps`. This comes before the zero point. All arithmetic is that of tensors, in float32, and here PyTorch
+    divides: a product with a reciprocal may have another last digit.
 
         >>> determine_qparams(rl.tensor(-1.0), rl.tensor(3.0), 0, 255, rl.uint8, rl.tensor([2.0**-23]), False, rl.per_tensor_affine)
         (tensor([0.0157]), tensor([64]))
 
     Args:
-        min_val, max_val: float32, () or (channels,), min_val <= max_val, finite.
+        min_val, max_val: float32, () or (channels,), min_val <= max_val, finite. They do not change.
         quant_min, quant_max: integers, quant_min <= 0 <= quant_max.
         dtype: of the quantised values. Only `rl.uint8` matters.
         eps: float32, (1,).
@@ -155,9 +155,13 @@ def quantize_per_tensor(
 ) -> Tensor:
     """The integers for the values of a tensor, all with one scale and one zero point.
 
-    In this order: multiply by the reciprocal of the scale, round half to even, add the zero point, saturate to quant_min ...
-    quant_max, convert to `dtype`. The reciprocal is computed in Python's numbers, and the rest in float32. `as_float32(input)`
-    converts the input, or refuses it. `_check_bounds(quant_min, quant_max, dtype)` raises if the range does not fit the dtype.
+    A value is a number of steps of length `scale` away from 0.0. Its integer is the nearest whole number of steps plus the zero
+    point. A value that is exactly in the middle goes to the even number of steps, whatever the zero point is. An integer outside
+    quant_min ... quant_max becomes the nearer end, so an infinity does too.
+
+    The number of steps is not a quotient, but the product with the reciprocal of the scale. The reciprocal is computed in Python's
+    numbers, and the rest in float32. `as_float32(input)` converts the input, or refuses it.
+    `_check_bounds(quant_min, quant_max, dtype)` raises if the range does not fit the dtype.
 
         >>> quantize_per_tensor(rl.tensor([-1.0, 0.25, 0.75, 100.0]), 0.5, 10, 0, 63, rl.uint8)
         tensor([ 8, 10, 12, 63], dtype=rushlight.uint8)

@@ -254,10 +254,13 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
 def moving_average_per_channel(self: MovingAveragePerChannelMinMaxObserver, x_orig: Tensor) -> Tensor:
     """`MovingAveragePerChannelMinMaxObserver.forward`: observe a batch, and return it.
 
-    The values of the batch, detached, are taken in the dtype of `self.min_val`. `channel_min_max(x, self.ch_axis)` gives their
-    ranges. The first batch is stored as it is. From then on each end of each range moves towards that of the batch: old plus
-    `self.averaging_constant` times (new minus old), computed in this order. `store_range(self, min_val, max_val)` stores both.
-    It is the first batch if `self.min_val` or `self.max_val` has no elements. A batch without elements changes nothing.
+    The buffers `min_val` and `max_val` hold a range for each channel. The first batch sets them to its own ranges. From then on
+    each batch moves each end towards that of its own range: old + `self.averaging_constant` * (new - old). A batch is the first
+    one if `min_val` or `max_val` has no elements. A batch without elements changes nothing. The buffers keep their dtype, and
+    no graph of a batch.
+
+    `channel_min_max(x, self.ch_axis)` gives the ranges of a tensor, and `store_range(self, min_val, max_val)` copies two tensors
+    into the buffers.
 
         >>> observer = rl.ao.quantization.MovingAveragePerChannelMinMaxObserver(averaging_constant=0.5)
         >>> for batch in rl.tensor([[1.0, 2.0], [-8.0, 0.0]]), rl.tensor([[5.0, 3.0], [0.0, 0.0]]):
@@ -402,7 +405,7 @@ def quantization_error(histogram: Tensor, width: float, start_bin: int, end_bin:
         (1.3333..., 9.3333...)
 
     Args:
-        histogram: float32, (bins,), the number of values in each bin.
+        histogram: float32, (bins,), the number of values in each bin. It does not change.
         width: of a bin, 0 or more.
         start_bin, end_bin: 0 <= start_bin <= end_bin < bins.
         dst_nbins: the number of steps, at least 1.
@@ -448,7 +451,7 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
         (0, 2)
 
     Args:
-        histogram: the count of each bin, at least one bin.
+        histogram: the count of each bin, at least one bin. It does not change.
         error: the error of the range from a first to a last bin, both in it.
 
     Returns:

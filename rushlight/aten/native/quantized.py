@@ -110,15 +110,17 @@ def fake_quantize(
 ) -> tuple[Tensor, Tensor]:
     """The values of a tensor after quantising and dequantising, and the mask of those whose gradient passes.
 
-    In this order: multiply by the reciprocal of the scale (`inverse_of(scale)`), round half to even, add the zero point. These
-    numbers q are not yet saturated. The mask is true where quant_min <= q <= quant_max. Then saturate q to this range, subtract
-    the zero point, multiply by the scale. A nan becomes quant_min before the last two steps, and its mask is false.
+    A value has an integer q: the nearest whole number of steps plus the zero point. As in `quantize_per_tensor`, the number of
+    steps is a product with the reciprocal of the scale, here `inverse_of(scale)`, and a tie goes to the even number of steps. The
+    mask is true where quant_min <= q <= quant_max. The result is the number that q means, (q - zero_point) * scale, where a q
+    outside the range becomes the nearer end. A nan has the result of quant_min, and its mask is false. (PyTorch's kernel for
+    channels overflows beyond 2**63, and a large positive value becomes the lower end. This function has one rule for both.)
 
         >>> fake_quantize(rl.tensor([0.26, 0.75, 5.0]), 0.5, 1, 0, 7)
         (tensor([0.5000, 1.0000, 3.0000]), tensor([ True,  True, False]))
 
     Args:
-        self: any sizes, float32 or float64.
+        self: any sizes, float32 or float64. It does not change.
         scale, zero_point: numbers, or tensors of float32 and int32 that broadcast against `self` to its sizes.
         quant_min, quant_max: integers, quant_min <= quant_max.
 

@@ -66,6 +66,97 @@ def determine_qparams__symmetric_over_quant_max(
     return scale, F.clamp(quant_min - F.round(low / scale).to(rl.int64), quant_min, quant_max)
 
 
+def determine_qparams__rounds_after_the_subtraction(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
+    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
+    zero_point = F.round(quant_min - low / scale).to(rl.int64)
+    return scale, F.clamp(zero_point, quant_min, quant_max)
+
+
+def determine_qparams__multiplies_by_the_reciprocal_of_the_scale(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
+    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
+    zero_point = quant_min + F.round(-low * (1 / scale)).to(rl.int64)
+    return scale, F.clamp(zero_point, quant_min, quant_max)
+
+
+def determine_qparams__rounds_half_up(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
+    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
+    zero_point = quant_min + F.floor(-low / scale + 0.5).to(rl.int64)
+    return scale, F.clamp(zero_point, quant_min, quant_max)
+
+
+def determine_qparams__multiplies_by_the_reciprocal_of_n(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) * (2 / (quant_max - quant_min)), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
+    scale = F.maximum((high - low) * (1 / (quant_max - quant_min)), eps)
+    zero_point = quant_min - F.round(low / scale).to(rl.int64)
+    return scale, F.clamp(zero_point, quant_min, quant_max)
+
+
+def determine_qparams__gives_int32_a_middle(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (0 if dtype is rl.int8 else middle)
+    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
+    zero_point = quant_min - F.round(low / scale).to(rl.int64)
+    return scale, F.clamp(zero_point, quant_min, quant_max)
+
+
+def determine_qparams__does_not_limit_the_zero_point(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
+    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
+    zero_point = quant_min - F.round(low / scale).to(rl.int64)
+    return scale, zero_point
+
+
+def determine_qparams__changes_the_observed_range(
+    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
+):
+    low, high = min_val.clamp_(max=0).reshape(-1), max_val.clamp_(min=0).reshape(-1)
+    if scheme.is_symmetric:
+        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
+        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
+        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
+    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
+    zero_point = quant_min - F.round(low / scale).to(rl.int64)
+    return scale, F.clamp(zero_point, quant_min, quant_max)
+
+
 def quantize_per_tensor__divides(input, scale, zero_point, quant_min, quant_max, dtype):
     input = as_float32(input)
     _check_bounds(quant_min, quant_max, dtype)
@@ -91,6 +182,12 @@ def quantize_per_tensor__wraps_around(input, scale, zero_point, quant_min, quant
     return F.clamp((F.round(input * (1.0 / scale)) + zero_point).to(dtype), quant_min, quant_max)
 
 
+def quantize_per_tensor__in_one_dimension(input, scale, zero_point, quant_min, quant_max, dtype):
+    input = as_float32(input).reshape(-1)
+    _check_bounds(quant_min, quant_max, dtype)
+    return F.clamp(F.round(input * (1.0 / scale)) + zero_point, quant_min, quant_max).to(dtype)
+
+
 def quantize_per_channel__divides(input, scales, zero_points, axis, quant_min, quant_max, dtype):
     input = as_float32(input)
     if axis >= input.dim():
@@ -99,6 +196,38 @@ def quantize_per_channel__divides(input, scales, zero_points, axis, quant_min, q
     sizes = [1] * input.dim()
     sizes[axis] = -1
     rounded = F.round(input / scales.reshape(sizes))
+    return F.clamp(rounded + zero_points.reshape(sizes), quant_min, quant_max).to(dtype)
+
+
+def quantize_per_channel__adds_integers(input, scales, zero_points, axis, quant_min, quant_max, dtype):
+    input = as_float32(input)
+    if axis >= input.dim():
+        raise AssertionError(axis)
+    _check_bounds(quant_min, quant_max, dtype)
+    sizes = [1] * input.dim()
+    sizes[axis] = -1
+    rounded = F.round(input * (1.0 / scales.reshape(sizes))).to(rl.int64)
+    return F.clamp(rounded + zero_points.reshape(sizes), quant_min, quant_max).to(dtype)
+
+
+def quantize_per_channel__of_small_zero_points(input, scales, zero_points, axis, quant_min, quant_max, dtype):
+    input = as_float32(input)
+    if axis >= input.dim():
+        raise AssertionError(axis)
+    _check_bounds(quant_min, quant_max, dtype)
+    sizes = [1] * input.dim()
+    sizes[axis] = -1
+    rounded = F.round(input * (1.0 / scales.reshape(sizes)))
+    return F.clamp(rounded + zero_points.to(dtype).reshape(sizes), quant_min, quant_max).to(dtype)
+
+
+def quantize_per_channel__of_three_dimensions_at_most(input, scales, zero_points, axis, quant_min, quant_max, dtype):
+    input = as_float32(input)
+    if axis >= input.dim():
+        raise AssertionError(axis)
+    _check_bounds(quant_min, quant_max, dtype)
+    sizes = (-1, 1, 1)[: input.dim() - axis % input.dim()]
+    rounded = F.round(input * (1.0 / scales.reshape(sizes)))
     return F.clamp(rounded + zero_points.reshape(sizes), quant_min, quant_max).to(dtype)
 
 
@@ -181,6 +310,41 @@ def moving_average_per_channel__keeps_the_extremes(self, x_orig):
     return x_orig
 
 
+def moving_average_per_channel__as_a_weighted_sum(self, x_orig):
+    if x_orig.numel() == 0:
+        return x_orig
+    low, high = rl.ao.quantization.observer.channel_min_max(x_orig.detach().to(self.min_val.dtype), self.ch_axis)
+    if self.min_val.numel() and self.max_val.numel():
+        low = (1 - self.averaging_constant) * self.min_val + self.averaging_constant * low
+        high = (1 - self.averaging_constant) * self.max_val + self.averaging_constant * high
+    rl.ao.quantization.observer.store_range(self, low, high)
+    return x_orig
+
+
+def moving_average_per_channel__with_new_buffers(self, x_orig):
+    if x_orig.numel() == 0:
+        return x_orig
+    low, high = rl.ao.quantization.observer.channel_min_max(x_orig.detach().to(self.min_val.dtype), self.ch_axis)
+    if self.min_val.numel() and self.max_val.numel():
+        low = self.min_val + self.averaging_constant * (low - self.min_val)
+        high = self.max_val + self.averaging_constant * (high - self.max_val)
+    self.min_val, self.max_val = low, high
+    return x_orig
+
+
+def quantization_error__changes_the_histogram(histogram, width, start_bin, end_bin, dst_nbins):
+    step = width * (end_bin - start_bin + 1) / dst_nbins
+    if step == 0:
+        return 0.0
+    left = (F.arange(histogram.numel()) - start_bin) * width
+    right = left + width
+    first = F.clamp(F.div(left, step, rounding_mode="floor"), 0, dst_nbins - 1)
+    last = F.clamp(F.div(right, step, rounding_mode="floor"), 0, dst_nbins - 1)
+    total = (step / 2) ** 3 - (left - (first + 0.5) * step) ** 3 + (last - first - 1) * (2 * (step / 2) ** 3)
+    total = total + (right - (last + 0.5) * step) ** 3 + (step / 2) ** 3
+    return F.sum(histogram.div_(width) * total / 3).item()
+
+
 def quantization_error__ignores_values_outside(histogram, width, start_bin, end_bin, dst_nbins):
     inside = histogram[start_bin : end_bin + 1]
     step = width * (end_bin - start_bin + 1) / dst_nbins
@@ -223,6 +387,78 @@ def non_linear_search__moves_both_ends(histogram, error):
     return start, end
 
 
+def non_linear_search__rounds_one_side(histogram, error):
+    total, sums = sum(histogram), np.cumsum(histogram)
+    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
+    while alpha < beta:
+        next_alpha, next_beta = alpha + 1e-5, beta - 1e-5
+        left, right = start, end
+        while left < end and sums[left] < np.float32(next_alpha * total):
+            left += 1
+        while right > start and sums[right] > np.float32(next_beta * total):
+            right -= 1
+        next_start, next_end = start, end
+        if left - start > end - right:
+            next_start, alpha = left, next_alpha
+        else:
+            next_end, beta = right, next_beta
+        if (next_start, next_end) == (start, end):
+            continue
+        found = error(next_start, next_end)
+        if found > smallest:
+            break
+        smallest, start, end = found, next_start, next_end
+    return start, end
+
+
+def non_linear_search__rounds_the_fractions(histogram, error):
+    total, sums = sum(histogram), np.cumsum(histogram).astype(np.float32)
+    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
+    while alpha < beta:
+        next_alpha, next_beta = (float(np.float32(each)) for each in (alpha + 1e-5, beta - 1e-5))
+        left, right = start, end
+        while left < end and sums[left] < np.float32(next_alpha * total):
+            left += 1
+        while right > start and sums[right] > np.float32(next_beta * total):
+            right -= 1
+        next_start, next_end = start, end
+        if left - start > end - right:
+            next_start, alpha = left, next_alpha
+        else:
+            next_end, beta = right, next_beta
+        if (next_start, next_end) == (start, end):
+            continue
+        found = error(next_start, next_end)
+        if found > smallest:
+            break
+        smallest, start, end = found, next_start, next_end
+    return start, end
+
+
+def non_linear_search__takes_both_fractions(histogram, error):
+    total, sums = sum(histogram), np.cumsum(histogram).astype(np.float32)
+    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
+    while alpha < beta:
+        next_alpha, next_beta = alpha + 1e-5, beta - 1e-5
+        left, right = start, end
+        while left < end and sums[left] < np.float32(next_alpha * total):
+            left += 1
+        while right > start and sums[right] > np.float32(next_beta * total):
+            right -= 1
+        next_start, next_end = start, end
+        if left - start > end - right:
+            next_start, alpha, beta = left, next_alpha, next_beta
+        else:
+            next_end, beta = right, next_beta
+        if (next_start, next_end) == (start, end):
+            continue
+        found = error(next_start, next_end)
+        if found > smallest:
+            break
+        smallest, start, end = found, next_start, next_end
+    return start, end
+
+
 def non_linear_search__the_best_of_all_ranges(histogram, error):
     ends = [(i, j) for i in range(len(histogram)) for j in range(i, len(histogram))]
     return min(ends, key=lambda each: error(*each))
@@ -255,6 +491,24 @@ find_qconfig__prefers_the_type = edited(
 )
 
 
+def find_qconfig__knows_subclasses(mapping, module_name, object_type, index):
+    parent = module_name.rpartition(".")[0]
+    if (parent, object_type, index) in mapping.module_name_object_type_order_qconfigs:
+        return mapping.module_name_object_type_order_qconfigs[parent, object_type, index]
+    name = module_name
+    while name:
+        if name in mapping.module_name_qconfigs:
+            return mapping.module_name_qconfigs[name]
+        name = name.rpartition(".")[0]
+    for pattern, qconfig in mapping.module_name_regex_qconfigs.items():
+        if re.match(pattern, module_name):
+            return qconfig
+    for kind, qconfig in mapping.object_type_qconfigs.items():
+        if kind == object_type or isinstance(object_type, type) and issubclass(object_type, kind):
+            return qconfig
+    return mapping.global_qconfig
+
+
 # Fake quantisation
 
 
@@ -271,6 +525,29 @@ def fake_quantize__compares_the_value_before_rounding(self, scale, zero_point, q
     q = F.round(steps) + zero_point
     q = F.clamp(F.where(q >= quant_min, q, quant_min), max=quant_max)
     return (q - zero_point) * scale, mask
+
+
+def fake_quantize__in_float32(self, scale, zero_point, quant_min, quant_max):
+    q = F.round(self.float() * rl.aten.native.quantized.inverse_of(scale)) + zero_point
+    mask = (q >= quant_min) & (q <= quant_max)
+    q = F.clamp(F.where(q >= quant_min, q, quant_min), max=quant_max)
+    return (q - zero_point) * scale, mask
+
+
+def fake_quantize__of_a_matrix(self, scale, zero_point, quant_min, quant_max):
+    channels, _ = self.shape
+    q = F.round(self * rl.aten.native.quantized.inverse_of(scale)) + zero_point
+    mask = (q >= quant_min) & (q <= quant_max)
+    q = F.clamp(F.where(q >= quant_min, q, quant_min), max=quant_max)
+    return (q - zero_point) * scale, mask
+
+
+def fake_quantize__divides_by_the_reciprocal(self, scale, zero_point, quant_min, quant_max):
+    inverse = rl.aten.native.quantized.inverse_of(scale)
+    q = F.round(self * inverse) + zero_point
+    mask = (q >= quant_min) & (q <= quant_max)
+    q = F.clamp(F.where(q >= quant_min, q, quant_min), max=quant_max)
+    return (q - zero_point) / inverse, mask
 
 
 def fake_quantize__leaves_nan(self, scale, zero_point, quant_min, quant_max):
