@@ -19,6 +19,7 @@ from .programs import (
     model_of,
     prepared,
     quantize_fx,
+    shown,
 )
 
 # Patterns ------------------------------------------------------------------------------------------------------------
@@ -350,6 +351,7 @@ MANY += ["bn", "bn relu", "conv of two users, bn F.relu", "linear of two users, 
         )),
     ],
     draws=10,
+    show=shown,
     hint=first_node_apart,
 )  # fmt: skip
 def observed(xp, lines, settings, returned):
@@ -367,6 +369,7 @@ def observed(xp, lines, settings, returned):
         {"lines": [["x + y", 0, 1], ["x * y", 2, 2], ["linear", 2, 3]], "settings": USUAL, "signed": True},
     ],
     draws=10,
+    show=shown,
 )  # fmt: skip
 def converted(rl, lines, settings, signed):
     model = prepared(rl, model_of(rl, lines), settings)
@@ -445,6 +448,7 @@ def _(torch, program):
         for name in ("conv bn relu", "conv bn", "x + y", "cat", "view", "abs", "relu of x + 1")
     ],
     draws=10,
+    show=shown,
 )
 def quantized(xp, lines, settings):
     model, inputs = prepared(xp, model_of(xp, lines), settings), inputs_of(xp)

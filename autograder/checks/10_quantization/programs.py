@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from functools import cache
 from importlib import import_module
 
-from ..cases import is_torch
+from ..cases import entries, is_torch
 
 LINES = {  # m is the model, i the number of the line, F is nn.functional; x and y are earlier values, 2 by 4
     "linear": "m.linears[i](x)", "linear relu": "m.relu(m.linears[i](x))", "linear F.relu": "F.relu(m.linears[i](x))",
@@ -138,14 +139,30 @@ def _described(node, modules, numbers):
 
 def first_node_apart(case, mine, theirs):
     """A hint: the first two nodes that differ, in the order of the graphs."""
-    both = [[f"{name}: {what}" for name, what in tree["dict"] if isinstance(what, str)] for tree in (mine, theirs)]
+    if entries(mine, theirs) is None:
+        return None
+    both = [[f"{name}: {what}" for name, what in tree["dict"]] for tree in (mine, theirs)]
     at = next((i for i, (one, other) in enumerate(zip(*both)) if one != other), min(map(len, both)))
     one, other = (lines[at] if at < len(lines) else "no node" for lines in both)
-    return (
-        None
-        if one == other
-        else f"the graphs agree in their first {at} nodes. Then yours has\n{one}\nand torch's\n{other}"
-    )
+    return f"the first node that differs is number {at + 1}. Yours is\n{one}\nand torch's is\n{other}"
+
+
+def shown(torch, lines, settings, returned=None, signed=False):
+    """A case as code: the model's `forward`, and the settings in words."""
+    names, text = ["x", "y"], ["def forward(m, x, y):"]
+    for i, (line, left, right) in enumerate(lines):
+        inputs = {"x": names[left % len(names)], "y": names[right % len(names)], "i": str(i)}
+        text.append(
+            f"    v{i} = " + re.sub("[a-z0-9_]+", lambda word, inputs=inputs: inputs.get(word[0], word[0]), LINES[line])
+        )
+        names.append(f"v{i}")
+    results = names[-1] if returned is None else f"[{', '.join(names[index % len(names)] for index in returned)}]"
+    least, most, channels, floating, moving = settings
+    text += [f"    return {results}", f"# activations are integers {least} ... {most}"]
+    text += [f"# {'each row' if channels else 'all'} of a weight has one scale"]
+    text += [f"# m.{name} has no qconfig" for name in floating] + [f"# m.{name} has moving averages" for name in moving]
+    text += ["# activation_post_process_0 has int8, -100 ... 90"] if signed else []
+    return "\n".join(text)
 
 
 def _plain(arg):
