@@ -133,7 +133,7 @@ def int8_linear(rl, shape, start, zero_point, of_weight, bias, scales, result, r
     weight_qparams, qparams = (scales[1], of_weight), (scales[2], result)
     new = functional.linear(x, weight, offsets, (scales[0], zero_point), weight_qparams, qparams, relu)
     corrections = functional.zero_point_corrections(x, weight, zero_point, of_weight)
-    return {"its corrections": corrections.tolist()} | plain(new)
+    return {"its corrections": corrections.tolist()} | plain(new) | {"a new tensor": new is not x}
 
 
 def _operands(xp, shape, start, of_weight, bias, scales):
@@ -150,11 +150,14 @@ def _operands(xp, shape, start, of_weight, bias, scales):
 @int8_linear.oracle
 def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
     x, weight, offsets, scales, of_weight = _operands(torch, shape, start, of_weight, bias, scales)
-    corrections = {"its corrections": _corrections(x, weight, zero_point, of_weight).tolist()}
+    new, corrections = (
+        {"a new tensor": True},
+        {"its corrections": _corrections(x, weight, zero_point, of_weight).tolist()},
+    )
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         sums = (x.double() - zero_point) @ (weight.double() - of_weight[:, None]).t() * (scales[0] * scales[1])
         values = torch.round((sums if bias is None else sums + offsets) / scales[2]) + result
-        return corrections | plain(values.clamp(result if relu else 0, 255).to(torch.uint8))
+        return corrections | plain(values.clamp(result if relu else 0, 255).to(torch.uint8)) | new
     warnings.filterwarnings("ignore")
     engine, torch.backends.quantized.engine = torch.backends.quantized.engine, "fbgemm"
     try:
@@ -162,7 +165,7 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
         weight = torch._make_per_channel_quantized_tensor(weight, scales[1].double(), of_weight.long(), 0)
         packed = torch.ops.quantized.linear_prepack(weight, offsets)
         run = torch.ops.quantized.linear_relu if relu else torch.ops.quantized.linear
-        return corrections | plain(run(x, packed, scales[2], result).int_repr())
+        return corrections | plain(run(x, packed, scales[2], result).int_repr()) | new
     finally:
         torch.backends.quantized.engine = engine
 
@@ -211,8 +214,9 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
     fold = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights
     new = fold(w, b, mean, var, eps, bn_w, bn_b)
     return {
-        "weight": new[0].detach(),
-        "bias": new[1].detach(),
+        "sizes": [list(each.shape) for each in new],
+        "weight": new[0].detach().reshape(-1),
+        "bias": new[1].detach().reshape(-1),
         "requires grad": [each.requires_grad for each in new],
         "classes": [type(each).__name__ for each in new],
         "leaves": [each.is_leaf for each in new],
