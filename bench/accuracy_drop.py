@@ -19,13 +19,8 @@ from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx
 
 warnings.simplefilter("ignore")  # `torch.ao.quantization` is deprecated
 logging.getLogger("torch.ao.quantization").setLevel(logging.ERROR)
-PATTERNS, COUNTS, CHANNELS, DEAD, UNIT = (
-    4,
-    3,
-    8,
-    7,
-    10_000,
-)  # DEAD: the channel that is always 0; UNIT: of the scaled counts
+PATTERNS, COUNTS, CHANNELS = 4, 3, 8
+DEAD, UNIT = 7, 10_000  # the channel that is always 0, and the unit of the scaled counts
 
 Data = tuple[Tensor, Tensor, Tensor]
 
@@ -40,7 +35,7 @@ class Model(nn.Module):
     def forward(self, x: Tensor, counts: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         y = self.conv(x)
         h = F.relu(self.bn(y))
-        answer = self.head(torch.cat([h.flatten(1), counts / UNIT if self.scaled else counts], 1))
+        answer = self.head(torch.cat([torch.flatten(h, 1), counts / UNIT if self.scaled else counts], 1))
         return (answer, self.aux(y)) if self.auxiliary else answer
 
 

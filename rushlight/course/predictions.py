@@ -132,10 +132,10 @@ class Model(nn.Module):
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.first, self.norm, self.second = nn.Linear(64, 64), nn.BatchNorm1d(64), nn.Linear(64, 600)
+        self.first, self.second, self.norm = nn.Linear(64, 64), nn.Linear(64, 600), nn.BatchNorm1d(600)
 
     def forward(self, x):
-        return self.second(F.relu(self.first(x)))""",
+        return self.norm(self.second(F.relu(self.first(x))))""",
     "branch": """\
 class Model(nn.Module):
     def __init__(self):

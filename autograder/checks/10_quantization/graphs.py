@@ -8,22 +8,24 @@ from importlib import import_module
 from rushlight.course.predictions import OBSERVED
 
 from ...check import program
-from ..cases import drawn, predicted, rows, several, when
+from ..cases import drawn, first_apart, predicted, rows, several
 from .programs import (
     USUAL,
     drawn_lines,
     drawn_settings,
+    first_node_apart,
     graph_of,
     inputs_of,
     model_of,
     prepared,
     quantize_fx,
+    shown,
 )
 
 # Patterns ------------------------------------------------------------------------------------------------------------
 
 CALLS = {  # what a node may call, and what a pattern may name
-    "Linear": ("call_module", "linear"), "ReLU": ("call_module", "relu"), "MyReLU": ("call_module", "mine"),
+    "Linear": ("call_module", "linear"), "ReLU": ("call_module", "relu"), "MyReLU": ("call_module", "my_relu"),
     "BatchNorm1d": ("call_module", "norm"), "add": ("call_function", "operator.add"), "F.relu": ("call_function", "F.relu"),
     "xp.relu": ("call_function", "xp.relu"), "int": ("call_function", "int"), ".relu": ("call_method", "relu"),
     ".add": ("call_method", "add"),
@@ -32,13 +34,13 @@ CALLS = {  # what a node may call, and what a pattern may name
 
 def graph_with_calls(xp, calls):
     """A graph of calls: each is a name in CALLS, positional arguments (an index of a value, or a string for a constant), and an
-    argument by name. The last node returns the results with these indices."""
+    argument by name."""
     graph, names = xp.fx.Graph(), {"xp": xp, "F": xp.nn.functional, "operator": operator}
 
     class MyReLU(xp.nn.ReLU):
         pass
 
-    modules = {"linear": xp.nn.Linear(2, 2), "relu": xp.nn.ReLU(), "mine": MyReLU(), "norm": xp.nn.BatchNorm1d(2)}
+    modules = {"linear": xp.nn.Linear(2, 2), "relu": xp.nn.ReLU(), "my_relu": MyReLU(), "norm": xp.nn.BatchNorm1d(2)}
     modules["other"] = modules["relu"]
     nodes = [graph.placeholder("x"), graph.placeholder("y")]
     for name, args, named in calls:
@@ -80,6 +82,15 @@ LINEAR, RELU = ["Linear", [0], None], ["ReLU", [2], None]
 CHAIN = [LINEAR, ["BatchNorm1d", [2], None], ["ReLU", [3], None]]
 
 
+def _match_hint(case, mine, theirs):
+    apart = first_apart(mine, theirs)
+    if apart == "patterns that my_relu matches":
+        return "MyReLU is a subclass of ReLU. A pattern fits the modules of exactly its class"
+    if apart == "matches" and case["max_uses"] is not None:
+        return "max_uses is about the node itself; inner nodes may have one user each"
+    return None
+
+
 @program(
     "ao.quantization.fx.match_utils.is_match",
     cases=drawn(
@@ -111,8 +122,10 @@ CHAIN = [LINEAR, ["BatchNorm1d", [2], None], ["ReLU", [3], None]]
         ([["ReLU", [0], None]], 2, ".relu", None), ([["int", [0], None]], 2, "int", None), ([["int", [0], None]], 2, "add", None),
         ([LINEAR, RELU], 3, ["ReLU", "Linear", "Linear"], None), ([LINEAR, RELU], 3, ["ReLU", "Linear", "add"], None),
         ([LINEAR, [".add", [2, 0], None]], 3, [".relu", "Linear"], None), ([[".add", [0], None]], 2, ".relu", None),
+        ([LINEAR, ["add", [2, "2"], None]], 3, ["add", "Linear"], None), ([LINEAR], 2, "Linear", 1),
+        ([["Linear", [0], None], ["add", [2, 2], None]], 3, ["add", "Linear", "Linear"], None),
     )),
-    hint=when(lambda case: case["max_uses"] is not None, "max_uses is about the node itself; inner nodes may have one user each"),
+    hint=_match_hint,
 )  # fmt: skip
 def matching(rl, calls, node, pattern, max_uses):
     return _matched(rl, rl.ao.quantization.fx.match_utils.is_match, calls, node, pattern, max_uses)
@@ -132,7 +145,9 @@ def _matched(xp, is_match, calls, node, pattern, max_uses):
     limit = () if max_uses is None else (max_uses,)
     found = {"matches": is_match(modules, value, pattern_of(xp, pattern), *limit)}
     for each in nodes:
-        found[str(each)] = [str(other) for other in PATTERNS if is_match(modules, each, pattern_of(xp, other))]
+        found[f"patterns that {each} matches"] = [
+            str(other) for other in PATTERNS if is_match(modules, each, pattern_of(xp, other))
+        ]
     return found
 
 
@@ -154,26 +169,29 @@ PATTERNS += [
 ]
 
 
+SUM = [LINEAR, ["F.relu", [1], None], ["add", [2, 3], None], ["F.relu", [4], None]]
+OF_LAYERS = [LINEAR, ["Linear", [1], None], ["add", [2, 3], None], ["F.relu", [4], None]]
+
+
 @program(
     "ao.quantization.fx.match_utils.find_matches",
-    cases=drawn(calls=lambda st: _calls(st, 7), patterns=lambda st: st.lists(st.integers(0, len(PATTERNS) - 1), unique=True)),
-    edges=rows("calls patterns", *(
+    cases=drawn(
+        calls=lambda st: _calls(st, 7), patterns=lambda st: st.lists(st.sampled_from(PATTERNS), unique_by=str, max_size=8)
+    ),
+    edges=[{"calls": calls, "patterns": [PATTERNS[i] for i in numbers]} for calls, numbers in (
         ([LINEAR, RELU], [0, 1, 2]), ([LINEAR, RELU], [2, 0]), ([LINEAR, RELU], []), (CHAIN, [0, 1, 2, 3, 4]), (CHAIN, [4, 1, 0]),
         (CHAIN, [0, 2]), ([*CHAIN, ["add", [3, 4], None]], [0, 1, 2, 3, 4, 5]), ([LINEAR, RELU, ["add", [2, 3], None]], [1, 2]),
-        ([LINEAR, ["F.relu", [1], None], ["add", [2, 3], None], ["F.relu", [4], None]], [5, 6, 7, 8, 9, 2]),
-        ([LINEAR, ["F.relu", [1], None], ["add", [2, 3], None], ["F.relu", [4], None]], [8, 7, 6]),
-        ([LINEAR, ["F.relu", [1], None], ["add", [2, 3], None], ["F.relu", [4], None]], [7, 8, 6]),
-        ([LINEAR, ["Linear", [1], None], ["add", [2, 3], None], ["F.relu", [4], None]], [9, 7, 2, 5]),
+        (SUM, [5, 6, 7, 8, 9, 2]), (SUM, [8, 7, 6]), (SUM, [7, 8, 6]), (OF_LAYERS, [9, 7, 2, 5]), (OF_LAYERS, [7, 9]),
         ([LINEAR, RELU, ["Linear", [3], None], ["ReLU", [4], None]], [0, 1]),
         ([["add", [0, 1], None], ["ReLU", [2], None], [".relu", [3], None]], [5, 0, 10, 11]),
-    )),
+    )],
 )  # fmt: skip
 def matches(rl, calls, patterns):
     graph, nodes, modules = graph_with_calls(rl, calls)
-    known = [pattern_of(rl, PATTERNS[i]) for i in patterns]
+    known = [pattern_of(rl, each) for each in patterns]
     found = rl.ao.quantization.fx.match_utils.find_matches(graph, modules, known)
     return {
-        name: [last.name, known.index(pattern), [each.name for each in inner]]
+        name: [last.name, patterns[known.index(pattern)], [each.name for each in inner]]
         for name, (last, pattern, inner) in sorted(found.items())
     }
 
@@ -182,14 +200,14 @@ def matches(rl, calls, patterns):
 def _(torch, calls, patterns):
     quantize_fx(torch)
     graph, nodes, modules = graph_with_calls(torch, calls)
-    known = [pattern_of(torch, PATTERNS[i]) for i in patterns]
+    known = [pattern_of(torch, each) for each in patterns]
     fx = import_module("torch.ao.quantization.fx.match_utils")
     longest_first = import_module("torch.ao.quantization.fx.pattern_utils")._sorted_patterns_dict(
         dict.fromkeys(known, _Handler)
     )
     found = fx._find_matches(graph, modules, longest_first, {})
     return {
-        name: [last.name, known.index(pattern), [each.name for each in _flat(inner)]]
+        name: [last.name, patterns[known.index(pattern)], [each.name for each in _flat(inner)]]
         for name, (last, inner, pattern, _) in sorted(found.items())
     }
 
@@ -221,6 +239,7 @@ def _steps(st):
 def _shared(st):
     return st.one_of(
         st.tuples(st.just("neg"), st.integers(0, 9)).map(list), st.tuples(st.just("twice"), st.integers(0, 9)).map(list),
+        st.tuples(st.just("named"), st.integers(0, 9)).map(list),
         st.tuples(st.just("cat"), st.lists(st.integers(0, 9), min_size=1, max_size=3)).map(list),
         st.tuples(st.just("pair"), st.lists(st.integers(0, 9), min_size=1, max_size=3)).map(list), st.just(["ones"]),
     )  # fmt: skip
@@ -236,6 +255,7 @@ OBSERVE = [["observe", 0], ["observe", 1]]
         (OBSERVE, ["neg", 2]), (OBSERVE, ["neg", 0]), (OBSERVE, ["cat", [2, 3]]), (OBSERVE, ["pair", [3, 2]]),
         (OBSERVE, ["cat", [0, 2]]), (OBSERVE, ["cat", [2, 1, 3]]), (OBSERVE, ["cat", [2, 3, 0]]), (OBSERVE, ["twice", 3]),
         ([*OBSERVE, ["neg", 2], ["neg", 4]], ["neg", 5]), ([*OBSERVE, ["neg", 3], ["add", 4, 2]], ["cat", [2, 4, 5]]),
+        (OBSERVE, ["named", 2]), ([*OBSERVE, ["named", 2]], ["neg", 4]), ([*OBSERVE, ["joined", 2]], ["neg", 4]),
         ([*OBSERVE, ["add", 0, 2]], ["neg", 4]), ([*OBSERVE, ["twice", 2]], ["neg", 4]), ([["ones"]], ["neg", 2]),
         (OBSERVE, ["ones"]), ([*OBSERVE, ["observe", 1], ["neg", 2], ["neg", 3]], ["cat", [5, 6, 4]]),
     ) for users in (1, 2))) + rows("steps node users", (OBSERVE, ["cat", [2, 3]], 0)),
@@ -243,7 +263,7 @@ OBSERVE = [["observe", 0], ["observe", 1]]
 def shared(rl, steps, node, users):
     model, last = observed_graph(rl, steps, node, users, rl.ao.quantization.MinMaxObserver)
     done = rl.ao.quantization.fx.prepare.share_observers(model, last)
-    return [done, graph_of(model)]
+    return {"returned": done} | graph_of(model)
 
 
 @shared.oracle
@@ -253,7 +273,7 @@ def _(torch, steps, node, users):
     prepare = import_module("torch.ao.quantization.fx.prepare")
     modules = dict(model.named_modules(remove_duplicate=False))
     done = prepare._maybe_make_input_output_share_observers(last, model, modules)
-    return [done, graph_of(model)]
+    return {"returned": done} | graph_of(model)
 
 
 def observed_graph(xp, steps, node, users, observer):
@@ -271,6 +291,10 @@ def observed_graph(xp, steps, node, users, observer):
                 new = observe(at(index))
             case ("neg", index):
                 new = graph.call_function(operator.neg, (at(index),))
+            case ("named", index):
+                new = graph.call_function(xp.neg, (), {"input": at(index)})
+            case ("joined", index):
+                new = graph.call_function(xp.cat, ([at(index)],))
             case ("add", left, right):
                 new = graph.call_function(operator.add, (at(left), at(right)))
             case ("twice", index):
@@ -302,6 +326,7 @@ MANY = [
     "relu of x + 1",
 ]
 MANY += ["F.relu", "xp.relu", "cat", "transpose", "view", "shape", "dropout", "bias", "unused", "sum of itself"]
+MANY += ["bn", "bn relu", "conv of two users, bn F.relu", "linear of two users, bn relu"]
 
 
 @program(
@@ -320,10 +345,14 @@ MANY += ["F.relu", "xp.relu", "cat", "transpose", "view", "shape", "dropout", "b
             ([["linear", 0, 0], ["view", 2, 0], ["flatten", 2, 0], ["x + y", 3, 4]], USUAL, [5]),
             ([["linear", 0, 0], ["linear", 0, 0], ["cat", 2, 3]], [0, 127, False, [], ["linears.1"]], [4]),
             ([["abs", 0, 0], ["linear", 2, 0], ["linear relu", 2, 0], ["x + y", 2, 4]], [0, 127, True, [], ["linears.2"]], [5, 3]),
+            ([["abs", 0, 0], ["linear", 2, 0], ["linear relu", 2, 0], ["x + y", 2, 4]], [0, 127, True, [], ["linears.1"]], [5, 3]),
+            *(([["abs", 0, 0], ["relu of x * y", 0, 2], ["linear", 3, 0]], [0, 127, False, *names], [4, 2])
+              for names in ([[], ["relu"]], [["relu"], []])),
         )),
     ],
     draws=10,
-    hint=when(lambda case: case["settings"][3], "a node without a qconfig gets no observer of its own"),
+    show=shown,
+    hint=first_node_apart,
 )  # fmt: skip
 def observed(xp, lines, settings, returned):
     return graph_of(prepared(xp, model_of(xp, lines, returned), settings))
@@ -331,17 +360,21 @@ def observed(xp, lines, settings, returned):
 
 @program(
     "ao.quantization.fx.convert.replace_observer",
-    cases=drawn(lines=lambda st: drawn_lines(st, 3), settings=drawn_settings),
+    cases=drawn(lines=lambda st: drawn_lines(st, 3), settings=drawn_settings, signed=bool),
     edges=[
-        *({"lines": [["x - y", 0, 1], [name, 2, 1]], "settings": settings} for name in ("linear", "cat", "x + y", "linear relu")
-          for settings in (USUAL, [0, 255, True, [], []], [0, 200, False, [], []])),
-        {"lines": [["linear", 0, 1], ["linear relu", 2, 1], ["x + y", 2, 3]], "settings": USUAL},
-        {"lines": [["x + y", 0, 1], ["x * y", 2, 2], ["linear", 2, 3]], "settings": USUAL},
+        *({"lines": [["x - y", 0, 1], [name, 2, 1]], "settings": settings, "signed": False}
+          for name in ("linear", "cat", "x + y", "linear relu")
+          for settings in (USUAL, [0, 255, True, [], []], [5, 200, False, [], []])),
+        {"lines": [["linear", 0, 1], ["linear relu", 2, 1], ["x + y", 2, 3]], "settings": USUAL, "signed": False},
+        {"lines": [["x + y", 0, 1], ["x * y", 2, 2], ["linear", 2, 3]], "settings": USUAL, "signed": True},
     ],
     draws=10,
+    show=shown,
 )  # fmt: skip
-def converted(rl, lines, settings):
+def converted(rl, lines, settings, signed):
     model = prepared(rl, model_of(rl, lines), settings)
+    if signed:
+        model.activation_post_process_0 = rl.ao.quantization.MinMaxObserver(dtype=rl.int8, quant_min=-100, quant_max=90)
     model(*inputs_of(rl))
     replace_observer = rl.ao.quantization.fx.convert.replace_observer
     for node in observer_nodes(model):
@@ -350,8 +383,11 @@ def converted(rl, lines, settings):
 
 
 @converted.oracle
-def _(torch, lines, settings):
+def _(torch, lines, settings, signed):
     model = prepared(torch, model_of(torch, lines), settings)
+    if signed:
+        observer = torch.ao.quantization.MinMaxObserver
+        model.activation_post_process_0 = observer(dtype=torch.qint8, quant_min=-100, quant_max=90)
     model(*inputs_of(torch))
     convert = import_module("torch.ao.quantization.fx.convert")
     known, modules = model.meta["_observed_graph_module_attrs"], dict(model.named_modules(remove_duplicate=False))
@@ -369,12 +405,12 @@ def observer_nodes(model):
 
 
 def _calls_of(model):
-    """The nodes of a converted graph; scales as numbers, because they are compared with a tolerance."""
-    return [
-        [node.name, node.op, str(node.target).replace("rushlight", "torch"), *map(_argument, node.args)]
+    """What the nodes of a converted graph are and read, by name; scales as numbers, because they are compared with a tolerance."""
+    return {
+        node.name: [node.op, str(node.target).replace("rushlight", "torch"), *map(_argument, node.args)]
         for node in model.graph.nodes
         if node.op != "call_function" or "quant" in str(node.target)
-    ]
+    }
 
 
 def _argument(arg):
@@ -412,15 +448,16 @@ def _(torch, program):
         for name in ("conv bn relu", "conv bn", "x + y", "cat", "view", "abs", "relu of x + 1")
     ],
     draws=10,
+    show=shown,
 )
 def quantized(xp, lines, settings):
     model, inputs = prepared(xp, model_of(xp, lines), settings), inputs_of(xp)
     before = model(*inputs).detach()
     observers = graph_of(model)
     converted = quantize_fx(xp)._convert_to_reference_decomposed_fx(model)
-    weights = [
-        [name, module.get_quantized_weight().to(xp.int32)]
+    weights = {
+        name: module.get_quantized_weight().to(xp.int32)
         for name, module in converted.named_modules()
         if hasattr(module, "get_quantized_weight")
-    ]
+    }
     return {"before": before, "observers": observers, "after": _calls_of(converted), "weights": weights}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ...check import program
-from ..cases import drawn, rows, several, when
+from ..cases import drawn, explained, field, first_apart, rows, several
 
 # Integers ------------------------------------------------------------------------------------------------------------
 
@@ -28,11 +28,29 @@ def integers(xp, sizes, start, kind, layout="plain", most=None):
 
 def plain(x):
     """A tensor as a list, with its dtype and sizes. Its strides are free."""
-    return [str(x.dtype).partition(".")[2], list(x.shape), x.tolist()]
+    return {"dtype": str(x.dtype).partition(".")[2], "sizes": list(x.shape), "numbers": x.tolist()}
 
 
 def zero_points(xp, count, start):
-    return xp.tensor([((91 * (i + start)) % 256) - 128 for i in range(count)], dtype=xp.int32)
+    return xp.tensor([_zero_point(i, start) for i in range(count)], dtype=xp.int32)
+
+
+def _zero_point(i, start):
+    return (91 * (i + start)) % 256 - 128
+
+
+def _correction_hint(case, mine, theirs):
+    """The constant is missing, or a sum of integers of 8 bits has wrapped around."""
+    if first_apart(mine, theirs) != "numbers":
+        return None
+    rows, wanted = field(mine, "numbers"), field(theirs, "numbers")
+    apart = [(i, a - b) for row, other in zip(rows, wanted) for i, (a, b) in enumerate(zip(row, other))]
+    constant = [case["shape"][1] * case["zero_point"] * _zero_point(i, case["of_weight"]) for i, _ in apart]
+    if [off for _, off in apart] == [-each for each in constant]:
+        return "the term of both zero points is missing, or it is counted for one column: each of the K columns has a b"
+    if all(off % 256 == 0 for _, off in apart):
+        return "convert to int32 before anything is added: a sum of uint8 or int8 wraps around"
+    return None
 
 
 @program(
@@ -47,32 +65,50 @@ def zero_points(xp, count, start):
         ([2, 9, 3], 7, 128, 0, ["columns first", "every second"]), ([3, 9, 2], 5, 100, 3, ["repeated", "columns first"]),
         ([0, 3, 2], 0, 3, 3, ["plain"] * 2), ([2, 0, 2], 0, 3, 3, ["plain"] * 2), ([2, 3, 0], 0, 3, 3, ["plain"] * 2),
         ([2, 600, 2], 1, 255, 200, ["plain"] * 2), ([3, 3, 3], 2, 17, 77, ["every second", "plain"]),
+        ([2, 1501, 3], 4, 201, 45, ["plain"] * 2),
     )),
-    hint=when(lambda case: case["shape"][1] > 1, "convert to int32 before anything is added: a sum of uint8 or int8 may not fit"),
+    hint=_correction_hint,
 )  # fmt: skip
 def corrections(xp, shape, start, zero_point, of_weight, layouts):
     x = integers(xp, [shape[0], shape[1]], start, "uint8", layouts[0])
     weight = integers(xp, [shape[2], shape[1]], start + 3, "int8", layouts[1])
-    before = x.tolist(), weight.tolist()
     of_weight = zero_points(xp, shape[2], of_weight)
+    before = x.tolist(), weight.tolist(), of_weight.tolist()
     result = xp.ao.nn.quantized.functional.zero_point_corrections(x, weight, zero_point, of_weight)
-    return [*plain(result), before == (x.tolist(), weight.tolist())]
+    return plain(result) | {"the arguments changed": before != (x.tolist(), weight.tolist(), of_weight.tolist())}
 
 
 @corrections.oracle
 def _(torch, shape, start, zero_point, of_weight, layouts):
-    x = integers(torch, [shape[0], shape[1]], start, "uint8", layouts[0]).long()
-    weight = integers(torch, [shape[2], shape[1]], start + 3, "int8", layouts[1]).long()
-    wanted = (x - zero_point) @ (weight - zero_points(torch, shape[2], of_weight).long()[:, None]).t()
-    return [*plain((wanted - x @ weight.t()).to(torch.int32)), True]
+    x = integers(torch, [shape[0], shape[1]], start, "uint8", layouts[0])
+    weight = integers(torch, [shape[2], shape[1]], start + 3, "int8", layouts[1])
+    return plain(_corrections(x, weight, zero_point, zero_points(torch, shape[2], of_weight))) | {
+        "the arguments changed": False
+    }
+
+
+def _corrections(x, weight, zero_point, of_weight):
+    x, weight = x.long(), weight.long()
+    return ((x - zero_point) @ (weight - of_weight.long()[:, None]).t() - x @ weight.t()).int()
 
 
 def _linear(st):
     return drawn(
         shape=lambda st: st.tuples(st.integers(1, 3), st.integers(1, 8), st.integers(1, 4)).map(list), start=(0, 255),
         zero_point=(0, 127), of_weight=lambda st: st.one_of(st.just(None), st.integers(0, 255)),
-        bias=lambda st: st.one_of(st.none(), st.integers(-9, 9)), scales=several((2, 7), 3, 3), result=(0, 255), relu=bool,
+        bias=lambda st: st.one_of(st.none(), st.integers(-9, 9)), scales=several((0, 7), 3, 3), result=(0, 255), relu=bool,
     )(st)  # fmt: skip
+
+
+def _linear_hint(case, mine, theirs):
+    if field(mine, "numbers") is None:
+        return None
+    if field(mine, "its corrections") != field(theirs, "its corrections"):
+        return "zero_point_corrections gives wrong corrections: first let its own check pass"
+    numbers = [each for row in field(mine, "numbers") for each in row]
+    if case["relu"] and min(numbers, default=255) < case["result"]:
+        return "with relu, no number is below the zero point of the result, which is 0.0"
+    return None
 
 
 @program(
@@ -86,14 +122,18 @@ def _linear(st):
         ([3, 8, 4], 6, 76, None, 4, [6, 6, 4], 111, False), ([3, 3, 4], 8, 10, 3, None, [2, 2, 7], 128, False),
         ([3, 3, 4], 8, 10, None, 9, [7, 5, 3], 250, True), ([1, 1, 1], 154, 0, None, None, [2, 2, 4], 0, False),
         ([1, 1, 1], 154, 0, None, None, [2, 2, 2], 0, False), ([1, 1, 1], 154, 0, None, None, [2, 2, 2], 1, False),
+        ([1, 1, 1], 154, 65, None, 2, [0, 0, 2], 100, False), ([2, 3, 3], 5, 60, 9, 1, [1, 0, 4], 90, False),
+        ([2, 600, 3], 229, 3, None, 5, [7, 7, 5], 150, False), ([1, 1, 3], 154, 65, None, -1, [0, 0, 3], 100, True),
     )),
-    hint=when(lambda case: case["relu"], "with relu, no number is below the zero point of the result, which is 0.0"),
+    hint=_linear_hint,
 )  # fmt: skip
 def int8_linear(rl, shape, start, zero_point, of_weight, bias, scales, result, relu):
     x, weight, offsets, scales, of_weight = _operands(rl, shape, start, of_weight, bias, scales)
-    linear = rl.ao.nn.quantized.functional.linear
-    new = linear(x, weight, offsets, (scales[0], zero_point), (scales[1], of_weight), (scales[2], result), relu)
-    return [*plain(new), new is not x]
+    functional = rl.ao.nn.quantized.functional
+    weight_qparams, qparams = (scales[1], of_weight), (scales[2], result)
+    new = functional.linear(x, weight, offsets, (scales[0], zero_point), weight_qparams, qparams, relu)
+    corrections = functional.zero_point_corrections(x, weight, zero_point, of_weight)
+    return {"its corrections": corrections.tolist()} | plain(new) | {"a new tensor": new is not x}
 
 
 def _operands(xp, shape, start, of_weight, bias, scales):
@@ -110,10 +150,14 @@ def _operands(xp, shape, start, of_weight, bias, scales):
 @int8_linear.oracle
 def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
     x, weight, offsets, scales, of_weight = _operands(torch, shape, start, of_weight, bias, scales)
+    new, corrections = (
+        {"a new tensor": True},
+        {"its corrections": _corrections(x, weight, zero_point, of_weight).tolist()},
+    )
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         sums = (x.double() - zero_point) @ (weight.double() - of_weight[:, None]).t() * (scales[0] * scales[1])
         values = torch.round((sums if bias is None else sums + offsets) / scales[2]) + result
-        return [*plain(values.clamp(result if relu else 0, 255).to(torch.uint8)), True]
+        return corrections | plain(values.clamp(result if relu else 0, 255).to(torch.uint8)) | new
     warnings.filterwarnings("ignore")
     engine, torch.backends.quantized.engine = torch.backends.quantized.engine, "fbgemm"
     try:
@@ -121,7 +165,7 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
         weight = torch._make_per_channel_quantized_tensor(weight, scales[1].double(), of_weight.long(), 0)
         packed = torch.ops.quantized.linear_prepack(weight, offsets)
         run = torch.ops.quantized.linear_relu if relu else torch.ops.quantized.linear
-        return [*plain(run(x, packed, scales[2], result).int_repr()), True]
+        return corrections | plain(run(x, packed, scales[2], result).int_repr()) | new
     finally:
         torch.backends.quantized.engine = engine
 
@@ -145,7 +189,10 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
             ([True] * 3, ["float64", "float32", "float64"], [False, True]),
         )
     ] + [{"sizes": [1, 3], "start": 2, "given": [True] * 3, "eps": 0.0, "kinds": ["float64"] * 3, "wanted": [True] * 2}],
-    hint=when(lambda case: len({*case["kinds"]}) > 1, "the results have the dtypes of conv_w and of conv_b"),
+    hint=explained(
+        requires_grad="the weight requires gradients if conv_w does, and the bias if there is a conv_b that does",
+        arguments="an argument has changed: compute new tensors",
+    ),
 )  # fmt: skip
 def folded(xp, sizes, start, given, eps, kinds, wanted):
     from importlib import import_module
@@ -166,10 +213,12 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
     )
     fold = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights
     new = fold(w, b, mean, var, eps, bn_w, bn_b)
-    return [
-        [
-            [type(each).__name__, list(each.shape), each.detach().reshape(-1), each.requires_grad, each.is_leaf]
-            for each in new
-        ],
-        [each if each is None else each.detach() for each in (w, b, mean, var, bn_w, bn_b)],
-    ]
+    return {
+        "sizes": [list(each.shape) for each in new],
+        "weight": new[0].detach().reshape(-1),
+        "bias": new[1].detach().reshape(-1),
+        "requires grad": [each.requires_grad for each in new],
+        "classes": [type(each).__name__ for each in new],
+        "leaves": [each.is_leaf for each in new],
+        "arguments": [each if each is None else each.detach() for each in (w, b, mean, var, bn_w, bn_b)],
+    }

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from functools import cache
 from importlib import import_module
 
-from ..cases import is_torch
+from ..cases import entries, is_torch
 
 LINES = {  # m is the model, i the number of the line, F is nn.functional; x and y are earlier values, 2 by 4
     "linear": "m.linears[i](x)", "linear relu": "m.relu(m.linears[i](x))", "linear F.relu": "F.relu(m.linears[i](x))",
-    "linear bn": "m.norms[i](m.linears[i](x))", 
+    "linear bn": "m.norms[i](m.linears[i](x))",
     "conv": "m.convs[i](x.view(1, 1, 2, 4)).view(2, 4)", "conv bn": "m.norms2d[i](m.convs[i](x.view(1, 1, 2, 4))).view(2, 4)",
     "conv bn relu": "F.relu(m.norms2d[i](m.convs[i](x.view(1, 1, 2, 4)))).view(2, 4)", "x + y": "x + y", "x + 1": "x + 1",
     "2 * x": "2 * x", "x * y": "x * y", "xp.add": "xp.add(input=x, other=y)", "relu of x + y": "F.relu(x + y)",
@@ -21,7 +22,10 @@ LINES = {  # m is the model, i the number of the line, F is nn.functional; x and
     "shape": "x.reshape(x.shape[0], 4)", "mean": "x.mean(0, keepdim=True) + y", "clamp": "xp.clamp(x, -0.5, 0.5)", "neg": "-x",
     "x - y": "x - y", "abs": "xp.abs(x)", "identity": "m.identity(x)", "dropout": "m.dropout(x)", "bias": "x + m.linears[i].bias",
     "unused": "(xp.abs(x), x)[1]",
-    "sum of itself": "x + x",
+    "sum of itself": "x + x", "bn": "m.norms2d[i](x.view(1, 1, 2, 4)).view(2, 4)",
+    "bn relu": "m.relu(m.norms2d[i](x.view(1, 1, 2, 4))).view(2, 4)",
+    "conv of two users, bn F.relu": "(lambda c: F.relu(m.norms2d[i](c)) + c)(m.convs[i](x.view(1, 1, 2, 4))).view(2, 4)",
+    "linear of two users, bn relu": "(lambda c: m.relu(m.norms[i](c)) + c)(m.linears[i](x))",
 }  # fmt: skip
 FIRST_AND_SECOND = [0, 1]
 
@@ -115,21 +119,50 @@ USUAL = [0, 127, False, [], []]
 
 
 def graph_of(model):
-    """The nodes of a graph. Observers that are one object have one number."""
+    """What each node of a graph is and reads, by its name. Observers that are one object have one number."""
     modules, numbers = dict(model.named_modules(remove_duplicate=False)), {}
-    return [_node(node, modules, numbers) for node in model.graph.nodes]
+    return {node.name: _described(node, modules, numbers) for node in model.graph.nodes}
 
 
-def _node(node, modules, numbers):
-    calls = node.target if isinstance(node.target, str) else node.target.__name__
-    what = ""
+def _described(node, modules, numbers):
+    called = node.target if isinstance(node.target, str) else node.target.__name__
+    what = f"{node.op} {called}"
     if node.op == "call_module":
         module = modules[node.target]
-        what = [type(each).__name__ for each in (module, *module.children())]
-        if "Observer" in what[0]:
-            what = f"observer {numbers.setdefault(id(module), len(numbers))}"
-    args = [_plain(arg) for arg in node.args]
-    return [node.name, node.op, calls, what, args, str(node.kwargs).replace("rushlight", "torch")]
+        classes = [type(each).__name__ for each in (module, *module.children())]
+        what = f"{node.target}, {' of '.join([classes[0], ', '.join(classes[1:])][: len(classes)])}"
+        if "Observer" in classes[0]:
+            what = f"observer {numbers.setdefault(id(module), len(numbers))}, a {classes[0]}"
+    kwargs = str(node.kwargs) if node.kwargs else ""
+    return f"{what}, reads {_plain(node.args)} {kwargs}".rstrip().replace("rushlight", "torch")
+
+
+def first_node_apart(case, mine, theirs):
+    """A hint: the first two nodes that differ, in the order of the graphs."""
+    if entries(mine, theirs) is None:
+        return None
+    both = [[f"{name}: {what}" for name, what in tree["dict"]] for tree in (mine, theirs)]
+    at = next((i for i, (one, other) in enumerate(zip(*both)) if one != other), min(map(len, both)))
+    one, other = (lines[at] if at < len(lines) else "no node" for lines in both)
+    return f"the first node that differs is number {at + 1}. Yours is\n{one}\nand torch's is\n{other}"
+
+
+def shown(torch, lines, settings, returned=None, signed=False):
+    """A case as code: the model's `forward`, and the settings in words."""
+    names, text = ["x", "y"], ["def forward(m, x, y):"]
+    for i, (line, left, right) in enumerate(lines):
+        inputs = {"x": names[left % len(names)], "y": names[right % len(names)], "i": str(i)}
+        text.append(
+            f"    v{i} = " + re.sub("[a-z0-9_]+", lambda word, inputs=inputs: inputs.get(word[0], word[0]), LINES[line])
+        )
+        names.append(f"v{i}")
+    results = names[-1] if returned is None else f"[{', '.join(names[index % len(names)] for index in returned)}]"
+    least, most, channels, floating, moving = settings
+    text += [f"    return {results}", f"# activations are integers {least} ... {most}"]
+    text += [f"# {'each row' if channels else 'all'} of a weight has one scale"]
+    text += [f"# m.{name} has no qconfig" for name in floating] + [f"# m.{name} has moving averages" for name in moving]
+    text += ["# activation_post_process_0 has int8, -100 ... 90"] if signed else []
+    return "\n".join(text)
 
 
 def _plain(arg):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...check import program
-from ..cases import drawing, drawn, rows, when
+from ..cases import drawing, drawn, explained, rows, when
 
 
 @drawing
@@ -40,16 +40,19 @@ def _case(sizes, level, block, zeros, values=None):
         _case([2, 4], 0.1, [2, 2], 2), _case([4, 4], 0.62, [2, 2], 3), _case([4, 2], 0.5, [3, 1], 3),
         _case([4, 4], 0.5, [2, 3], 6), _case([4, 12], 0.4, [2, 3], 5), _case([9, 4], 0.4, [3, 2], 4),
     ],
-    hint=when(lambda case: case["level"] < 1, "below a level of 1, at least one block stays as it is"),
+    hint=explained(
+        chosen_blocks="the number of chosen blocks is Python's round(level * blocks), which rounds half to even. "
+        "Below a level of 1 at least one block is not chosen; it may be that none is chosen",
+        means_of_the_chosen_blocks="other blocks have a smaller mean. At the edge, it is the mean of the elements that are there",
+        the_norms_changed="the norms are an argument: they may not change",
+    ),
 )  # fmt: skip
 def masked(rl, sizes, values, level, block, zeros):
     norms = rl.tensor([float(each) for each in values]).reshape(sizes)
+    before = norms.tolist()
     mask = rl.ao.pruning.sparsifier.weight_norm_mask(norms, level, tuple(block), zeros)
-    return [
-        str(mask.dtype).partition(".")[2],
-        list(mask.shape),
-        _judged(mask.tolist(), values, sizes, block, level, zeros),
-    ]
+    found = _judged(mask.tolist(), values, sizes, block, zeros) | {"the norms changed": norms.tolist() != before}
+    return {"dtype": str(mask.dtype).partition(".")[2], "sizes": list(mask.shape)} | found
 
 
 @masked.oracle
@@ -62,11 +65,12 @@ def _(torch, sizes, values, level, block, zeros):
     sparsifier.prepare(layer, [{"tensor_fqn": "weight"}])
     sparsifier.step()
     mask = layer.parametrizations.weight[0].mask.bool()
-    return ["bool", list(mask.shape), _judged(mask.tolist(), values, sizes, block, level, zeros)]
+    found = _judged(mask.tolist(), values, sizes, block, zeros)
+    return {"dtype": "bool", "sizes": list(mask.shape)} | found | {"the norms changed": False}
 
 
-def _judged(mask, values, sizes, block, level, zeros):
-    """The mask; or, where equal norms leave a choice, what all right choices have in common."""
+def _judged(mask, values, sizes, block, zeros):
+    """What all right masks have in common: equal means and equal norms leave a choice. The mask itself, if nothing is equal."""
     found = []
     for top in range(0, sizes[0], block[0]):
         for left in range(0, sizes[1], block[1]):
@@ -76,23 +80,18 @@ def _judged(mask, values, sizes, block, level, zeros):
                 for j in range(left, min(left + block[1], sizes[1]))
             ]
             norms = [values[i * sizes[1] + j] for i, j in places]
-            found.append(
-                (
-                    sum(norms) / len(norms),
-                    sorted(norms),
-                    sorted(n for n, (i, j) in zip(norms, places) if not mask[i][j]),
-                )
-            )
+            removed = sorted(norm for norm, (i, j) in zip(norms, places) if not mask[i][j])
+            found.append((sum(norms) / len(norms), sorted(norms), removed))
     means = [mean for mean, _, _ in found]
-    tie_of_blocks = len({*means}) < len(means)
-    tie_inside = any(len({*norms}) < len(norms) for _, norms, _ in found)
-    if not (tie_of_blocks or tie_inside):
-        return mask
-    return [
-        "a tie",
-        [all(removed in ([], norms[:zeros]) for _, norms, removed in found)],
-        sorted([mean, len(removed) > 0] for mean, _, removed in found),
-    ]
+    is_tie = len({*means}) < len(means) or any(len({*norms}) < len(norms) for _, norms, _ in found)
+    chosen = sorted(mean for mean, _, removed in found if removed)
+    return {
+        "chosen blocks": len(chosen),
+        "means of the chosen blocks": chosen,
+        "norms that became 0, by block": [removed for _, _, removed in found] if not is_tie else "a tie",
+        "only the smallest became 0": all(removed in ([], norms[:zeros]) for _, norms, removed in found),
+        "mask": mask if not is_tie else "a tie",
+    }
 
 
 @program(
@@ -103,7 +102,10 @@ def _judged(mask, values, sizes, block, level, zeros):
     ),
     edges=rows("levels t t_0 dt n initially_zero", *((levels, t, 10, 5, 4, zero) for levels in ([0.0, 0.8], [0.3, 0.8], [0.8, 0.3])
         for t in (0, 9, 10, 11, 20, 30, 31, 99) for zero in (False, True)), ([0.0, 0.5], 3, 0, 1, 5, False)),
-    hint=when(lambda case: case["levels"][0] > case["levels"][1], "first limit from above by s_f, then from below by s_0"),
+    hint=when(
+        lambda case: case["levels"][0] > case["levels"][1] and (case["t"] >= case["t_0"] or not case["initially_zero"]),
+        "s_0 is above s_f: first limit from above by s_f, then from below by s_0",
+    ),
 )  # fmt: skip
 def cubic(xp, levels, t, t_0, dt, n, initially_zero):
     if xp.__name__ == "torch":

@@ -11,14 +11,15 @@ Level = float
 
 
 def cubic_sparsity(s_0: float, s_f: float, t: int, t_0: int, dt: int, n: int, initially_zero: bool = False) -> float:
-    """The level of sparsity at step `t`. It begins at `s_0` at step `t_0` and reaches `s_f` after `n` changes, `dt` steps apart.
+    """The level of sparsity at step `t`. It begins at `s_0` at step `t_0` and reaches `s_f` after n · dt steps.
 
-    The distance to `s_f` falls with the third power of the remaining share of the n dt steps. So most weights are pruned early,
-    when a network still has many weights that it does not need. The level is never below `s_0` or above `s_f`: limit it from above
-    first, and then from below. Before `t_0`, it is the integer 0 if `initially_zero`.
+    The distance to `s_f` is its distance at `t_0` times the third power of the share of these steps that remains, and changes at
+    each step. So most weights are pruned early, when a network still has many weights that it does not need. Before and after these
+    steps the formula goes beyond the levels. So limit its result: from above by `s_f`, and then from below by `s_0`. (If `s_0` is
+    above `s_f`, the result is always `s_0`.) Before `t_0`, the level is the integer 0 if `initially_zero`.
 
     Args:
-        s_0, s_f: levels, 0 ... 1, in any order.
+        s_0, s_f: levels, 0 ... 1. Either may be the larger one.
         t, t_0: steps; t may be before t_0 and after the end.
         dt, n: at least 1.
 

@@ -114,8 +114,8 @@ def weight_norm_mask(
     Cut the weight into blocks of `sparse_block_shape`, from the upper left corner. The blocks at the lower and the right edge may
     be smaller.
 
-    1. The share `sparsity_level` of the blocks, those with the smallest mean norm, are chosen. Their number is
-       `round(sparsity_level * blocks)`, and at least one block is not chosen. At a level of 1 or more, all blocks are chosen.
+    1. The blocks with the smallest mean norm are chosen. Their number is `round(sparsity_level * blocks)`, with Python's `round`.
+       But below a level of 1, at least one block is not chosen, and at a level of 1 or more, all blocks are chosen.
     2. In each chosen block, the `zeros_per_block` smallest elements become 0. All others stay.
 
     Between equal means, and between equal elements, any choice is right.
@@ -123,13 +123,12 @@ def weight_norm_mask(
     Args:
         norms: the norm of each element, not negative, (height, width), at least 1 by 1.
         sparsity_level: above 0.
-        sparse_block_shape: the height and the width of a block. If `zeros_per_block` is not all of it, the height and the width of
-            `norms` are multiples.
-        zeros_per_block: 1 to the number of elements of a block. If it is this number, all elements of a smaller block at the edge
-        are 0.
+        sparse_block_shape: the height and the width of a block.
+        zeros_per_block: 1 to the number of elements of a block. There are smaller blocks at an edge only if it is this number: then
+            a chosen block loses all its elements.
 
     Returns:
-        a new bool tensor in the sizes of `norms`, True where an element stays.
+        a new bool tensor in the sizes of `norms`, True where an element stays. `norms` does not change.
 
     >>> norms = rl.tensor([[1.0, 2.0, 5.0, 6.0], [3.0, 4.0, 7.0, 8.0]])
     >>> weight_norm_mask(norms, 0.5, (2, 2), 3).tolist()

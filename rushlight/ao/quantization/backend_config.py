@@ -3,8 +3,8 @@
 A pattern is what a node calls, or a tuple: what the last node calls, then the patterns of its arguments. So `(nn.ReLU,
 (nn.BatchNorm2d, nn.Conv2d))` is a convolution, then a batch norm, then a relu. In PyTorch:
 `torch/ao/quantization/backend_config/native.py`, `_common_operator_config_utils.py`. Left out: dtypes and constraints on scales,
-so operators with fixed scales (sigmoid, softmax), layer norms, embeddings and recurrent layers stay floating point; functional
-convolutions and linears.
+so operators with fixed scales (sigmoid, softmax), other norms than batch norms, other activations than relu and hardtanh,
+embeddings and recurrent layers stay floating point; functional convolutions and linears, and methods that change their tensor.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ for _conv, _bn, _fused in (
     BACKEND_CONFIG |= {(_relu, (_bn, _conv)): BackendPatternConfig(fuser_method=fuse_conv_bn_relu) for _relu in RELUS}
 BACKEND_CONFIG |= {nn.Linear: BackendPatternConfig(), intrinsic.LinearReLU: BackendPatternConfig()}
 BACKEND_CONFIG |= {(_relu, nn.Linear): BackendPatternConfig(fuser_method=intrinsic.LinearReLU) for _relu in RELUS}
+BACKEND_CONFIG |= {nn.BatchNorm2d: BackendPatternConfig(), intrinsic.BNReLU2d: BackendPatternConfig()}
+BACKEND_CONFIG |= {(_relu, nn.BatchNorm2d): BackendPatternConfig(fuser_method=intrinsic.BNReLU2d) for _relu in RELUS}
 BACKEND_CONFIG[nn.BatchNorm1d, nn.Linear] = BackendPatternConfig(fuser_method=fuse_linear_bn_eval)
 for _binary in (operator.add, rl.add, operator.mul, rl.mul):
     for _pattern in (*((_relu, _binary) for _relu in (*RELUS, rl.relu)), _binary):

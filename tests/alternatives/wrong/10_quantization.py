@@ -597,6 +597,20 @@ def zero_point_corrections__in_int64(x, weight, x_zero_point, weight_zero_points
     return constant - x.long().sum(1, keepdim=True) * weight_zero_points.long() - weight.long().sum(1) * x_zero_point
 
 
+def zero_point_corrections__in_float32(x, weight, x_zero_point, weight_zero_points):
+    b = weight_zero_points.float()
+    constant = b * float(x_zero_point * x.shape[1])
+    x_sums, weight_sums = x.float().sum(1, keepdim=True), weight.float().sum(1)
+    return (constant - x_sums * b - weight_sums * float(x_zero_point)).to(rl.int32)
+
+
+def zero_point_corrections__changes_the_zero_points(x, weight, x_zero_point, weight_zero_points):
+    x_sums = F.sum(x.to(rl.int32), 1, keepdim=True, dtype=rl.int32)
+    weight_sums = F.sum(weight.to(rl.int32), 1, dtype=rl.int32)
+    of_x = x_sums * weight_zero_points
+    return weight_zero_points.mul_(x_zero_point * x.shape[1]) - of_x - weight_sums * x_zero_point
+
+
 def linear__relu_at_zero(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
     sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_qparams[1], weight_qparams[1])
     unit = weight_qparams[0] * x_qparams[0]
@@ -614,10 +628,27 @@ def linear__zero_point_before_the_rounding_up(x, weight, bias, x_qparams, weight
     return F.clamp(rounded, qparams[1] if relu else 0, 255).to(rl.uint8)
 
 
-def linear__rounded_bias(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
+def linear__bias_in_units_of_the_sum(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
     sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_qparams[1], weight_qparams[1])
     unit = weight_qparams[0] * x_qparams[0]
     values = sums.float() if bias is None else sums.float() + bias
+    rounded = F.round(values * (unit / qparams[0])) + qparams[1]
+    return F.clamp(rounded, qparams[1] if relu else 0, 255).to(rl.uint8)
+
+
+def linear__rounded_bias(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
+    sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_qparams[1], weight_qparams[1])
+    unit = weight_qparams[0] * x_qparams[0]
+    values = sums.float() if bias is None else sums.float() + F.round(bias / unit)
+    rounded = F.round(values * (unit / qparams[0])) + qparams[1]
+    return F.clamp(rounded, qparams[1] if relu else 0, 255).to(rl.uint8)
+
+
+def linear__products_in_16_bits(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
+    products = integer_product(x, weight).clamp(-32768, 32767)
+    sums = products + zero_point_corrections(x, weight, x_qparams[1], weight_qparams[1])
+    unit = weight_qparams[0] * x_qparams[0]
+    values = sums.float() if bias is None else sums.float() + bias / unit
     rounded = F.round(values * (unit / qparams[0])) + qparams[1]
     return F.clamp(rounded, qparams[1] if relu else 0, 255).to(rl.uint8)
 
@@ -677,6 +708,39 @@ def is_match__subclasses_too(modules, node, pattern, max_uses=sys.maxsize):
     )
 
 
+def is_match__without_constants(modules, node, pattern, max_uses=sys.maxsize):
+    head, *inner = pattern if isinstance(pattern, tuple) else (pattern,)
+    if not is_match(modules, node, head, max_uses):
+        return False
+    args = [arg for arg in node.args if isinstance(arg, Node)]
+    if inner and len(inner) != len(args):
+        return False
+    return all(is_match__without_constants(modules, arg, each, 1) for arg, each in zip(args, inner))
+
+
+def is_match__exactly_max_uses(modules, node, pattern, max_uses=None):
+    head, *inner = pattern if isinstance(pattern, tuple) else (pattern,)
+    if (
+        not is_match(modules, node, head)
+        or max_uses not in (None, len(node.users))
+        and (max_uses == 1 or len(node.users) > max_uses)
+    ):
+        return False
+    if inner and len(inner) != len(node.args):
+        return False
+    return all(is_match__exactly_max_uses(modules, arg, each, 1) for arg, each in zip(node.args, inner))
+
+
+def find_matches__longer_tuples_first(graph, modules, patterns):
+    found = {}
+    for node in reversed(graph.nodes):
+        for pattern in sorted(patterns, key=lambda each: len(each) if isinstance(each, tuple) else 1, reverse=True):
+            if node.name not in found and is_match(modules, node, pattern):
+                nodes = matched_nodes(node, pattern)
+                found |= {each.name: (node, pattern, nodes) for each in nodes}
+    return found
+
+
 def find_matches__in_the_given_order(graph, modules, patterns):
     found = {}
     for node in reversed(graph.nodes):
@@ -722,6 +786,36 @@ def share_observers__without_walking_back(model, node):
     return True
 
 
+def _share_by(model, node, inputs_of, sources_of):
+    def observer_of(each):
+        while each is not None and not is_observer(model, each):
+            each = next((arg for arg in sources_of(each) if isinstance(arg, Node)), None)
+        return each
+
+    first = next((arg for arg in inputs_of(node) if isinstance(arg, Node | list | tuple)), None)
+    items = [first] if isinstance(first, Node | None) else first
+    sources = [observer_of(item) for item in items]
+    for source in sources:
+        if source is None:
+            return False
+        setattr(model, source.target, model.get_submodule(sources[0].target))
+    for user in node.users:
+        setattr(model, user.target, model.get_submodule(sources[0].target))
+    return True
+
+
+def share_observers__of_an_input_by_name(model, node):
+    return _share_by(model, node, lambda each: (*each.args, *each.kwargs.values()), lambda each: each.args)
+
+
+def share_observers__walks_back_by_name(model, node):
+    return _share_by(model, node, lambda each: each.args, lambda each: (*each.args, *each.kwargs.values()))
+
+
+def share_observers__walks_back_through_lists(model, node):
+    return _share_by(model, node, lambda each: each.args, lambda each: each.all_input_nodes)
+
+
 _insert_observers = rl.ao.quantization.fx.prepare.insert_observers
 insert_observers__all_users_read_the_observer = edited(
     _insert_observers,
@@ -734,6 +828,40 @@ insert_observers__all_users_read_the_observer = edited(
 insert_observers__one_for_each_user = edited(
     _insert_observers, ("is_observer(model, user) and type(model.get_submodule(user.target)) is type(new)", "False")
 )
+insert_observers__a_subclass_will_do = edited(
+    _insert_observers,
+    ("type(model.get_submodule(user.target)) is type(new)", "isinstance(model.get_submodule(user.target), type(new))"),
+)
+
+
+def replace_observer__always_uint8(model, node):
+    observer = model.get_submodule(node.target)
+    scale, zero_point = observer.calculate_qparams()
+    qparams = float(scale), int(zero_point), observer.quant_min, observer.quant_max, rl.uint8
+    with model.graph.inserting_before(node):
+        integers = model.graph.call_function(
+            rl.ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
+        )
+        numbers = model.graph.call_function(
+            rl.ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
+        )
+    node.replace_all_uses_with(numbers)
+    model.graph.erase_node(node)
+
+
+def replace_observer__from_zero(model, node):
+    observer = model.get_submodule(node.target)
+    scale, zero_point = observer.calculate_qparams()
+    qparams = float(scale), int(zero_point), 0, observer.quant_max, observer.dtype
+    with model.graph.inserting_before(node):
+        integers = model.graph.call_function(
+            rl.ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
+        )
+        numbers = model.graph.call_function(
+            rl.ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
+        )
+    node.replace_all_uses_with(numbers)
+    model.graph.erase_node(node)
 
 
 def replace_observer__all_of_the_dtype(model, node):
@@ -781,6 +909,19 @@ def weight_norm_mask__by_elements(norms, sparsity_level, sparse_block_shape, zer
     mask = flat == flat
     mask[F.argsort(flat)[: round(sparsity_level * flat.numel())]] = False
     return mask.reshape(norms.shape)
+
+
+def weight_norm_mask__marks_the_norms(norms, sparsity_level, sparse_block_shape, zeros_per_block):
+    h, w = sparse_block_shape
+    blocks = [norms[i : i + h, j : j + w] for i in range(0, norms.shape[0], h) for j in range(0, norms.shape[1], w)]
+    most = len(blocks) - (sparsity_level < 1)
+    for block in sorted(blocks, key=lambda block: block.mean().item())[
+        : min(most, round(sparsity_level * len(blocks)))
+    ]:
+        flat = block.reshape(-1)
+        flat[F.argsort(flat)[:zeros_per_block]] = -1
+        block.copy_(flat.reshape(block.shape))
+    return norms >= 0
 
 
 def weight_norm_mask__largest_elements(norms, sparsity_level, sparse_block_shape, zeros_per_block):

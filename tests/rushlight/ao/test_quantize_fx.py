@@ -1,6 +1,7 @@
 """The walk prepare, calibrate, convert gives torch's graphs and numbers, and so do the int8 layers."""
 
 import importlib
+import operator
 import warnings
 
 import numpy as np
@@ -45,6 +46,46 @@ def test_the_reference_form_computes_torchs_numbers(programs, name, channels):
         converted = programs.quantize_fx(xp)._convert_to_reference_decomposed_fx(model)
         results.append(converted(*programs.inputs_of(xp)).detach().numpy())
     np.testing.assert_allclose(*results, atol=1e-6)
+
+
+@pytest.mark.parametrize("change", ["none", "relu moves", "relu floats", "mul floats"])
+def test_the_nodes_of_a_match_have_the_qconfig_of_its_last_node(programs, change):
+    graphs = []
+    for xp in (torch, rl):
+        fx, ao = programs.quantize_fx(xp), importlib.import_module(f"{xp.__name__}.ao.quantization")
+        moving = ao.QConfig(ao.MovingAverageMinMaxObserver.with_args(quant_max=127), ao.default_qconfig.weight)
+        mapping = ao.QConfigMapping().set_global(ao.default_qconfig)
+        if change.startswith("relu"):
+            mapping.set_module_name("relu", moving if change == "relu moves" else None)
+        elif change == "mul floats":
+            mapping.set_object_type(operator.mul, None)
+        model = programs.model_of(xp, [["abs", 0, 0], ["relu of x * y", 0, 2], ["linear", 3, 0]], [4, 2])
+        graphs.append(programs.graph_of(fx.prepare_fx(model, mapping, programs.inputs_of(xp))))
+    assert graphs[0] == graphs[1]
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("of_two", [False, True])
+def test_a_batch_norm_is_folded_if_its_layer_has_no_other_user(programs, of_two, twice):
+    graphs = []
+    for xp in (torch, rl):
+
+        class Model(xp.nn.Module):
+            def __init__(self, xp=xp):
+                super().__init__()
+                self.conv, self.bn, self.aux = xp.nn.Conv2d(1, 2, 1), xp.nn.BatchNorm2d(2), xp.nn.Conv2d(2, 1, 1)
+                self.relu = xp.nn.functional.relu
+
+            def forward(self, x):
+                c = self.conv(x)
+                h = self.relu(self.bn(c))
+                return h, self.aux(self.conv(x) if twice else c) if of_two else h
+
+        fx, ao = programs.quantize_fx(xp), importlib.import_module(f"{xp.__name__}.ao.quantization")
+        mapping = ao.QConfigMapping().set_global(ao.default_qconfig)
+        graphs.append(programs.graph_of(fx.prepare_fx(Model().eval(), mapping, (xp.ones(1, 1, 2, 2),))))
+    assert graphs[0] == graphs[1]
+    assert ("BNReLU2d" in str(graphs[1])) == (of_two and not twice)
 
 
 def models():

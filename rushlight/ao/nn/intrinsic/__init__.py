@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from rushlight import nn
 
-__all__ = ["ConvReLU1d", "ConvReLU2d", "LinearReLU"]
+__all__ = ["BNReLU2d", "ConvReLU1d", "ConvReLU2d", "LinearReLU"]
 
 
 class _FusedModule(nn.Sequential):
     """Its first module has the weight."""
+
+
+class BNReLU2d(_FusedModule):
+    """A `BatchNorm2d` and a `ReLU`."""
 
 
 class LinearReLU(_FusedModule):

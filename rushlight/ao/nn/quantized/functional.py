@@ -31,7 +31,8 @@ def zero_point_corrections(x: Tensor, weight: Tensor, x_zero_point: int, weight_
 
         sum_k (x[n, k] - a) (weight[o, k] - b) = sum_k x[n, k] weight[o, k] + correction[n, o]
 
-    The correction needs the sums of the rows of `x` and of `weight`, and no product of the two matrices.
+    The correction needs the sums of the rows of `x` and of `weight`, and no product of the two matrices. A layer would compute the
+    terms that depend only on `weight` once for all calls. Here, compute everything.
 
     Args:
         x: uint8, (rows, K), any strides.
@@ -40,7 +41,7 @@ def zero_point_corrections(x: Tensor, weight: Tensor, x_zero_point: int, weight_
         weight_zero_points: b for each row of `weight`: int32, (out,), -128 ... 127.
 
     Returns:
-        a new tensor, int32, (rows, out). A correction that depends only on `weight` would be computed once for all calls.
+        a new tensor, int32, (rows, out). No argument changes.
 
     >>> x, weight = rl.tensor([[1, 2]], dtype=rl.uint8), rl.tensor([[3, 4]], dtype=rl.int8)
     >>> zero_point_corrections(x, weight, 5, rl.tensor([1], dtype=rl.int32)).tolist()  # (1-5)(3-1) + (2-5)(4-1) = 11 - 28
@@ -63,22 +64,21 @@ def linear(
     qparams: tuple[float, int],
     relu: bool = False,
 ) -> Tensor:
-    """A linear layer on integers: quantised `x` and `weight` give a quantised result, and no element becomes floating point before
-    the sums are complete.
+    """A linear layer on integers: quantised `x` and `weight` give a quantised result, which is rounded once.
 
-    1. `integer_product(x, weight)` plus the corrections for the zero points is S, int32: the exact sum of (x - zero point) times
-       (weight - zero point).
-    2. One unit of S is worth x_scale * weight_scale, with one weight scale for each column. Add the bias to S in this unit, and
-       multiply by the unit divided by the scale of the result. This is float32, and so are the products of the scales.
-    3. Round half to even, add the zero point of the result, limit to 0 ... 255. With `relu`, the least number is the zero point,
-       which stands for 0.0.
+    An integer of `x`, of `weight` and of the result means the number (integer - zero point) * scale. `bias` has the numbers
+    themselves. The sums of the products are integers, int32, and exact. All that follows is float32: the layer adds the bias,
+    which is not rounded, and finds the integer of the result. This is the number in units of the scale, rounded half to even, plus
+    the zero point, limited to 0 ... 255. With `relu`, numbers below 0.0 become 0.0, so no integer is below the zero point.
+
+    `integer_product(x, weight)` is the sum of products of the stored integers, int32, and `zero_point_corrections` has the rest.
 
     Args:
         x: uint8, (rows, K).
         weight: int8, (out, K).
         bias: float32, (out,), or None.
         x_qparams: scale and zero point of `x`.
-        weight_qparams: scales, float32, (out,), and zero points, int32, (out,).
+        weight_qparams: scales, float32, (out,), and zero points, int32, (out,): one of each for a row of `weight`.
         qparams: scale and zero point of the result.
         relu: whether the layer ends with a relu.
 

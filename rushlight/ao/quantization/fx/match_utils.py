@@ -27,9 +27,9 @@ def is_match(modules: dict[str, Module], node: Any, pattern: Pattern, max_uses: 
       positional arguments, and each argument matches its inner pattern, in order. With no inner pattern, the arguments do not
       matter.
 
-    `node` may be anything that is an argument of a node, and only a `Node` matches. At most `max_uses` nodes use `node`
-    (`node.users`). All nodes of a match except the last one, which the caller gives, must have at most one user, because the
-    others would lose their input.
+    `node` may be anything that is an argument of a node: for anything but a `Node`, the result is False. It is False too if more
+    than `max_uses` nodes use `node` (`node.users`). An inner node must have one user: any other user would lose the value that it
+    reads.
 
     >>> model = rl.fx.symbolic_trace(rl.nn.Sequential(rl.nn.Linear(2, 2), rl.nn.ReLU()))
     >>> x, linear, relu, _ = model.graph.nodes
@@ -73,9 +73,9 @@ def find_matches(graph: Graph, modules: dict[str, Module], patterns: Iterable[Pa
     """The matches of a graph: each node is in one match at most.
 
     The walk goes from the last node to the first one. For a node that is in no match yet, it tries the patterns
-    (`is_match(modules, node, pattern)`), a longer one before a shorter one (`pattern_length(pattern)`, the number of nodes), and
-    of two of the same length the one that comes first in `patterns`. The first pattern that fits is taken, and all its nodes belong
-    to this match.
+    (`is_match(modules, node, pattern)`), a longer one before a shorter one (`pattern_length(pattern)`, the number of nodes). Two
+    patterns of the same length never fit the same node. The first pattern that fits is taken, and all its nodes belong to this
+    match.
 
     Returns:
         a dict from the name of each matched node to its match, a tuple of the last node, the pattern, and the list of all nodes of

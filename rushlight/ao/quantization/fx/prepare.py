@@ -1,8 +1,7 @@
 """Observers in a graph: nodes that look at the values that will be integers, and pass them on.
 
 In PyTorch: `torch/ao/quantization/fx/prepare.py`. Left out: custom and standalone modules, dynamic quantisation in a graph,
-equalisation, inputs and outputs that are integers already, operators that pass on a tensor which they get by name, and matches of
-which only a part has a qconfig.
+equalisation, inputs and outputs that are integers already, and operators that pass on a tensor which they get by name.
 """
 
 from __future__ import annotations
@@ -61,17 +60,18 @@ def share_observers(model: GraphModule, node: Node) -> bool:
     ones. The nodes stay; only the modules that they call become one: `setattr(model, target, observer)`, where `target` is the
     target of an observer's node (a name without dots).
 
-    1. The input is the first positional argument of `node` that is a node, or a list or tuple of nodes. Of a list, its first
-       item counts. (No node has an empty list.)
-    2. The observer is that of the input. The input may be computed from observed values by nodes without observers. So walk back
-       from it until a node calls an observer (`is_observer(model, node)`): from each node to its first positional argument that is
-       a node. If there is no such argument (a placeholder has none), or `node` has no input, nothing changes.
-    3. If the input is a list or tuple, the observers of its other items become this observer too. Walk back from each
-       item in the same way. An item without an observer ends the function: the items before it keep the change.
-    4. Every user of `node` calls an observer. They all become this observer.
+    The *inputs* of `node` are its first positional argument that is a node, or a list or tuple of nodes. A list is not empty.
+
+    The *observer of a value* is the one that its node calls, if it calls an observer (`is_observer(model, value)`). Otherwise it is
+    the observer of the node's first positional argument that is a node: there may be several nodes without observers between an
+    observer and the value. A value without such an argument, such as a placeholder, has no observer.
+
+    The observer of the first input replaces the observers of the other inputs, in their order, and then those that the users of
+    `node` call. (Every user calls one.) At the first input that has no observer, the function ends. Inputs before this one keep
+    their new observer.
 
     Returns:
-        whether step 4 was reached.
+        False if there is no input, or if an input has no observer. Otherwise True.
 
     >>> example = rl.ao.quantization.default_qconfig
     >>> class Joined(rl.nn.Module):
@@ -115,20 +115,20 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
         model: its graph changes in place. `model.recompile()` is the caller's.
         matches: as `find_matches` returns them: by the name of a node `(last, pattern, nodes)`, with `nodes` from the last one to
             the first one. Nodes that are in no match, the output among them, get no observer of their own.
-        qconfigs: by the name of a node; None for a node that stays floating point. `qconfig.activation()` is a new observer.
+        qconfigs: by the name of a node; None for a node that stays floating point. The others of
+            its match have the same one. `qconfig.activation()` is a new observer.
 
-    For each node of a match that has a qconfig:
+    Visit each node that is in a match and has a qconfig, if `is_observed(pattern)`. A node may be the first and the last one of its
+    match: then do both, in this order.
 
-    - The first node of a match (`nodes[-1]`) reads observed values. Each node in its `args` and `kwargs`, at any depth, is
-      replaced: an observer (`is_observer(model, arg)`) stays, and so does a size (`is_size(arg)`). For any other node, use the
-      observer that it already has: a user that calls an observer of the same class as the new one. If there is none, insert a new
-      one (`insert_observer(model, arg, observer)` returns its node). Other users of this argument keep reading it without an
-      observer.
-    - The last node of a match gets an observer, and all other users of this node then read the observer
+    - The first node (`nodes[-1]`) reads observed values. So each node in its `args` and `kwargs`, at any depth, is
+      replaced by the node of an observer. Two kinds stay: a node that calls an observer (`is_observer(model, arg)`), and a size
+      (`is_size(arg)`). For any other one, look for an observer among its users, of the same class as `qconfig.activation()`. If
+      there is none, insert one (`insert_observer(model, arg, observer)` returns its node). Other users of this argument keep
+      reading the argument itself, because they may need a number that is not rounded.
+    - The last node (`last`) gets a new observer, and all other users of this node then read the observer
       (`user.replace_input_with(node, observer_node)`). Then call
       `share_observers(model, node)`, if `shares_observer(pattern, nodes)` says that the operator only passes values on.
-
-    A node may be the first and the last one. Patterns for which `is_observed(pattern)` is false are skipped.
 
     >>> class Twice(rl.nn.Module):
     ...     def forward(self, x):
@@ -136,8 +136,10 @@ def insert_observers(model: GraphModule, matches: dict[str, Match], qconfigs: di
     >>> model = rl.fx.symbolic_trace(Twice())
     >>> matches = find_matches(model.graph, {}, BACKEND_CONFIG)
     >>> insert_observers(model, matches, dict.fromkeys(matches, rl.ao.quantization.default_qconfig))
-    >>> [node.name.replace("activation_post_process", "observer") for node in model.graph.nodes]
-    ['x', 'observer_0', 'mul', 'observer_1', 'exp', 'observer_2', 'add', 'observer_3', 'output']
+    >>> [node.name.replace("activation_post_process", "call") for node in model.graph.nodes]
+    ['x', 'call_0', 'mul', 'call_1', 'exp', 'call_2', 'add', 'call_3', 'output']
+    >>> model.activation_post_process_2 is model.activation_post_process_3  # exp + 1 shares the observer of exp
+    True
 
     Source: `torch/ao/quantization/fx/prepare.py`, `insert_observers_for_model`.
     """
@@ -187,9 +189,8 @@ def prepare(model: GraphModule, qconfig_mapping: QConfigMapping) -> GraphModule:
     modules = dict(model.named_modules(remove_duplicate=False))
     matches = find_matches(model.graph, modules, BACKEND_CONFIG)
     qconfigs = node_name_to_qconfig(model, qconfig_mapping)
-    for _, _, nodes in matches.values():  # a match is computed as a whole
-        if any(qconfigs[node.name] is None for node in nodes):
-            qconfigs |= dict.fromkeys((node.name for node in nodes), None)
+    for last, _, nodes in matches.values():  # torch gives all nodes that have a qconfig that of the last one
+        qconfigs |= {node.name: qconfigs[last.name] for node in nodes if qconfigs[node.name] is not None}
     insert_observers(model, matches, qconfigs)
     prepared = GraphModule(model, model.graph, type(model).__name__)
     prepared.meta["observed"] = {name: qconfigs[name] for name in matches if qconfigs[name] is not None}
