@@ -44,7 +44,12 @@ def unscale_grads(grads: Sequence[Tensor], scale: Tensor) -> bool:
 
 
 def update_scale(
-    scale: Tensor, growth_tracker: int, found_inf: bool, growth_factor: float, backoff_factor: float, growth_interval: int
+    scale: Tensor,
+    growth_tracker: int,
+    found_inf: bool,
+    growth_factor: float,
+    backoff_factor: float,
+    growth_interval: int,
 ) -> int:
     """Set the scale for the next step, in place, and return the new growth tracker.
 

@@ -271,7 +271,9 @@ RECOMPUTE, CONSUMED = object(), object()  # entries of a cache that hold no resu
 Cache = dict[tuple[Operator, int], Any]  # by operator, and the number of the call among its calls in this run
 
 
-def call_first(cache: Cache, counts: dict[Operator, int], policy: Callable, func: Operator, args: tuple, kwargs: dict) -> Any:
+def call_first(
+    cache: Cache, counts: dict[Operator, int], policy: Callable, func: Operator, args: tuple, kwargs: dict
+) -> Any:
     """Call an operator in the first run of a selective checkpoint, and cache its result if the policy says so.
 
     The calls of each operator are counted from 0 in `counts`, which has no entry before the first call. The call with number i
@@ -313,12 +315,12 @@ def call_again(cache: Cache, counts: dict[Operator, int], func: Operator, args: 
     The calls are counted as in the first run, in other `counts`. What happens depends on the entry of the call in `cache`:
 
         RECOMPUTE   call the operator.
-        a result    `load_result(entry)` is the result, and the entry becomes `CONSUMED`, so that its memory can be freed.
+        a result    the entry becomes `CONSUMED`, so that its memory can be freed, and `load_result(entry)` is the result.
         CONSUMED    raise RuntimeError: this region has had its backward pass.
         no entry    raise RuntimeError: the second run does something else than the first.
 
     Args:
-        cache, counts: changed as above. If an error is raised, the call is counted, but the cache has not changed.
+        cache, counts: changed as above. A call that raises an error is counted too.
         args, kwargs: of the call, a tuple and a dict.
 
     Returns:
@@ -342,12 +344,13 @@ def call_again(cache: Cache, counts: dict[Operator, int], func: Operator, args: 
     if entry is None:
         raise RuntimeError(f"{func} invocation index {number} encountered during backward but not found in storage.")
     if entry is CONSUMED:
-        raise RuntimeError("Trying to backward an extra time on a region computed under selective activation checkpoint.")
+        raise RuntimeError(
+            "Trying to backward an extra time on a region computed under selective activation checkpoint."
+        )
     if entry is RECOMPUTE:
         return func(*args, **kwargs)
-    result = load_result(entry)
     cache[func, number] = CONSUMED
-    return result
+    return load_result(entry)
 
 
 class _Saved:
@@ -381,7 +384,9 @@ class _CachingMode(DispatchMode):
     def __init__(self, policy: Callable, cache: Cache) -> None:
         self.policy, self.cache, self.counts = policy, cache, {}
 
-    def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
         if func is _DETACH:  # the two runs make different numbers of them
             return func(*args, **(kwargs or {}))
         return call_first(self.cache, self.counts, self.policy, func, args, kwargs or {})
@@ -397,7 +402,9 @@ class _CachedMode(DispatchMode):
         self.counts.clear()
         return super().__enter__()
 
-    def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
         if func is _DETACH:
             return func(*args, **(kwargs or {}))
         return call_again(self.cache, self.counts, func, args, kwargs or {})
@@ -406,7 +413,9 @@ class _CachedMode(DispatchMode):
 _DETACH = operators["aten::detach"]
 
 
-def create_selective_checkpoint_contexts(policy_fn_or_list: Callable | list[Operator]) -> tuple[DispatchMode, DispatchMode]:
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Callable | list[Operator],
+) -> tuple[DispatchMode, DispatchMode]:
     """The two contexts of a selective checkpoint: `checkpoint(..., context_fn=partial(this function, policy))`. A list of
     operators is the policy that saves the results of these. Source: `torch/utils/checkpoint.py`."""
     policy = policy_fn_or_list
@@ -416,7 +425,9 @@ def create_selective_checkpoint_contexts(policy_fn_or_list: Callable | list[Oper
     return _CachingMode(policy, cache), _CachedMode(cache)
 
 
-def _is_one_of(saved: list[Operator], ctx: SelectiveCheckpointContext, func: Operator, *args: Any, **kwargs: Any) -> bool:
+def _is_one_of(
+    saved: list[Operator], ctx: SelectiveCheckpointContext, func: Operator, *args: Any, **kwargs: Any
+) -> bool:
     return func in saved
 
 

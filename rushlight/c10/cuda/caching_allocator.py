@@ -669,7 +669,9 @@ class CachingAllocator:
         pool.unmapped.remove(block)
         block.mapped = True
         if mapped < block.size:
-            rest = Block(block.stream, block.size - mapped, block.ptr + mapped, pool, mapped=False, segment=block.segment)
+            rest = Block(
+                block.stream, block.size - mapped, block.ptr + mapped, pool, mapped=False, segment=block.segment
+            )
             _link(block, rest, block.next)
             pool.unmapped.append(rest)
             block.size = mapped
@@ -783,7 +785,9 @@ class Statistics:
             for what, is_counted in COUNTED.items():
                 counted = [block for block in mine if is_counted(block)]
                 self._set(f"{what}.{name}", len(counted))
-                self._set(f"{what.replace('allocation', 'allocated')}_bytes.{name}", sum(block.size for block in counted))
+                self._set(
+                    f"{what.replace('allocation', 'allocated')}_bytes.{name}", sum(block.size for block in counted)
+                )
             active = (block.requested_size for block in mine if block.is_active())
             self._set(f"requested_bytes.{name}", sum(active))
 
@@ -791,7 +795,11 @@ class Statistics:
         self.peaks.setdefault(name, Peak()).set(value)
 
     def as_dict(self) -> dict[str, int]:
-        found = {f"{name}.{which}": getattr(peak, which) for name, peak in self.peaks.items() for which in ("current", "peak")}
+        found = {
+            f"{name}.{which}": getattr(peak, which)
+            for name, peak in self.peaks.items()
+            for which in ("current", "peak")
+        }
         return found | self.counts
 
 
