@@ -117,9 +117,9 @@ NUMBERS = [0.0, 1.0, -2.5, 3e38, 1e-45, "inf", "-inf", "nan"]
     "amp.grad_scaler.unscale_grads",
     cases=drawn(
         grads=lambda st: st.lists(st.lists(st.sampled_from([0.0, 1.0, -2.5, 7.0, *NUMBERS]), max_size=3), max_size=3),
-        scale=[1.0, 2.0, 8.0, 65536.0, 3.0, 0.1, 1e-40], dtype=["float32", "float64"],
+        scale=[1.0, 2.0, 8.0, 65536.0, 3.0, 0.1, 1e-40], kind=["float32", "float64"],
     ),
-    edges=rows("grads scale dtype", *(
+    edges=rows("grads scale kind", *(
         ([], 2.0, "float32"), ([[]], 2.0, "float32"), ([[4.0, 8.0]], 4.0, "float32"), ([[4.0], ["inf"]], 4.0, "float32"),
         ([["nan"], [4.0]], 4.0, "float32"), ([["-inf", 1.0], [4.0]], 4.0, "float32"), ([[4.0, "nan", 8.0]], 2.0, "float64"),
         ([[1.0, 7.0]], 3.0, "float64"), ([[1.0]], 0.1, "float64"), ([[3e38]], 0.1, "float32"), ([[1.0, 0.0]], 1e-40, "float32"),
@@ -127,23 +127,23 @@ NUMBERS = [0.0, 1.0, -2.5, 3e38, 1e-45, "inf", "-inf", "nan"]
     )),
     hint=when(lambda case: len(case["grads"]) > 1, "all gradients are divided, whatever the first one is"),
 )  # fmt: skip
-def unscaled(rl, grads, scale, dtype):
-    made, given = _tensors(rl, grads, dtype), rl.tensor(scale)
+def unscaled(rl, grads, scale, kind):
+    made, given = _tensors(rl, grads, kind), rl.tensor(scale)
     found = rl.amp.grad_scaler.unscale_grads(made, given)
     return [type(found).__name__, found, [each.tolist() for each in made], given.item()]
 
 
 @unscaled.oracle
-def _(torch, grads, scale, dtype):
-    made, found, given = _tensors(torch, grads, dtype), torch.zeros(1), torch.tensor(scale)
+def _(torch, grads, scale, kind):
+    made, found, given = _tensors(torch, grads, kind), torch.zeros(1), torch.tensor(scale)
     inverse = given.double().reciprocal().float()
     for each in made:
         torch._amp_foreach_non_finite_check_and_unscale_([each], found, inverse)
     return ["bool", bool(found.item()), [each.tolist() for each in made], given.item()]
 
 
-def _tensors(xp, grads, dtype):
-    return [xp.tensor([float(each) for each in grad], dtype=getattr(xp, dtype)) for grad in grads]
+def _tensors(xp, grads, kind):
+    return [xp.tensor([float(each) for each in grad], dtype=getattr(xp, kind)) for grad in grads]
 
 
 @program(
