@@ -36,9 +36,14 @@ class Settings:
 
     max_split_size: float = math.inf  # bytes: larger blocks are never split (`max_split_size_mb`)
     max_non_split_rounding: int = LARGE_BUFFER  # bytes that may be lost in such a block (`max_non_split_rounding_mb`)
-    roundup_power2_divisions: int = 0
+    roundup_power2_divisions: int | dict[int, int] = 0  # a dict: for sizes below each key, in ascending order
     garbage_collection_threshold: float = 0.0
     expandable_segments: bool = False
+
+    def divisions(self, size: int) -> int:
+        """`roundup_power2_divisions` for a request of this size."""
+        given = self.roundup_power2_divisions
+        return next(value for limit, value in given.items() if size < limit) if isinstance(given, dict) else given
 
 
 # Blocks and pools ----------------------------------------------------------------------------------------------------
@@ -125,7 +130,7 @@ def round_size(size: int, divisions: int = 0) -> int:
     step = MIN_BLOCK_SIZE
     if divisions > 1 and size > MIN_BLOCK_SIZE * divisions:
         step = (1 << size.bit_length() - 1) // divisions
-    return -(-max(size, MIN_BLOCK_SIZE) // step) * step
+    return -(-size // step) * step
 
 
 def get_allocation_size(size: int) -> int:
@@ -342,7 +347,7 @@ def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
     """A block for a tensor of `size` bytes, by the cheapest way that works.
 
     1. `allocator.process_events()` returns blocks whose events are complete by now.
-    2. The size is rounded with `round_size` and `settings.roundup_power2_divisions`. `allocator.get_pool(rounded)` is its pool.
+    2. The size is rounded with `round_size` and `settings.divisions(size)`. `allocator.get_pool(rounded)` is its pool.
     3. `allocator.get_free_block(pool, rounded, stream)` removes a block from the pool, the best fit, and returns it, or
        returns None.
     4. If there was none, and `allocator.allowed` is not None (somebody limited the memory), and the setting
@@ -380,7 +385,7 @@ def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
     """
     settings = allocator.settings
     allocator.process_events()
-    rounded = round_size(size, settings.roundup_power2_divisions)
+    rounded = round_size(size, settings.divisions(size))
     pool = allocator.get_pool(rounded)
     block = allocator.get_free_block(pool, rounded, stream)
     if block is None:
@@ -438,7 +443,7 @@ class CachingAllocator:
         self.release_cached_blocks()
 
     def set_memory_fraction(self, fraction: float) -> None:
-        self.allowed = int(fraction * self.runtime.total)
+        self.allowed = int(fraction * self.runtime.total) if fraction < 1 else None
 
     def snapshot(self) -> list[dict[str, Any]]:
         """The segments with their blocks, by address. Source: `c10/cuda/CUDACachingAllocator.cpp`, `snapshot`."""
@@ -793,6 +798,10 @@ class Statistics:
 
     def _set(self, name: str, value: int) -> None:
         self.peaks.setdefault(name, Peak()).set(value)
+
+    def reset_peaks(self) -> None:
+        for each in self.peaks.values():
+            each.peak = each.current
 
     def as_dict(self) -> dict[str, int]:
         found = {
