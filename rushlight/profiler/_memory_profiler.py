@@ -39,8 +39,8 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
     1. *Activations*, in one walk over the nodes in order. The outputs of a node are of category "activation" if the node is not
        part of the backward pass, at least one input is of category "input" or "activation", and every other input is of
        category "input", "activation", "parameter" or "temporary".
-    2. *Details of autograd*, in a second walk. An output of a node of the backward pass is of category "autograd_detail" if its
-       version is 0, or if the version before it has no category, or this category.
+    2. *Details of autograd*, in a second walk. An output of a node of the backward pass is of category "autograd_detail" if the
+       version before it has this category, or no category. There is no version before version 0.
 
     Args:
         nodes: in the order of execution. `inputs` and `outputs` are collections of values.
@@ -66,7 +66,7 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
                 found.setdefault(value, "activation")
     for node in nodes:
         for key, version in node.outputs if node.is_backward else ():
-            if version == 0 or found.get((key, version - 1)) in (None, "autograd_detail"):
+            if found.get((key, version - 1)) in (None, "autograd_detail"):
                 found.setdefault((key, version), "autograd_detail")
     return found
 
@@ -83,8 +83,8 @@ def coalesce_timeline(
         increment_version   it is written in place: its bytes, so far those of `version`, are those of version + 1 from now on
         destroy             it is freed
 
-    The bytes of a value are those of its category, `categories[key, version]`, or of None if it has none. Events at the same time are
-    one moment. Time -1 stands for "before the program". In the result it is the earliest other time, or -1 if there is none.
+    The bytes of a value belong to its category, `categories[key, version]`, or to None if it has none. Events at the same time
+    are one moment. Time -1 stands for "before the program". In the result it is the earliest other time, or -1 if there is none.
 
     Args:
         events: in the order of their times.

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from functools import cache
+from importlib import import_module
+
 from rushlight.c10.cuda import caching_allocator
 from rushlight.course.predictions import RESERVED
 
@@ -143,3 +148,86 @@ def reserved_by_programs(torch, program):
     names = {"empty": Memory, "empty_cache": allocator.empty_cache, "KiB": 1024, "MiB": MIB}
     exec(RESERVED[program], names)
     return sum(segment["total_size"] for segment in allocator.snapshot()) // MIB
+
+
+# PyTorch's own decisions ---------------------------------------------------------------------------------------------
+
+SHOWN = [
+    "large segments",
+    "large limit",
+    "small segments",
+    "the whole block",
+    "merge both",
+    "merge all",
+    "best fit",
+    "equal blocks",
+]
+SHOWN += [
+    "best fit across segments",
+    "streams do not share",
+    "record_stream",
+    "events in order",
+    "pending tail",
+    "waiting and full",
+]
+SHOWN += [
+    "empty_cache",
+    "retry",
+    "enough",
+    "enough at once",
+    "fragmentation",
+    "fragments",
+    "holes",
+    "fraction",
+    "peaks",
+]
+SHOWN += ["max_split_size", "oversize", "oversize is given back", "small are split", "power of two", "garbage and age"]
+SHOWN += ["expandable", "expandable unmap", "expandable hole", "expandable and full", "expandable out of memory"]
+LONGEST = 60  # steps: a training step is longer, and a difference in it is hard to read
+
+
+@cache
+def recordings():
+    """The recorded programs by name. Only the judge reads the file."""
+    path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "allocator.json.gz"
+    return {each["name"]: each for each in json.loads(gzip.decompress(path.read_bytes()))["programs"]}
+
+
+def _case(name):
+    return {key: recordings()[name][key] for key in ("name", "total", "settings", "steps")}
+
+
+@program(
+    "together.allocator",
+    cases=lambda st: st.sampled_from(
+        [name for name, each in recordings().items() if len(each["steps"]) <= LONGEST]
+    ).map(_case),
+    edges=lambda: [_case(name) for name in SHOWN if name in recordings()],
+    draws=30,
+    show=lambda torch, name, total, settings, steps: "\n".join(
+        [
+            f"# a device of {total / MIB:g} MiB, PYTORCH_CUDA_ALLOC_CONF={settings!r}",
+            *(" ".join(map(str, step)) for step in steps),
+        ]
+    ),
+)
+def replayed(rl, name, total, settings, steps):
+    found = import_module("rushlight.c10.cuda.replay").replay(total, settings, steps)
+    return _by_step(steps, found)
+
+
+@replayed.oracle
+def recorded(torch, name, total, settings, steps):
+    """What PyTorch's allocator did, in a recording: no GPU is needed to grade."""
+    assert torch is not None
+    return _by_step(steps, recordings()[name])
+
+
+def _by_step(steps, found):
+    """What each step did, so that the first difference names the step."""
+    shown = {
+        f"{i}: {' '.join(map(str, step))}": [found["events"][i], found["bytes"][i]] for i, step in enumerate(steps)
+    }
+    names = ("allocated_bytes", "requested_bytes", "reserved_bytes", "segment")
+    peaks = {name: found["statistics"][f"{name}.all.peak"] for name in names}
+    return shown | {"out of memory at": sorted(found["errors"]), "segments": found["segments"], "peaks": peaks}

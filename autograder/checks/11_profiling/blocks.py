@@ -23,7 +23,7 @@ def _size(st):
     cases=drawn(sizes=several(_size, 1, 4), divisions=[0, 0, 1, 2, 4, 8, 16]),
     edges=rows("sizes divisions", *(
         ([1], 0), ([511, 512, 513], 0), ([1024, 1025], 0), ([5000], 0), ([5000], 1), ([5000], 4), ([4096, 8192], 4),
-        ([2047, 2048, 2049], 4), ([1023, 1024, 1025], 2), ([7169, 8191], 4), ([4097, 5120, 5121], 4), ([600], 8),
+        ([2047, 2048, 2049], 4), ([1023, 1024, 1025], 2), ([7169, 8191], 4), ([4097, 5120, 5121], 4), ([600], 8), ([3239531741, 250], 2),
         ([10 * MIB + 1], 8), ([10 * MIB + 1], 0), ([3 * (1 << 30) + 7], 16), ([100, 512], 4), ([1537], 2),
     )),
     hint=when(lambda case: case["divisions"] > 1, "with divisions, the borders lie between two powers of 2, and so may be coarser than 512"),
@@ -87,7 +87,7 @@ def found(rl, blocks, order, size, stream, max_split, rounding):
         pool.blocks.append(names.Block(stream_of, units * 512, ptr, pool))
     before = [*pool.blocks]
     settings = names.Settings(max_split_size=max_split * 512, max_non_split_rounding=rounding * 512)
-    block = names.find_free_block(pool, size * 512, stream, settings)
+    block = names.find_free_block(pool, size * 512, 1000 * stream, settings)
     return {"block": block and [block.stream, block.size, block.ptr], "the pool is as before": pool.blocks == before}
 
 
@@ -95,8 +95,8 @@ def found(rl, blocks, order, size, stream, max_split, rounding):
 def _(torch, blocks, order, size, stream, max_split, rounding):
     """The search in a sorted set, as it is written in C++."""
     in_order = sorted((stream_of, units, ptr) for stream_of, units, ptr in _placed(blocks, order))
-    at = next((i for i, each in enumerate(in_order) if each >= (stream, size, -1)), len(in_order))
-    block = in_order[at] if at < len(in_order) and in_order[at][0] == stream else None
+    at = next((i for i, each in enumerate(in_order) if each >= (1000 * stream, size, -1)), len(in_order))
+    block = in_order[at] if at < len(in_order) and in_order[at][0] == 1000 * stream else None
     if block and (size < max_split and block[1] >= max_split or size >= max_split and block[1] >= size + rounding):
         block = None
     return {"block": block and [block[0], block[1] * 512, block[2]], "the pool is as before": True}
@@ -105,7 +105,7 @@ def _(torch, blocks, order, size, stream, max_split, rounding):
 def _placed(blocks, order):
     """Each block with an address; the addresses rise, fall, or neither, and the lowest is not 0 in every order."""
     ptrs = [0x10000 * ((i * (1, 5, 3)[order % 3] + order) % 7) for i in range(len(blocks))]
-    return [(stream, units, ptr) for (stream, units), ptr in zip(blocks, ptrs, strict=True)]
+    return [(1000 * stream, units, ptr) for (stream, units), ptr in zip(blocks, ptrs, strict=True)]
 
 
 # Split ---------------------------------------------------------------------------------------------------------------

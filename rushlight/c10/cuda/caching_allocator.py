@@ -25,6 +25,12 @@ LARGE_BUFFER = 20 << 20  # a segment for requests between SMALL_SIZE and MIN_LAR
 MIN_LARGE_ALLOC = 10 << 20  # from this size on, a request gets a segment of its own
 ROUND_LARGE = 2 << 20  # whose size is a multiple of this one
 
+ADVICE = (
+    "If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid "
+    "fragmentation.  See documentation for Memory Management  "
+    "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)"
+)
+
 
 class OutOfMemoryError(RuntimeError):
     """In PyTorch: `torch.OutOfMemoryError`."""
@@ -146,7 +152,7 @@ def get_allocation_size(size: int) -> int:
 def find_free_block(pool: BlockPool, size: int, stream: int, settings: Settings) -> Block | None:
     """The block of a pool that serves a request: the *best fit*.
 
-    Only a block of the same stream may serve it, because only there the work on the old tensor is certain to end before
+    Only a block of the same stream may serve it, because only there does the work on the old tensor certainly end before
     the work on the new one begins. Among the blocks of this stream that are large enough, take the smallest, and among
     equal ones that with the lowest address.
 
@@ -235,8 +241,9 @@ def try_merge_blocks(dst: Block, src: Block | None, pool: BlockPool) -> int:
 
     Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if only one of both is `mapped`.
 
-    Otherwise `dst` grows by the bytes of `src` on the side where `src` is, and is linked to the neighbour behind `src`. `src` leaves
-    the pool: the list `pool.blocks`, or `pool.unmapped` if it is not mapped. `dst` is in none of both lists.
+    Otherwise `dst` grows by the bytes of `src`, on the side where `src` is. `dst` and the neighbour on the far side of `src`, if
+    there is one, are linked. `src` leaves the pool: the list `pool.blocks`, or `pool.unmapped` if it is not mapped. `dst` is in
+    neither of the two lists.
 
     Args:
         src: `dst.prev` or `dst.next`.
@@ -294,6 +301,8 @@ class Runtime:
         return next(self._next) << 40
 
     def free(self, ptr: int) -> None:
+        """`cudaFree`, which waits until the device has done all work."""
+        self.synchronize()
         self.free_bytes += self._sizes.pop(ptr)
 
     def record_event(self, stream: int) -> Event:
@@ -350,7 +359,7 @@ def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
     2. The size is rounded with `round_size` and `settings.divisions(size)`. `allocator.get_pool(rounded)` is its pool.
     3. `allocator.get_free_block(pool, rounded, stream)` removes a block from the pool, the best fit, and returns it, or
        returns None.
-    4. If there was none, and `allocator.allowed` is not None (somebody limited the memory), and the setting
+    4. If there was none, and `allocator.allowed` is not None (the memory is limited), and the setting
        `garbage_collection_threshold` is above 0: `allocator.garbage_collect_cached_blocks()`.
     5. `allocator.alloc_block(pool, rounded, stream)` asks the device for a new segment, and returns None if the device has too
        little memory, or more than allowed would be used. Then
@@ -443,6 +452,7 @@ class CachingAllocator:
         self.release_cached_blocks()
 
     def set_memory_fraction(self, fraction: float) -> None:
+        """Limit the bytes of all segments. The whole device, 1.0, is no limit."""
         self.allowed = int(fraction * self.runtime.total) if fraction < 1 else None
 
     def snapshot(self) -> list[dict[str, Any]]:
@@ -523,11 +533,13 @@ class CachingAllocator:
         allocated = self.stats.peaks["allocated_bytes.all"].current
         reserved = self.stats.peaks["reserved_bytes.all"].current
         allowed = "" if self.allowed is None else f"{format_size(self.allowed)} allowed; "
+        in_use = self.runtime.total - self.runtime.free_bytes
         return OutOfMemoryError(
             f"CUDA out of memory. Tried to allocate {format_size(get_allocation_size(size))}. GPU 0 has a total capacity of "
-            f"{format_size(self.runtime.total)} of which {format_size(self.runtime.free_bytes)} is free. {allowed}"
-            f"Of the allocated memory {format_size(allocated)} is allocated by PyTorch, and {format_size(reserved - allocated)} "
-            "is reserved by PyTorch but unallocated."
+            f"{format_size(self.runtime.total)} of which {format_size(self.runtime.free_bytes)} is free. Including non-PyTorch "
+            f"memory, this process has {format_size(in_use)} memory in use. {allowed}Of the allocated memory "
+            f"{format_size(allocated)} is allocated by PyTorch, and {format_size(reserved - allocated)} is reserved by PyTorch "
+            f"but unallocated. {ADVICE}"
         )
 
     # Blocks become free

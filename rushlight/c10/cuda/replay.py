@@ -62,7 +62,13 @@ def replay(total: int, settings: str, steps: Sequence[Sequence[Any]]) -> dict[st
         names = ("allocated_bytes", "active_bytes", "reserved_bytes")
         bytes_.append([allocator.stats.peaks[f"{name}.all"].current for name in names])
     segments = [_segment(each) for each in allocator.snapshot()]
-    return {"events": events, "bytes": bytes_, "errors": errors, "segments": segments, "statistics": allocator.stats.as_dict()}
+    return {
+        "events": events,
+        "bytes": bytes_,
+        "errors": errors,
+        "segments": segments,
+        "statistics": allocator.stats.as_dict(),
+    }
 
 
 def _run(allocator: CachingAllocator, blocks: dict[str, Any], what: str, *args: Any) -> None:
@@ -102,6 +108,8 @@ def _place(address: int) -> tuple[int, int]:
 
 def _segment(segment: dict[str, Any]) -> dict[str, Any]:
     number, offset = _place(segment["address"])
-    blocks = [[_place(each["address"])[1], each["size"], each["requested_size"], each["state"]] for each in segment["blocks"]]
+    blocks = [
+        [_place(each["address"])[1], each["size"], each["requested_size"], each["state"]] for each in segment["blocks"]
+    ]
     described = {"segment": number, "offset": offset, "size": segment["total_size"], "stream": segment["stream"]}
     return described | {"type": segment["segment_type"], "expandable": segment["is_expandable"], "blocks": blocks}

@@ -69,7 +69,9 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Figur
     return figure
 
 
-def memory_timeline(times: Sequence[int], sizes: Sequence[Sequence[int]], marks: Sequence[tuple[str, int]] = ()) -> Figure:
+def memory_timeline(
+    times: Sequence[int], sizes: Sequence[Sequence[int]], marks: Sequence[tuple[str, int]] = ()
+) -> Figure:
     """The bytes of each category after each moment, one above the other. The moments have equal distances.
 
     Args:
@@ -88,7 +90,14 @@ def memory_timeline(times: Sequence[int], sizes: Sequence[Sequence[int]], marks:
     for name, time in marks:
         at = next((i for i, each in enumerate(times) if each >= time), len(times))
         axes.axvline(at, color=INK, linewidth=0.8, linestyle=":")
-        axes.text(at + 0.005 * len(times), 1.06 * stacked[-1].max(), name, size=9.5, color=INK, bbox=paper.PLATE | {"pad": 1.0})
+        axes.text(
+            at + 0.005 * len(times),
+            1.06 * stacked[-1].max(),
+            name,
+            size=9.5,
+            color=INK,
+            bbox=paper.PLATE | {"pad": 1.0},
+        )
     handles, names = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], names[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=10)
     return figure
@@ -101,7 +110,9 @@ def memory_trade(points: Sequence[tuple[str, float, float]], y: str = "operators
         axes.plot(kept, again, "o", color=MARK, markersize=7)
         axes.annotate(name, (kept, again), xytext=(9, 0), textcoords="offset points", va="center", size=10, color=INK)
     most, top = max(kept for _, kept, _ in points), max(again for *_, again in points)
-    axes.set(xlim=(0, 1.45 * most), ylim=(-0.1 * top, 1.2 * top), xlabel="megabytes kept for the backward pass", ylabel=y)
+    axes.set(
+        xlim=(0, 1.45 * most), ylim=(-0.1 * top, 1.2 * top), xlabel="megabytes kept for the backward pass", ylabel=y
+    )
     axes.grid(color=FAINT, alpha=0.2)
     return figure
 

@@ -36,7 +36,9 @@ def run(xp, names, saved, act=lambda y: None):
     weight = (xp.arange(16).reshape(4, 4) / 20).requires_grad_()
     contexts = partial(names.create_selective_checkpoint_contexts, policy)
     with Record():
-        y = names.checkpoint(lambda x: ((x @ weight).relu() @ weight).sin().exp(), x, use_reentrant=False, context_fn=contexts)
+        y = names.checkpoint(
+            lambda x: ((x @ weight).relu() @ weight).sin().exp(), x, use_reentrant=False, context_fn=contexts
+        )
         act(y)
         y.sum().backward(retain_graph=True)
     return seen, x.grad.tolist(), y
