@@ -42,11 +42,13 @@ X, W = "input", "parameter"
         ([X, W], [[[0, 1], 1, [], False], [[2, 1], 1, [], True]], []), ([X, W], [[[], 1, [], False], [[2, 0], 1, [], False]], []),
         ([X, W], [[[0, 1], 1, [], False]], [[2, "temporary"]]), ([X, W], [[[0, 1], 2, [], True], [[2], 0, [2], True]], []),
         ([X, W], [[[0], 1, [], False], [[2], 0, [2], True]], []), ([X, None], [[[0], 0, [1], True]], []),
-        ([X, "gradient"], [[[0], 0, [1], True]], []), ([X, W], [[[0, 1], 0, [0], False]], []), ([X, W], [[[0, 1], 0, [1], False]], []),
+        ([X, "gradient"], [[[0], 0, [1], True]], []), ([X, W], [[[0, 1], 0, [0], False]], []),
+        ([X, W], [[[0, 1], 0, [1], False]], []),
         ([X], [[[0], 1, [], True]], [[1, "gradient"]]), ([X, W], [[[0, 1], 1, [], True], [[0], 0, [2], True]], [[2, "gradient"]]),
         ([X, W], [[[2], 1, [], False], [[0, 1], 1, [], False]], []), ([X, "autograd_detail"], [[[0], 0, [1], True]], []),
         ([X, W], [[[0], 1, [], True], [[2, 0], 1, [], False]], []), ([X, W, "activation"], [[[0, 2], 1, [], False]], []),
-        ([X, W, W], [[[2, 7], 2, [0], False], [[4], 2, [5], True], [[9], 2, [0], False], [[3], 0, [], True], [[4, 4, 8], 0, [7], True]],
+        ([X, W, W], [[[2, 7], 2, [0], False], [[4], 2, [5], True], [[9], 2, [0], False], [[3], 0, [], True], [[4, 4, 8], 0,
+        [7], True]],
          [[6, "input"], [4, "autograd_detail"]]), ([W, "temporary", X], [[[0, 1, 2], 1, [], False], [[0, 1], 1, [], False]], []),
     )),
 )  # fmt: skip
@@ -146,14 +148,16 @@ def _events(st):
     "profiler._memory_profiler.coalesce_timeline",
     cases=drawn(
         start=[-1, 0, 1000], events=_events,
-        categories=lambda st: st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(KNOWN)).map(list), max_size=6),
+        categories=lambda st: st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(KNOWN)).map(list),
+        max_size=6),
     ),
     edges=rows("start events categories", *(
         (0, [], []), (-1, [[0, "preexisting", 0, 0, 4]], []), (-1, [[0, "preexisting", 0, 0, 4]], [[0, 0, "parameter"]]),
         (-1, [[0, "preexisting", 0, 0, 4], [2, "create", 1, 0, 3], [1, "create", 2, 0, 2]], [[0, 0, "parameter"], [1, 0, "input"]]),
         (1000, [[0, "create", 0, 0, 4], [0, "create", 1, 0, 3], [2, "destroy", 0, 0, 4]], [[0, 0, "activation"]]),
         (1000, [[0, "create", 0, 0, 4], [1, "increment_version", 0, 0, 4]], [[0, 0, "activation"], [0, 1, "gradient"]]),
-        (1000, [[0, "create", 0, 1, 4], [1, "increment_version", 0, 1, 4], [1, "destroy", 0, 2, 4]], [[0, 1, "temporary"], [0, 2, "gradient"]]),
+        (1000, [[0, "create", 0, 1, 4], [1, "increment_version", 0, 1, 4], [1, "destroy", 0, 2, 4]], [[0, 1, "temporary"],
+        [0, 2, "gradient"]]),
         (0, [[0, "create", 0, 0, 4], [1, "increment_version", 0, 0, 4]], [[0, 1, "optimizer_state"]]),
         (0, [[0, "create", 0, 0, 4], [0, "create", 0, 0, 4]], [[0, 0, "autograd_detail"]]),
         (-1, [[0, "preexisting", 0, 0, 1], [0, "preexisting", 1, 0, 2], [1, "destroy", 1, 0, 2]], [[1, 0, "optimizer_state"]]),
@@ -184,7 +188,7 @@ def _(torch, start, events, categories):
 def _in_time(start, events):
     """The events with their times: those at `start`, and later. Only what was there before the program may be at -1."""
     time = start
-    for i, (later, action, key, version, size) in enumerate(events):
+    for later, action, key, version, size in events:
         moved = later if time != -1 or action == "preexisting" else max(later, 1)
         time = time + moved + (6 if time == -1 and moved else 0)
         yield time, action, key, version, size

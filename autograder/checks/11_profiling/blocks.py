@@ -23,10 +23,11 @@ def _size(st):
     cases=drawn(sizes=several(_size, 1, 4), divisions=[0, 0, 1, 2, 4, 8, 16]),
     edges=rows("sizes divisions", *(
         ([1], 0), ([511, 512, 513], 0), ([1024, 1025], 0), ([5000], 0), ([5000], 1), ([5000], 4), ([4096, 8192], 4),
-        ([2047, 2048, 2049], 4), ([1023, 1024, 1025], 2), ([7169, 8191], 4), ([4097, 5120, 5121], 4), ([600], 8), ([3239531741, 250], 2),
+        ([2047, 2048, 2049], 4), ([1023, 1024, 1025], 2), ([7169, 8191], 4), ([4097, 5120, 5121], 4), ([600], 8),
+        ([3239531741, 250], 2),
         ([10 * MIB + 1], 8), ([10 * MIB + 1], 0), ([3 * (1 << 30) + 7], 16), ([100, 512], 4), ([1537], 2),
     )),
-    hint=when(lambda case: case["divisions"] > 1, "with divisions, the borders lie between two powers of 2, and so may be coarser than 512"),
+    hint=when(lambda case: case["divisions"] > 1, "with divisions, the borders lie between two powers of 2"),
 )  # fmt: skip
 def rounded(rl, sizes, divisions):
     results = [rl.c10.cuda.caching_allocator.round_size(size, divisions) for size in sizes]
@@ -114,13 +115,15 @@ def _placed(blocks, order):
 @program(
     "c10.cuda.caching_allocator.alloc_found_block",
     cases=drawn(
-        before=bool, after=bool, small=bool, expandable=bool, size=[1, 2, 3, 2048, 2049, 4096], remaining=[0, 1, 2, 2047, 2048, 2049, 4096],
+        before=bool, after=bool, small=bool, expandable=bool, size=[1, 2, 3, 2048, 2049, 4096], remaining=[0, 1, 2, 2047,
+        2048, 2049, 4096],
         max_split=[FAR, FAR, 2, 2049, 4096], requested=(1, 512), stream=(0, 2),
     ),
     edges=rows("before after small expandable size remaining max_split requested stream", *(
         (False, False, True, False, 1, 0, FAR, 100, 0), (False, False, True, False, 1, 1, FAR, 100, 0),
         (False, False, True, False, 1, 3, FAR, 100, 0), (True, False, True, False, 2, 1, FAR, 7, 1),
-        (False, True, True, False, 2, 1, FAR, 7, 1), (True, True, True, False, 2, 1, FAR, 7, 1), (True, True, True, False, 2, 0, FAR, 7, 2),
+        (False, True, True, False, 2, 1, FAR, 7, 1), (True, True, True, False, 2, 1, FAR, 7, 1),
+        (True, True, True, False, 2, 0, FAR, 7, 2),
         (True, True, True, False, 2, 1, 2, 7, 1), (False, False, False, False, 2049, 2048, FAR, 9, 0),
         (False, False, False, False, 2049, 2049, FAR, 9, 0), (True, True, False, False, 2049, 2049, FAR, 9, 0),
         (False, False, False, False, 2049, 4096, 2049, 9, 0), (False, False, False, False, 2049, 4096, 4096, 9, 0),
@@ -219,7 +222,7 @@ STATES = ["free", "allocated", "waits for an event", "is used elsewhere"]
             (["free", "free", "free"], 1, [0, 1]), (["free", "free", "free"], 1, [1, 2]), (["free", "free"], 0, [0, 1]),
         ) for right in (False, True)
     )),
-    hint=when(lambda case: case["unmapped"], "memory and mere addresses do not merge; of two ranges of addresses, the pool keeps one in `unmapped`"),
+    hint=when(lambda case: case["unmapped"], "memory does not merge with mere addresses, and these are in `pool.unmapped`"),
 )  # fmt: skip
 def merged(rl, states, at, right, unmapped):
     names = rl.c10.cuda.caching_allocator

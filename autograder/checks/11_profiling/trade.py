@@ -157,6 +157,7 @@ def _tensors(xp, grads, kind):
         (8.0, [True], 2.0, 0.5, 2, 1), (8.0, [False, True, False, False], 4.0, 0.25, 2, 0), (3e38, [False, False], 2.0, 0.5, 1, 0),
         (3e38, [False, True], 2.0, 0.5, 1, 0), (8.0, [False], 2.0, 0.5, 3, 5), (1e38, [False], 1.5, 0.5, 1, 0),
         (8.0, [True, True, True], 2.0, 0.5, 1, 0), (8.0, [False] * 6, 2.0, 0.5, 3, 0), (1e-45, [True], 2.0, 0.5, 1, 0),
+        (8.0, [False, False], 2.0, 0.5, 1000, 998),
     )),
     hint=when(lambda case: case["scale"] > 1e37, "the largest float32 is about 3.4e38"),
 )  # fmt: skip
