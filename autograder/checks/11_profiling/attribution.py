@@ -60,6 +60,7 @@ def propagated(rl, first, nodes, later):
     return {
         "categories": sorted([*value, category] for value, category in found.items()),
         "known is as before": known == before,
+        "a new dict": found is not known,
     }
 
 
@@ -73,7 +74,6 @@ def _(torch, first, nodes, later):
     for inputs, outputs, is_backward in flow:
         scope = scopes.BACKWARD_FUNCTION if is_backward else scopes.FUNCTION
         event = SimpleNamespace(typed=(event_type.TorchOp, SimpleNamespace(scope=scope)), parent=None)
-        # a node reads one version of a tensor: `inputs` is a dict in torch, so each value is a tensor of its own here
         graph.append(
             _Node(
                 event,
