@@ -231,7 +231,7 @@ def main() -> None:
 
 
 def compile_stand_in(folder: Path, include: str) -> list[Path]:
-    """The stand-ins, compiled: of the device, and of NVML. PyTorch finds them loaded already, by the names of the real libraries."""
+    """The stand-ins, compiled: of the device, and of NVML. They carry the real names, so that PyTorch finds them loaded already."""
     libraries = []
     for source, name in (("cuda.c", "libcuda.so.1"), ("nvml.c", "libnvidia-ml.so.1")):
         libraries.append(folder / name)
