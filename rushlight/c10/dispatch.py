@@ -457,6 +457,12 @@ def call(operator: Operator, *stack: Any) -> Any:
     return run(operator, skip_fallthrough(operator, key_set), stack, "call")
 
 
+def observed_call(operator: Operator, *stack: Any) -> Any:
+    """`call`, within the observer of a profiler if one is on. Source: `aten/src/ATen/core/dispatch/Dispatcher.h`,
+    `Dispatcher::callWithDispatchKeySlowPath`."""
+    return call(operator, *stack) if observer is None else observer(operator, stack)
+
+
 def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
     """Continue a call at the highest key of `key_set`. The keys of the arguments and of the thread are not read again, and
     fallthroughs are not skipped. The `how` of `run` is "redispatch".
@@ -545,7 +551,7 @@ class Table(dict):
 
     def __missing__(self, key_set: int) -> Callable:
         if fast_path_disabled:
-            return partial(call, self.operator)
+            return partial(observed_call, self.operator)
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
@@ -568,6 +574,9 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 fast_path_disabled = False
 _trace: Callable[[str], Any] | None = None
+observer: Callable[[Operator, tuple], Any] | None = (
+    None  # a profiler's, which makes the call; in PyTorch a `RecordFunction`
+)
 cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
 
 
@@ -580,6 +589,20 @@ def disable_fast_path(disabled: bool) -> None:
         operator.below.clear()
     for clear in cache_clearers:
         clear()
+
+
+@contextmanager
+def observing(new: Callable[[Operator, tuple], Any]):
+    """While active, `new` gets every call and must make it. Calls that redispatch, and modes, are not seen.
+    Source: `aten/src/ATen/record_function.h`, `addGlobalCallback`."""
+    global observer
+    before, disabled, observer = observer, fast_path_disabled, new
+    disable_fast_path(True)
+    try:
+        yield
+    finally:
+        observer = before
+        disable_fast_path(disabled)
 
 
 @contextmanager
