@@ -361,6 +361,35 @@ del a
 b = empty(16 * MiB, stream=1)""",
 }
 
+NOT_SHOWN = {
+    *(
+        "as_strided",
+        "copy_",
+        "detach",
+        "empty",
+        "empty_like",
+        "empty_strided",
+        "expand",
+        "fill_",
+        "resolve_conj",
+        "transpose",
+    ),
+}
+RECORDED = {
+    "example": "F.softmax(x, dim=1)",
+    "linear": "F.linear(x, w, b)",
+    "no bias": "F.linear(x, w)",
+    "product": "x @ v",
+    "batch": "batch @ v",
+    "same type": "x.to(torch.float32)",
+    "half": "x.to(torch.float16)",
+    "contiguous": "x.contiguous()",
+    "columns": "x.t().contiguous()",
+    "rows": "x.reshape(2, 16)",
+    "columns in rows": "x.t().reshape(2, 16)",
+    "number": "x.sum().item()",
+}
+
 
 def kernels_run(program: str) -> list[str]:
     """The kernels that run below the comment in a program of `KERNELS`, in order.
@@ -712,4 +741,40 @@ def reserved_mebibytes(program: str) -> int:
         "neighbours": 20,
         "emptied": 20,
         "streams": 32,
+    }[program]
+
+
+def recorded_operators(program: str) -> list[str]:
+    """The operators that torch's profiler records for a line of `RECORDED`, on a CPU, without gradients.
+
+    `x` is a tensor with 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `b` has 6 elements, and `batch` has the sizes
+    2, 4 and 8. All are contiguous, of float32, and `F` is `torch.nn.functional`. An operator that another one calls is
+    recorded after it. Those in `NOT_SHOWN` are left out: they only make views, allocate, fill or copy.
+
+    >>> RECORDED["example"]
+    'F.softmax(x, dim=1)'
+    >>> recorded_operators("example")
+    ['softmax', '_softmax']
+
+    Args:
+        program: a key of `RECORDED`.
+
+    Returns:
+        a list or a tuple of names in the order in which they begin, without `aten::`.
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorProperties.cpp`.
+    """
+    return {
+        "example": ["softmax", "_softmax"],
+        "linear": ["linear", "t", "addmm"],
+        "no bias": ["linear", "t", "matmul", "mm"],
+        "product": ["matmul", "mm"],
+        "batch": ["matmul", "reshape", "view", "mm", "_unsafe_view"],
+        "same type": ["to"],
+        "half": ["to", "_to_copy"],
+        "contiguous": [],
+        "columns": ["t", "contiguous", "clone"],
+        "rows": ["reshape", "view"],
+        "columns in rows": ["t", "reshape", "clone", "_unsafe_view"],
+        "number": ["sum", "item", "_local_scalar_dense"],
     }[program]

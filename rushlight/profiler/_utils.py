@@ -6,6 +6,7 @@ In PyTorch: `torch/profiler/_utils.py`; the critical path is that of the tool Ho
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 __all__ = ["critical_path", "idle_intervals", "queue_depths"]
@@ -15,23 +16,22 @@ def queue_depths(events: Sequence[tuple[str, int, int, int]]) -> list[tuple[int,
     """How many kernels have been launched and have not begun, at the start of each event.
 
     An event is a tuple (kind, start, duration, correlation). "launch" is a call of `cudaLaunchKernel` on the CPU, and
-    "kernel" is a kernel on the device. A launch and its kernel have the same correlation id. Kernels begin in the order of their
-    launches (there is one stream). No two events of one kind begin at the same time. If a launch and a kernel do, the launch
-    comes first.
+    "kernel" is a kernel on the device. A launch and its kernel have the same correlation id. There is one stream, so kernels
+    begin in the order of their launches. No two events of one kind begin at the same time.
 
     Sort the kernels by start, and count them from 0. The depth at an event is
 
         number of the kernel of the last launch so far  -  kernels that have begun so far  +  1
 
-    and never less than 0. "So far" includes the event itself. A launch whose kernel is missing in the trace, because the
-    trace ended before, changes nothing. Before the first launch that has a kernel, the depth is 0. A trace may begin with
-    kernels whose launches are missing: they count as kernels that have begun.
+    and never less than 0. "So far" is up to the start of the event, and includes what begins at just that time. A launch whose
+    kernel is missing in the trace, because the trace ended before, changes nothing. Before the first launch that has a kernel,
+    the depth is 0. A trace may begin with kernels whose launches are missing: they count as kernels that have begun.
 
     Args:
         events: a list of tuples or lists, in any order. It is not changed.
 
     Returns:
-        a list with a tuple (start, end, depth) for each event, in the order of starts.
+        a list with a tuple (start, end, depth) for each event, in the order of starts. Of equal starts the launch comes first.
 
     >>> queue_depths([("launch", 0, 2, 7), ("launch", 2, 2, 8), ("kernel", 3, 10, 7), ("kernel", 13, 5, 8)])
     [(0, 2, 1), (2, 4, 2), (3, 13, 1), (13, 18, 0)]
@@ -39,17 +39,17 @@ def queue_depths(events: Sequence[tuple[str, int, int, int]]) -> list[tuple[int,
     Source: `torch/profiler/_utils.py`, `BasicEvaluation.compute_queue_depth`.
     """
     ordered = sorted(events, key=lambda event: (event[1], event[0] == "kernel"))
+    starts = [start for kind, start, _, _ in ordered if kind == "kernel"]
     number = {}
     for kind, _, _, correlation in ordered:
         if kind == "kernel":
             number[correlation] = len(number)
-    launched, begun, depths = -1, 0, []
+    launched, depths = -1, []
     for kind, start, duration, correlation in ordered:
-        if kind == "kernel":
-            begun += 1
-        else:
+        if kind == "launch":
             launched = number.get(correlation, launched)
-        depths.append((start, start + duration, max(launched - begun + 1, 0)))
+        waiting = launched - bisect_right(starts, start) + 1
+        depths.append((start, start + duration, max(waiting, 0)))
     return depths
 
 

@@ -1,4 +1,4 @@
 """The checks of lab 11, a module for each topic."""
 
 # in the order of the labs
-TOPICS = ("blocks", "allocator", "attribution", "trade")
+TOPICS = ("events", "queue", "measured", "blocks", "allocator", "attribution", "trade")
