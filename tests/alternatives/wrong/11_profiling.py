@@ -3,6 +3,10 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import math
+from math import prod
+from statistics import fmean, median, pstdev
+
 from rushlight.aten.generated import functions
 from rushlight.c10.cuda.caching_allocator import (
     MIN_BLOCK_SIZE,
@@ -13,7 +17,187 @@ from rushlight.c10.cuda.caching_allocator import (
     round_size,
 )
 from rushlight.profiler._memory_profiler import CATEGORIES
+from rushlight.profiler.profiler import ProfilerAction
+from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL
 from rushlight.utils.checkpoint import CONSUMED, RECOMPUTE, load_result
+
+# Profiles
+
+
+def find_parents__shortest_around(events):
+    """The shortest event around it, also if another one overlaps in part, and an equal one."""
+    found = []
+    for i, (thread, start, end) in enumerate(events):
+        around = [
+            j for j, each in enumerate(events) if j != i and each[0] == thread and each[1] <= start and end <= each[2]
+        ]
+        found.append(min(around, key=lambda j: events[j][2] - events[j][1], default=None))
+    return found
+
+
+def find_parents__open_brackets(events):
+    """It never removes an event that overlaps in part."""
+    parents, stacks = [None] * len(events), {}
+    for i in sorted(range(len(events)), key=lambda i: (events[i][1], -events[i][2])):
+        thread, start, end = events[i]
+        stack = stacks.setdefault(thread, [])
+        while stack and start >= events[stack[-1]][2]:
+            stack.pop()
+        parents[i] = stack[-1] if stack else None
+        stack.append(i)
+    return parents
+
+
+def average_events__keeps_all(events, group_by_input_shapes=False):
+    rows = {}
+    for i, (name, shapes, time, _) in enumerate(events):
+        row = rows.setdefault((name, str(shapes)) if group_by_input_shapes else (name,), [0, 0, 0])
+        row[0] += 1
+        row[1] += time - sum(each[2] for each in events if each[3] == i)
+        row[2] += time
+    return rows
+
+
+def average_events__every_recursion(events, group_by_input_shapes=False):
+    """An event within another one of its name is removed, also if it is not alone."""
+    rows = {}
+    for i, (name, shapes, time, parent) in enumerate(events):
+        if parent is not None and events[parent][0] == name:
+            continue
+        row = rows.setdefault((name, str(shapes)) if group_by_input_shapes else (name,), [0, 0, 0])
+        row[0] += 1
+        row[1] += time - sum(each[2] for each in events if each[3] == i)
+        row[2] += time
+    return rows
+
+
+def recorded_operators__always_copies(program):
+    known = {
+        "same type": ["to", "_to_copy"],
+        "contiguous": ["contiguous"],
+        "rows": ["reshape", "clone", "_unsafe_view"],
+    }
+    return known.get(program, ["matmul", "mm"])
+
+
+def recorded_operators__only_kernels(program):
+    return {"linear": ["addmm"], "no bias": ["mm"], "product": ["mm"], "batch": ["mm"], "number": ["sum"]}.get(
+        program, []
+    )
+
+
+def schedule_action__saves_each(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """It saves at each active step."""
+    step += (wait if skip_first_wait else 0) - skip_first
+    cycle, position = divmod(step, wait + warmup + active)
+    if step < 0 or repeat and cycle >= repeat or position < wait:
+        return ProfilerAction.NONE
+    return ProfilerAction.WARMUP if position < wait + warmup else ProfilerAction.RECORD_AND_SAVE
+
+
+def schedule_action__skips_again(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """The first steps are left out of each cycle."""
+    cycle, position = divmod(step, skip_first + wait + warmup + active)
+    position -= skip_first
+    if repeat and cycle >= repeat or position < wait:
+        return ProfilerAction.NONE
+    if position < wait + warmup:
+        return ProfilerAction.WARMUP
+    return ProfilerAction.RECORD if position < wait + warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
+
+
+def queue_depths__launches_less_kernels(events):
+    """A launch counts even if its kernel is missing."""
+    ordered = sorted(events, key=lambda each: (each[1], each[0] == "kernel"))
+    found = []
+    for _, start, duration, _ in ordered:
+        launches = sum(each[0] == "launch" and each[1] <= start for each in events)
+        begun = sum(each[0] == "kernel" and each[1] <= start for each in events)
+        found.append((start, start + duration, max(launches - begun, 0)))
+    return found
+
+
+def queue_depths__running(events):
+    """A kernel counts until it has ended."""
+    ordered = sorted(events, key=lambda each: (each[1], each[0] == "kernel"))
+    kernels = sorted((each for each in events if each[0] == "kernel"), key=lambda each: each[1])
+    number = {each[3]: i for i, each in enumerate(kernels)}
+    launched, found = -1, []
+    for kind, start, duration, correlation in ordered:
+        if kind == "launch":
+            launched = number.get(correlation, launched)
+        ended = sum(each[1] + each[2] <= start for each in kernels)
+        found.append((start, start + duration, max(launched - ended + 1, 0)))
+    return found
+
+
+def critical_path__longest_kernels(kernels):
+    """It follows the longest predecessor, not the one that ended last."""
+    ends, before, last = [], [], {}
+    for i, (stream, launched, duration, waits) in enumerate(kernels):
+        needed = [*waits, *([last[stream]] if stream in last else [])]
+        start = max([launched, *(ends[j] for j in needed)])
+        before.append(max(needed, key=lambda j: kernels[j][2], default=None) if start > launched else None)
+        ends.append(start + duration)
+        last[stream] = i
+    if not ends:
+        return [], 0
+    at, path = ends.index(max(ends)), []
+    while at is not None:
+        path.append(at)
+        at = before[at]
+    return path[::-1], max(ends)
+
+
+def critical_path__without_launches(kernels):
+    """The times of the launches do not matter."""
+    ends, before, last = [], [], {}
+    for i, (stream, _, duration, waits) in enumerate(kernels):
+        needed = [*waits, *([last[stream]] if stream in last else [])]
+        before.append(min(needed, key=lambda j: (-ends[j], j), default=None))
+        ends.append((0 if before[-1] is None else ends[before[-1]]) + duration)
+        last[stream] = i
+    if not ends:
+        return [], 0
+    at, path = ends.index(max(ends)), []
+    while at is not None:
+        path.append(at)
+        at = before[at]
+    return path[::-1], max(ends)
+
+
+def operator_flops__one_each(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+    """A multiplication and its addition are one."""
+    if name in ("addmm", "baddbmm"):
+        inputs = inputs[1:]
+    return prod(inputs[0]) * inputs[1][-1] if name.endswith("mm") else 0
+
+
+def operator_flops__bias_counts(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+    """It counts the added tensor, and all gradients of a convolution."""
+    if name in ("addmm", "baddbmm"):
+        return 2 * prod(inputs[1]) * inputs[2][-1] + prod(outputs[0])
+    if name in ("mm", "bmm"):
+        return 2 * prod(inputs[0]) * inputs[1][-1]
+    if name == "convolution":
+        return 2 * inputs[0][0] * prod(outputs[0][2:]) * prod(inputs[1])
+    if name == "convolution_backward":
+        return sum(output_mask) * 2 * inputs[1][0] * prod(inputs[0][2:]) * prod(inputs[2])
+    return 0
+
+
+def significant_figures__all_times(times):
+    """The deviation of all times."""
+    interval = max(1.645 * pstdev(times) / math.sqrt(len(times)), MIN_CONFIDENCE_INTERVAL)
+    return min(max(math.floor(math.log10(median(times) / interval)), 1), MAX_SIGNIFICANT_FIGURES)
+
+
+def significant_figures__median_of_the_middle(times):
+    ordered = sorted(times)
+    middle = ordered[len(times) // 4 : math.ceil(3 * len(times) / 4)]
+    interval = max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
+    return min(max(math.floor(math.log10(fmean(middle) / interval)), 1), MAX_SIGNIFICANT_FIGURES)
+
 
 # Blocks
 
