@@ -236,15 +236,7 @@ cudaError_t cudaDeviceSynchronize(void) {
     return cudaSuccess;
 }
 
-/* Kernels and copies: none runs ------------------------------------------------------------------------------------ */
-
-cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream) {
-    return cudaSuccess;
-}
-
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const void *kernel, void **arguments) {
-    return cudaSuccess;
-}
+/* Copies: none is done (for kernels see kernels.c) ------------------------------------------------------------------- */
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {
     if (kind == cudaMemcpyDeviceToHost) memset(to, 0, bytes); /* there is nothing to copy */
@@ -289,6 +281,9 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) { /
     prop->multiProcessorCount = 132;
     prop->warpSize = 32;
     prop->maxThreadsPerBlock = 1024, prop->maxThreadsPerMultiProcessor = 2048;
+    prop->maxThreadsDim[0] = prop->maxThreadsDim[1] = 1024, prop->maxThreadsDim[2] = 64;
+    prop->maxGridSize[0] = 2147483647, prop->maxGridSize[1] = prop->maxGridSize[2] = 65535;
+    prop->maxBlocksPerMultiProcessor = 32;
     prop->regsPerBlock = prop->regsPerMultiprocessor = 65536;
     prop->sharedMemPerBlock = 48 << 10, prop->sharedMemPerBlockOptin = 227 << 10, prop->sharedMemPerMultiprocessor = 228 << 10;
     prop->l2CacheSize = 50 << 20;

@@ -9,7 +9,7 @@ By hand, on Linux, with a CUDA build of PyTorch in an environment of its own, an
     python3 -m venv cuda && cuda/bin/pip install "torch===2.13.0" numpy
     cuda/bin/python bench/stand_in/record.py --include /usr/local/cuda/include
 
-It writes `phases/recorded/stand_in/allocator.json.gz` in about a minute. The same programs give the same file, byte by byte.
+It writes `phases/recorded/stand_in/allocator.json.gz` in about two minutes. The same programs give the same file, byte by byte.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent.parent / "phases" / "recorded" / "stand_in" / "allocator.json.gz"
-_LIBRARY = "RUSHLIGHT_STAND_IN"  # the compiled stand-in, in the process that records
+LIBRARY = "RUSHLIGHT_STAND_IN"  # the compiled stand-in, in the process that records
 
 # The counters of `torch.cuda.memory_stats` that are kept: those that do not count the recorder's own work.
 _STATISTICS = [f"{name}.all.{kind}" for name in
@@ -49,7 +49,7 @@ class Recorder:
     def __init__(self, program: Program):
         import torch
 
-        self.torch, self.device = torch, ctypes.CDLL(os.environ[_LIBRARY])
+        self.torch, self.device = torch, ctypes.CDLL(os.environ[LIBRARY])
         self.device.stand_in_begin.argtypes = [ctypes.c_size_t]
         self.device.stand_in_locate.argtypes = [ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)]
         self.device.stand_in_begin(program["total"])
@@ -190,22 +190,29 @@ def _apart(function: Callable[[], Any]) -> Any:
 def record_all() -> dict[str, Any]:
     """The recordings, in the process that has the stand-in: each program runs in a fork, because an allocator has no restart."""
     import programs
-    import torch
+    import torch  # noqa: F401 - once here, and not in every fork
 
     wanted = [*programs.by_hand(), *_apart(programs.training_steps), *programs.drawn()]
     recorded = [_apart(lambda program=program: Recorder(program).run()) for program in wanted]
     return {
-        "provenance": {
-            "what": "PyTorch's CUDA caching allocator (c10/cuda/CUDACachingAllocator.cpp of a CUDA build) "
-            "on a stand-in for the CUDA runtime; no GPU",
-            "torch": torch.__version__,
-            "git": torch.version.git_version,
-            "cuda": torch.version.cuda,
-            "made by": "bench/stand_in/record.py",
-            "device": "the stand-in of bench/stand_in/cuda.c: memory is a number, a segment's address is above all before it, "
-            "work on a stream is done when a step says so, no kernel runs",
-        },
+        "provenance": provenance(
+            "PyTorch's CUDA caching allocator (c10/cuda/CUDACachingAllocator.cpp of a CUDA build)", "record.py"
+        ),
         "programs": recorded,
+    }
+
+
+def provenance(what: str, script: str) -> dict[str, str]:
+    import torch
+
+    return {
+        "what": f"{what}, on a stand-in for the CUDA runtime; no GPU",
+        "torch": torch.__version__,
+        "git": torch.version.git_version,
+        "cuda": torch.version.cuda,
+        "made by": f"bench/stand_in/{script}",
+        "device": "the stand-in of bench/stand_in/cuda.c: memory is a number, a segment's address is above all before it, "
+        "work on a stream is done when a step says so, no kernel runs; it calls itself a device of capability 9.0 with 132 SMs",
     }
 
 
@@ -214,29 +221,38 @@ def main() -> None:
     parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     arguments = parser.parse_args()
-    if _LIBRARY not in os.environ:
-        with tempfile.TemporaryDirectory() as folder:
-            libraries = compile_stand_in(Path(folder), arguments.include)
-            environment = os.environ | {"LD_PRELOAD": ":".join(map(str, libraries)), _LIBRARY: str(libraries[0])}
-            sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment).returncode)
+    on_stand_in(arguments.include)
     sys.path.insert(0, str(HERE))
     recordings = record_all()
     text = json.dumps(recordings, separators=(",", ":"))
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    count = len(recordings["programs"])
-    print(
-        f"{count} programs, {len(text) >> 10} KiB, packed {arguments.output.stat().st_size >> 10} KiB: {arguments.output}"
-    )
+    write(arguments.output, text)
+    print(f"{len(recordings['programs'])} programs, {len(text) >> 10} KiB before packing: {arguments.output}")
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def on_stand_in(include: str) -> None:
+    """Goes on with the stand-in loaded: the first time, runs this command again with it, and exits."""
+    if LIBRARY in os.environ:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = compile_stand_in(Path(folder), include)
+        environment = os.environ | {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[0])}
+        sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment).returncode)
 
 
 def compile_stand_in(folder: Path, include: str) -> list[Path]:
     """The stand-ins, compiled: of the device, and of NVML. They carry the real names, so that PyTorch finds them loaded already."""
     libraries = []
-    for source, name in (("cuda.c", "libcuda.so.1"), ("nvml.c", "libnvidia-ml.so.1")):
+    for sources, name in ((["cuda.c", "kernels.c"], "libcuda.so.1"), (["nvml.c"], "libnvidia-ml.so.1")):
         libraries.append(folder / name)
         flags = ["-O1", "-Wall", "-shared", "-fPIC", f"-Wl,-soname,{name}", f"-I{include}"]
-        subprocess.run(["cc", *flags, str(HERE / source), "-o", str(libraries[-1])], check=True)
+        subprocess.run(
+            ["cc", *flags, *(str(HERE / source) for source in sources), "-o", str(libraries[-1])], check=True
+        )
     return libraries
 
 

@@ -569,8 +569,8 @@ def coalesce_timeline__in_numpy(events, categories):
 
 
 def call_again__by_match(cache, counts, func, args, kwargs):
-    i = counts[func] = counts.get(func, -1) + 1
-    counts[func] += 1
+    i = counts.get(func, 0)
+    counts |= {func: i + 1}
     key = func, i
     if key not in cache:
         raise RuntimeError("the second run is another one")

@@ -103,16 +103,16 @@ def memory_timeline(
     return figure
 
 
-def memory_trade(points: Sequence[tuple[str, float, float]], y: str = "operators computed again") -> Figure:
-    """A dot for each policy: its name, the megabytes that it keeps for the backward pass, and what it computes again."""
+def memory_trade(
+    points: Sequence[tuple[str, float, float]], x: str = "megabytes at the peak", y: str = "operators computed again"
+) -> Figure:
+    """A dot for each way to train: its name, the memory that it needs, and what it computes again."""
     figure, [[axes]] = charts(7.5, 3.4)
     for name, kept, again in points:
         axes.plot(kept, again, "o", color=MARK, markersize=7)
         axes.annotate(name, (kept, again), xytext=(9, 0), textcoords="offset points", va="center", size=10, color=INK)
     most, top = max(kept for _, kept, _ in points), max(again for *_, again in points)
-    axes.set(
-        xlim=(0, 1.45 * most), ylim=(-0.1 * top, 1.2 * top), xlabel="megabytes kept for the backward pass", ylabel=y
-    )
+    axes.set(xlim=(0, 1.45 * most), ylim=(-0.1 * top, 1.2 * top), xlabel=x, ylabel=y)
     axes.grid(color=FAINT, alpha=0.2)
     return figure
 

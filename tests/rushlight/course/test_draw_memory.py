@@ -25,7 +25,7 @@ LOADERS = [("none", [(0, 30), (40, 70)], [10, 10]), ("two workers", [(0, 30), (4
 PICTURES = {
     "a map": lambda: rl.draw.memory_map(moments()),
     "a step": lambda: rl.draw.memory_timeline(TIMES, SIZES, [("backward", 7)]),
-    "a trade": lambda: rl.draw.memory_trade([("all", 9.5, 0), ("none", 1.0, 12)]),
+    "a trade": lambda: rl.draw.memory_trade([("all", 9.5, 0), ("nothing", 1.0, 12)]),
     "loaders": lambda: rl.draw.batch_timeline(LOADERS),
 }
 
