@@ -275,8 +275,8 @@ _OF_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")
 
 def through_table(operator: Operator, stack: Sequence) -> Any:
     """Call an operator with arguments that are known to fit its schema."""
-    if dispatch.fast_path_disabled:
-        return dispatch.observed_call(operator, *stack)
+    if dispatch.fast_path_disabled and dispatch.observer is None:
+        return dispatch.call(operator, *stack)
     keys = local.included  # from here on `dispatch_key_set`, inlined
     for value in stack:
         if isinstance(value, (list, tuple)):

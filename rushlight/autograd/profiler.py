@@ -97,13 +97,13 @@ class Recorder:
             self._open.pop()
         event.end = moment
 
-    def _call(self, operator: Operator, stack: tuple) -> Any:
+    def _call(self, operator: Operator, stack: tuple, function: Callable) -> Any:
         schema = operator.schema
         event = self.begin(f"{schema.namespace}::{schema.name}", stack, FUNCTION, next_sequence_nr(operator, stack))
         if self.flops is not None:
             event.flops = self.flops(operator, stack)
         try:
-            result = dispatch.call(operator, *stack)
+            result = function(*stack)
             if self.profile_memory:
                 self._allocations(result, stack)
             return result

@@ -142,24 +142,20 @@ def average_events(
 
     Source: `torch/autograd/profiler_util.py`, `EventList._remove_dup_nodes` and `EventList.key_averages`.
     """
-    parents, children = [event[3] for event in events], defaultdict(list)
-    for i, parent in enumerate(parents):
-        if parent is not None:
-            children[parent].append(i)
-    waiting, kept = [i for i, parent in enumerate(parents) if parent is None], []
-    while waiting:
-        i = waiting.pop()
-        while len(children[i]) == 1 and events[children[i][0]][0] == events[i][0]:
-            children[i] = children[children[i][0]]
-        kept.append(i)
-        waiting += children[i]
-    rows = {}
-    for i in sorted(kept):
+    children = defaultdict(list)
+    for i, event in enumerate(events):
+        children[event[3]].append(i)
+    found, rows = children[None], {}
+    for i in found:  # it grows
         name, shapes, time, _ = events[i]
+        inside = children[i]
+        while len(inside) == 1 and events[inside[0]][0] == name:
+            inside = children[inside[0]]
         row = rows.setdefault((name, str(shapes)) if group_by_input_shapes else (name,), [0, 0, 0])
         row[0] += 1
-        row[1] += time - sum(events[child][2] for child in children[i])
+        row[1] += time - sum(events[child][2] for child in inside)
         row[2] += time
+        found += inside
     return rows
 
 

@@ -283,6 +283,7 @@ class Operator:
             self.kernels[key] = kernel
         self.table.clear()
         self.below.clear()
+        _unobserved.pop(self, None)
 
     def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
         """The kernel for a runtime key, and the reason. A functionality without a backend uses the first backend."""
@@ -457,12 +458,6 @@ def call(operator: Operator, *stack: Any) -> Any:
     return run(operator, skip_fallthrough(operator, key_set), stack, "call")
 
 
-def observed_call(operator: Operator, *stack: Any) -> Any:
-    """`call`, within the observer of a profiler if one is on. Source: `aten/src/ATen/core/dispatch/Dispatcher.h`,
-    `Dispatcher::callWithDispatchKeySlowPath`."""
-    return call(operator, *stack) if observer is None else observer(operator, stack)
-
-
 def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
     """Continue a call at the highest key of `key_set`. The keys of the arguments and of the thread are not read again, and
     fallthroughs are not skipped. The `how` of `run` is "redispatch".
@@ -550,8 +545,17 @@ class Table(dict):
         self.operator = operator
 
     def __missing__(self, key_set: int) -> Callable:
+        if observer is not None:
+            return partial(_observed, self.operator, key_set)
         if fast_path_disabled:
-            return partial(observed_call, self.operator)
+            return partial(call, self.operator)
+        return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
+
+
+class Unobserved(Table):
+    """An operator's kernels while a profiler is on."""
+
+    def __missing__(self, key_set: int) -> Callable:
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
@@ -574,9 +578,8 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 fast_path_disabled = False
 _trace: Callable[[str], Any] | None = None
-observer: Callable[[Operator, tuple], Any] | None = (
-    None  # a profiler's, which makes the call; in PyTorch a `RecordFunction`
-)
+observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
+_unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
 cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
 
 
@@ -587,22 +590,33 @@ def disable_fast_path(disabled: bool) -> None:
     for operator in operators.values():
         operator.table.clear()
         operator.below.clear()
+    _unobserved.clear()
     for clear in cache_clearers:
         clear()
 
 
 @contextmanager
-def observing(new: Callable[[Operator, tuple], Any]):
-    """While active, `new` gets every call and must make it. Calls that redispatch, and modes, are not seen.
+def observing(new: Callable[[Operator, tuple, Callable], Any]):
+    """While active, every call is `new(operator, stack, function)`, which must return `function(*stack)`. Nothing is asked of a
+    call that redispatches. While nobody observes, the tables hold the kernels themselves.
     Source: `aten/src/ATen/record_function.h`, `addGlobalCallback`."""
     global observer
-    before, disabled, observer = observer, fast_path_disabled, new
-    disable_fast_path(True)
+    before, observer = observer, new
+    disable_fast_path(fast_path_disabled)  # clears every table
     try:
         yield
     finally:
         observer = before
-        disable_fast_path(disabled)
+        disable_fast_path(fast_path_disabled)
+
+
+def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
+    if fast_path_disabled:
+        return observer(operator, stack, partial(call, operator))
+    table = _unobserved.get(operator)
+    if table is None:
+        table = _unobserved[operator] = Unobserved(operator)
+    return observer(operator, stack, table[key_set])
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 A multiplication with its addition counts as two. Operators on elements, reductions and normalisations are not counted: their time
 is that of their memory.
 
-In PyTorch: `torch/utils/flop_counter.py`. Left out: counts for each module, attention for a GPU, and groups of a convolution's
-backward.
+In PyTorch: `torch/utils/flop_counter.py`. Left out: counts for each module, and groups of a convolution's backward. As in
+PyTorch, there is no formula for the fused attention of a CPU.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def operator_flops(
         convolution           (N, C, *positions), weight (C_out, C, *kernel) -> (N, C_out, *positions)
                               if transposed, weight (C, C_out, *kernel)
         convolution_backward  the gradient of the result, then as for convolution
-        scaled_dot_product_attention
+        _scaled_dot_product_flash_attention
                               query (b, h, s, d), key (b, h_kv, t, d), value (b, h_kv, t, e): the scores, a matrix (s, t) for
                               each of the b · h heads of the query, and then their products with the values
 
@@ -69,13 +69,10 @@ def operator_flops(
     if name == "convolution_backward":
         result, *arguments = inputs
         return sum(output_mask[:2]) * operator_flops("convolution", arguments, [result], transposed)
-    if name == "scaled_dot_product_attention":
+    if name == "_scaled_dot_product_flash_attention":
         (b, h, s, d), (_, _, t, _), (_, _, _, e) = inputs
         return 2 * b * h * s * t * (d + e)
     return 0
-
-
-ATTENTION = ("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math")
 
 
 class FlopCounterMode(DispatchMode):
@@ -115,8 +112,6 @@ class FlopCounterMode(DispatchMode):
             inputs, transposed = inputs[:2], args[6]
         elif name == "convolution_backward":
             inputs, transposed, mask = inputs[:3], args[7], args[10]
-        elif name in ATTENTION:
-            name, inputs = "scaled_dot_product_attention", inputs[:3]
         count = operator_flops(name, inputs, outputs, transposed, mask)
         if count:
             self.flop_counts[func.full_name.replace("::", ".").partition(".default")[0]] += count

@@ -245,7 +245,7 @@ def operator_flops__table(name, inputs, outputs, transposed=False, output_mask=(
         "mm": lambda: matrices(*inputs), "bmm": lambda: matrices(*inputs), "addmm": lambda: matrices(*inputs[1:]),
         "baddbmm": lambda: matrices(*inputs[1:]), "convolution": lambda: convolution(*inputs, outputs[0]),
         "convolution_backward": lambda: (output_mask[0] + output_mask[1]) * convolution(inputs[1], inputs[2], inputs[0]),
-        "scaled_dot_product_attention": lambda: attention(*inputs),
+        "_scaled_dot_product_flash_attention": lambda: attention(*inputs),
     }  # fmt: skip
     return formulas[name]() if name in formulas else 0
 

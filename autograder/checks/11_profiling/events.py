@@ -134,7 +134,7 @@ def _with_parents(events, backwards):
     at = [last - i if backwards else i for i in range(len(events))]
     made = []
     for i, (name, shapes, time, parent, is_child) in enumerate(events):
-        made.append((NAMES[name], SHAPES[shapes], time, at[parent % i] if is_child and i else None))
+        made.append(("".join([*NAMES[name]]), SHAPES[shapes], time, at[parent % i] if is_child and i else None))
     return made[::-1] if backwards else made
 
 

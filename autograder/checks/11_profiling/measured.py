@@ -32,12 +32,14 @@ def _times(st):
     cases=lambda st: st.fixed_dictionaries({"times": _times(st)}).filter(_clear),
     edges=rows("times", *((times,) for times in (
         [1.1e-3], [1.1e-8], [1.1e-6], [1.3e-3, 1.4e-3], [1e-3, 5e-3], [1.0, 1.02, 1.01, 1.01, 9.0], [9.0, 1.01, 1.02, 1.01, 1.0],
-        [1.0, 1.03, 1.2], [3.0, 1.0, 7.0, 2.0, 20.0, 1.5], [1.0, 1.001, 1.002, 1.003, 1.0015, 1.0018, 1.0004, 1.0031],
-        [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], [1.01e-3, 1.02e-3, 1.0e-3, 1.03e-3, 2e-3, 1.015e-3], [2e-7, 2.1e-7, 2.3e-7],
-        [1.0, 1.05, 1.9, 1.0, 1.0, 1.06, 1.07], [5.0, 1.0, 1.0, 1.0, 1.1, 1.3, 4.0, 4.5, 1.2], [0.1, 1.0, 1.0, 1.0, 1.1, 7.0],
-        [1.0, 1.1, 1.3, 10.0], [1.0, 1.0, 1.8, 10.0], [0.4, 0.7, 0.9, 1.0], [1.0, 1.35, 1.42, 1.6, 9.0], [1.0, 1.0, 1.3, 1.3,
-        1.45, 4.0], [1.00, 1.01, 1.012, 1.03, 1.2], [2.6, 1.0, 1.1, 1.4, 1.9, 2.2, 2.9], [1.001, 1.004, 1.003, 1.0, 1.0021,
-        1.0019, 1.0033, 1.0054, 1.0042], [4.1e-7, 4.3e-7],
+        [1.0, 1.03, 1.2], [3.0, 1.0, 7.0, 2.0, 20.0, 1.5], [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], [2e-7, 2.1e-7, 2.3e-7],
+        [5.0, 1.0, 1.0, 1.0, 1.1, 1.3, 4.0, 4.5, 1.2], [1.0, 1.0, 1.8, 10.0], [2.6, 1.0, 1.1, 1.4, 1.9, 2.2, 2.9],
+        [1.0012753, 1.0038048, 1.0006516], [1.1417374, 1.4327671], [1.0094162, 1.030466, 1.0064796],
+        [1.003457, 1.0076095, 1.0463253, 1.0083758, 1.0018591, 1.0012089, 1.0447788, 1.0050772, 1.0151684],
+        [1.000003, 1.0000015, 1.0000012, 1.0000016, 1.0000014, 1.0000024, 1.0000017, 1.0000026, 1.0000001, 1.0000002],
+        [1.0039117, 1.0177175, 1.1443302, 1.0051455, 1.0113391, 1.0148538, 1.0887114, 1.0156636, 1.0444109, 1.00258],
+        [1.0004509, 1.0001589, 1.0021755], [1.0037602, 1.0767549, 1.0819882, 1.3772989, 1.0550387],
+        [1.0037237, 1.0000698, 1.0006568, 1.0001641, 1.0034522, 1.000636, 1.000605, 1.0005281, 1.000886],
     ))),
     hint=when(lambda case: max(case["times"]) > 1.5 * median(case["times"]), "a few very slow runs are not in the middle half"),
 )  # fmt: skip
@@ -58,7 +60,7 @@ def _(torch, times):
 # FLOPs ---------------------------------------------------------------------------------------------------------------
 
 OPERATORS = [
-    "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "scaled_dot_product_attention", "relu", "linear",
+    "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "_scaled_dot_product_flash_attention", "relu", "linear",
 ]  # fmt: skip
 
 
@@ -77,8 +79,8 @@ OPERATORS = [
           for positions in ([5], [5, 6]) for transposed in (False, True)),
         *(("convolution_backward", [2, 3, 4, 5], [5, 6], [2, 3], transposed, mask) for transposed in (False, True)
           for mask in ([True, True, True], [True, False, True], [False, True, False], [False, False, True])),
-        ("scaled_dot_product_attention", [2, 3, 4, 5], [6], [1, 3], False, [True] * 3),
-        ("scaled_dot_product_attention", [1, 2, 5, 3], [3], [2, 1], False, [True] * 3),
+        ("_scaled_dot_product_flash_attention", [2, 3, 4, 5], [6], [1, 3], False, [True] * 3),
+        ("_scaled_dot_product_flash_attention", [1, 2, 5, 3], [3], [2, 1], True, [True] * 3),
     )),
     hint=when(
         lambda case: case["transposed"] and case["name"].startswith("convolution"),
@@ -102,8 +104,6 @@ def flops(rl, name, sizes, positions, kernel, transposed, mask):
 def _(torch, name, sizes, positions, kernel, transposed, mask):
     counter, aten = import_module("torch.utils.flop_counter"), torch.ops.aten
     inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
-    if name == "scaled_dot_product_attention":
-        name = "_scaled_dot_product_flash_attention"
     formula = counter.flop_registry.get(getattr(aten, name))
     if formula is None:
         return ["int", 0]
@@ -128,9 +128,10 @@ def _shapes(name, sizes, positions, kernel, transposed):
     products |= {"addmm": [(n,), *products["mm"]], "baddbmm": [(b, m, n), *products["bmm"]]}
     if name in products:
         return products[name], [(m, k)] if name == "relu" else [(b, m, n)] if "bmm" in name else [(m, n)]
-    if name == "scaled_dot_product_attention":
+    if name == "_scaled_dot_product_flash_attention":
         t, d, e = positions[0], k, kernel[0]
-        return [(b, m, n, d), (b, m, t, d), (b, m, t, e)], [(b, m, n, e)]
+        few = 1 if transposed else m  # a head of the keys serves several of the query
+        return [(b, m, n, d), (b, few, t, d), (b, few, t, e)], [(b, m, n, e)]
     kernel = kernel[: len(positions)]
     ends = [size + (each - 1 if transposed else 1 - each) for size, each in zip(positions, kernel)]
     given, weight, result = (b, m, *positions), (m, k, *kernel) if transposed else (k, m, *kernel), (b, k, *ends)

@@ -104,7 +104,9 @@ def roofline(points: Sequence[tuple[str, float, float]], peak: float, bandwidth:
     axes.axvline(ridge, color=FAINT, linewidth=0.8, linestyle=":")
     for name, at, reached in points:
         axes.plot(at, reached / 1e9, "o", color=OURS, markersize=7, markeredgecolor=INK)
-        axes.annotate(name, (at, reached / 1e9), xytext=(7, -11), textcoords="offset points", size=10, color=INK)
+        axes.annotate(
+            name, (at, reached / 1e9), xytext=(0, -17), textcoords="offset points", ha="center", size=10, color=INK
+        )
     axes.set(xscale="log", yscale="log", xlabel="FLOPs for each byte", ylabel="GFLOP per second")
     axes.set_xlim(low, high)
     lowest = min(low * bandwidth, *(reached for *_, reached in points)) / 1e9

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean
+from statistics import fmean, median, pstdev
 
 __all__ = ["Measurement", "TaskSpec", "quantile", "select_unit", "significant_figures", "trim_sigfig"]
 
@@ -68,14 +68,9 @@ def significant_figures(times: Sequence[float]) -> int:
 
     Source: `torch/utils/benchmark/utils/common.py`, `Measurement.significant_figures`.
     """
-    ordered = sorted(times)
-    n = len(ordered)
-    middle = ordered[n // 4 : math.ceil(3 * n / 4)]
-    mean = fmean(middle)
-    std = math.sqrt(fmean((time - mean) ** 2 for time in middle))
-    interval = max(1.645 * std / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
-    median = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
-    return min(max(math.floor(math.log10(median / interval)), 1), MAX_SIGNIFICANT_FIGURES)
+    middle = sorted(times)[len(times) // 4 : math.ceil(3 * len(times) / 4)]
+    interval = max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
+    return min(max(math.floor(math.log10(median(times) / interval)), 1), MAX_SIGNIFICANT_FIGURES)
 
 
 @dataclass
