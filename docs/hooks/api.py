@@ -51,7 +51,7 @@ PHASES = {
     "08": "inductor",
     "09": "distributed utils",
     "10": "ao export",
-    "11": "profiler utils.flop_counter utils.benchmark c10.cuda",
+    "11": "profiler utils.flop_counter utils.benchmark c10.cuda on_torch.memory",
     "Pictures": "course",
 }
 
