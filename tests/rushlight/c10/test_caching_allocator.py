@@ -8,6 +8,7 @@ import pytest
 
 from rushlight.c10.cuda.caching_allocator import CachingAllocator, OutOfMemoryError, Runtime, Settings
 from rushlight.c10.cuda.replay import replay, settings_of
+from rushlight.course.predictions import RESERVED
 
 RECORDINGS = Path(__file__).parents[3] / "phases" / "recorded" / "stand_in" / "allocator.json.gz"
 PROGRAMS = json.loads(gzip.decompress(RECORDINGS.read_bytes()))["programs"]
@@ -62,3 +63,22 @@ def test_an_error_says_what_is_free_and_what_is_reserved():
 def test_a_setting_that_is_not_simulated_is_an_error():
     with pytest.raises(ValueError, match="backend"):
         settings_of("max_split_size_mb:32,backend:cudaMallocAsync")
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_the_recorded_requests_of_a_prediction_are_those_of_its_program(name):
+    allocator = CachingAllocator()
+
+    class Tensor:
+        def __init__(self, size, stream=0):
+            self.block = allocator.malloc(int(size), stream)
+
+        def __del__(self):
+            allocator.free(self.block)
+
+    names = {"empty": Tensor, "empty_cache": allocator.empty_cache, "KiB": 1024, "MiB": MIB}
+    exec(RESERVED[name], names)
+    actions = [(event["action"], event["size"], event["stream"]) for event in allocator.trace]
+    program = next(each for each in PROGRAMS if each["name"] == f"predicted: {name}")
+    recorded = [(event[0], event[3], event[4]) for events in program["events"] for event in events]
+    assert actions == recorded
