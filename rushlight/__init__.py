@@ -86,7 +86,19 @@ _LAZY = {  # only some programs compile, draw or need real torch, and some of th
     "grammar": "course.grammar",
     **{
         name: name
-        for name in ("ao", "fx", "aot", "dynamo", "export", "inductor", "distributed", "on_torch", "course", "torchgen")
+        for name in (
+            "ao",
+            "fx",
+            "aot",
+            "dynamo",
+            "export",
+            "inductor",
+            "distributed",
+            "on_torch",
+            "course",
+            "torchgen",
+            "profiler",
+        )
     },
     **{name: f"on_torch.{name}" for name in ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")},
 }

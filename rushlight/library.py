@@ -275,7 +275,7 @@ _OF_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")
 
 def through_table(operator: Operator, stack: Sequence) -> Any:
     """Call an operator with arguments that are known to fit its schema."""
-    if dispatch.fast_path_disabled:
+    if dispatch.fast_path_disabled and dispatch.observer is None:
         return dispatch.call(operator, *stack)
     keys = local.included  # from here on `dispatch_key_set`, inlined
     for value in stack:

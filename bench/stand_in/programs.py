@@ -15,6 +15,7 @@ A program has a device of `total` bytes, the allocator's `settings` (as in PYTOR
 from __future__ import annotations
 
 import random
+from itertools import chain
 from typing import Any
 
 KiB, MiB, GiB = 1 << 10, 1 << 20, 1 << 30
@@ -360,6 +361,33 @@ def by_hand() -> list[dict[str, Any]]:
 
 
 # A training step -----------------------------------------------------------------------------------------------------
+
+
+def for_the_course() -> list[dict[str, Any]]:
+    """The programs of a prediction, `RESERVED` in `rushlight/course/predictions.py`, and of lab 11b's error, with its remedies."""
+    predicted = {
+        "example": "a=1536K b=4M -a",
+        "small": "a=600K b=600K c=600K d=600K",
+        "own": "a=9728K b=10752K",
+        "again": "a=30M -a b=12M c=18M",
+        "lost": "a=12M -a b=11776K c=256K",
+        "holes": "a=5M b=5M c=5M d=5M -a -c e=8M",
+        "neighbours": "a=5M b=5M c=5M d=5M -b -c e=8M",
+        "emptied": "a=8M b=8M c=30M -a -c empty_cache",
+        "streams": "a=16M -a b=16M@1",
+    }
+    batches = [(f"a{i}={300 + 40 * i}M", f"-a{i}", f"k{i}={150 + 20 * i}M") for i in range(9)]
+    longest_first = [*reversed(batches)]
+    kept, moved = (["model=200M", *chain(*each)] for each in (batches, [batch[:2] for batch in batches]))
+    evaluated = "batches of growing length, and half of each result is kept"
+    large: dict[str, Any] = {"total": 4 * GiB}
+    return [
+        *(program(f"predicted: {name}", "a prediction of lab 11b", steps) for name, steps in predicted.items()),
+        program("evaluation", evaluated, " ".join(kept), **large),
+        program("evaluation, results on the CPU", "the same, and no result is kept", " ".join(moved), **large),
+        program("evaluation, longest first", evaluated, " ".join(["model=200M", *chain(*longest_first)]), **large),
+        program("evaluation, expandable", evaluated, " ".join(kept), **large, settings="expandable_segments:True"),
+    ]
 
 
 def training_steps() -> list[dict[str, Any]]:

@@ -192,7 +192,7 @@ def record_all() -> dict[str, Any]:
     import programs
     import torch  # noqa: F401 - once here, and not in every fork
 
-    wanted = [*programs.by_hand(), *_apart(programs.training_steps), *programs.drawn()]
+    wanted = [*programs.by_hand(), *programs.for_the_course(), *_apart(programs.training_steps), *programs.drawn()]
     recorded = [_apart(lambda program=program: Recorder(program).run()) for program in wanted]
     return {
         "provenance": provenance(

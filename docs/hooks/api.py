@@ -33,7 +33,8 @@ TAG = "v2.13.0"
 PYTORCH = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
 GENERATED = ("aten.generated", "autograd.generated")
 
-# Which modules belong to a phase, in the order in which to read them; a package stands for all of its modules.
+# Which modules belong to a phase, in the order in which to read them. A package stands for all of its modules that no other
+# name is nearer to.
 PHASES = {
     "00": "on_torch.trace",
     "01": "aten.strided c10.storage c10.memory_formats c10.dtypes aten.native.views aten.native.creation "
@@ -50,6 +51,7 @@ PHASES = {
     "08": "inductor",
     "09": "distributed utils",
     "10": "ao export",
+    "11": "profiler utils.flop_counter utils.benchmark c10.cuda on_torch.memory",
     "Pictures": "course",
 }
 
@@ -141,9 +143,14 @@ def modules(root: Path) -> dict[str, list[Module]]:
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name and not name.startswith(GENERATED):
             left[name] = Module(name, path)
+    named = [name for names in PHASES.values() for name in names.split()]
+    nearest = {
+        other: max((name for name in named if f"{other}.".startswith(f"{name}.")), key=len, default="")
+        for other in left
+    }
     for phase, names in PHASES.items():
         for name in names.split():
-            inside = [other for other in left if other == name or other.startswith(f"{name}.")]
+            inside = [other for other in left if nearest[other] == name]
             found.setdefault(phase, []).extend(left.pop(other) for other in sorted(inside))
     if left:
         log.warning("in no phase of docs/hooks/api.py: %s", ", ".join(left))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.autograd import profiler
 from rushlight.autograd.anomaly_mode import AnomalyMode, check_anomalies
 from rushlight.autograd.graph import AccumulateGrad, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
@@ -75,7 +77,7 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """`sum_to`. If broadcasting only added dimensions, as for a bias, a fast path takes one sum, and no view of its result."""
     new_dims = len(grad._sizes) - len(sizes)
-    watched = local.grad_enabled or local.modes or dispatch.fast_path_disabled
+    watched = local.grad_enabled or local.modes or dispatch.fast_path_disabled or dispatch.observer is not None
     if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
         return sum_to(grad, sizes)
     return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
@@ -502,8 +504,12 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
     local.graph_task = GraphTask(roots, captures)
     keep_graph = create_graph if retain_graph is None else retain_graph
     try:
-        if AnomalyMode.enabled:
-            with check_anomalies(local.graph_task.nodes):
+        if AnomalyMode.enabled or profiler.recording:
+            with ExitStack() as watching:
+                if AnomalyMode.enabled:
+                    watching.enter_context(check_anomalies(local.graph_task.nodes))
+                if profiler.recording:
+                    watching.enter_context(profiler.record_nodes(local.graph_task.nodes))
                 return execute(roots, grads, keep_graph, create_graph, captures)
         if captures is None and not dispatch.fast_path_disabled:
             return execute_whole(roots, grads, keep_graph, create_graph)

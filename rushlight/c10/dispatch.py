@@ -283,6 +283,7 @@ class Operator:
             self.kernels[key] = kernel
         self.table.clear()
         self.below.clear()
+        _unobserved.pop(self, None)
 
     def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
         """The kernel for a runtime key, and the reason. A functionality without a backend uses the first backend."""
@@ -544,8 +545,17 @@ class Table(dict):
         self.operator = operator
 
     def __missing__(self, key_set: int) -> Callable:
+        if observer is not None:
+            return partial(_observed, self.operator, key_set)
         if fast_path_disabled:
             return partial(call, self.operator)
+        return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
+
+
+class Unobserved(Table):
+    """An operator's kernels while a profiler is on."""
+
+    def __missing__(self, key_set: int) -> Callable:
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
@@ -568,6 +578,8 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 fast_path_disabled = False
 _trace: Callable[[str], Any] | None = None
+observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
+_unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
 cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
 
 
@@ -578,8 +590,33 @@ def disable_fast_path(disabled: bool) -> None:
     for operator in operators.values():
         operator.table.clear()
         operator.below.clear()
+    _unobserved.clear()
     for clear in cache_clearers:
         clear()
+
+
+@contextmanager
+def observing(new: Callable[[Operator, tuple, Callable], Any]):
+    """While active, every call is `new(operator, stack, function)`, which must return `function(*stack)`. Nothing is asked of a
+    call that redispatches. While nobody observes, the tables hold the kernels themselves.
+    Source: `aten/src/ATen/record_function.h`, `addGlobalCallback`."""
+    global observer
+    before, observer = observer, new
+    disable_fast_path(fast_path_disabled)  # clears every table
+    try:
+        yield
+    finally:
+        observer = before
+        disable_fast_path(fast_path_disabled)
+
+
+def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
+    if fast_path_disabled:
+        return observer(operator, stack, partial(call, operator))
+    table = _unobserved.get(operator)
+    if table is None:
+        table = _unobserved[operator] = Unobserved(operator)
+    return observer(operator, stack, table[key_set])
 
 
 @contextmanager

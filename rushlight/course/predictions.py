@@ -321,6 +321,74 @@ def forward(x, y):
     return x + y if y.shape[0] <= 16 else x - y
 args, dims = (xp.ones(8, 3), xp.ones(8, 3)), [Dim.DYNAMIC, Dim.AUTO]""",
 }
+RESERVED = {
+    "example": """\
+a = empty(1.5 * MiB)
+b = empty(4 * MiB)
+del a""",
+    "small": """\
+a, b, c = empty(600 * KiB), empty(600 * KiB), empty(600 * KiB)
+d = empty(600 * KiB)""",
+    "own": """\
+a = empty(9.5 * MiB)
+b = empty(10.5 * MiB)""",
+    "again": """\
+a = empty(30 * MiB)
+del a
+b = empty(12 * MiB)
+c = empty(18 * MiB)""",
+    "lost": """\
+a = empty(12 * MiB)
+del a
+b = empty(11.5 * MiB)
+c = empty(0.25 * MiB)""",
+    "holes": """\
+a, b, c, d = empty(5 * MiB), empty(5 * MiB), empty(5 * MiB), empty(5 * MiB)
+del a, c
+e = empty(8 * MiB)""",
+    "neighbours": """\
+a, b, c, d = empty(5 * MiB), empty(5 * MiB), empty(5 * MiB), empty(5 * MiB)
+del b, c
+e = empty(8 * MiB)""",
+    "emptied": """\
+a, b = empty(8 * MiB), empty(8 * MiB)
+c = empty(30 * MiB)
+del a, c
+empty_cache()""",
+    "streams": """\
+a = empty(16 * MiB)
+del a
+b = empty(16 * MiB, stream=1)""",
+}
+
+NOT_SHOWN = {
+    *(
+        "as_strided",
+        "copy_",
+        "detach",
+        "empty",
+        "empty_like",
+        "empty_strided",
+        "expand",
+        "fill_",
+        "resolve_conj",
+        "transpose",
+    ),
+}
+RECORDED = {
+    "example": "F.softmax(x, dim=1)",
+    "linear": "F.linear(x, w, b)",
+    "no bias": "F.linear(x, w)",
+    "product": "x @ v",
+    "batch": "batch @ v",
+    "same type": "x.to(torch.float32)",
+    "half": "x.to(torch.float16)",
+    "contiguous": "x.contiguous()",
+    "columns": "x.t().contiguous()",
+    "rows": "x.reshape(2, 16)",
+    "columns in rows": "x.t().reshape(2, 16)",
+    "number": "x.sum().item()",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -640,4 +708,74 @@ def exported_sizes(program: str) -> list[str]:
         "data": ["refused"],
         "pair": ["refused"],
         "twins": ["2..16", "2..16"],
+    }[program]
+
+
+def reserved_mebibytes(program: str) -> int:
+    """The MiB of all segments that the caching allocator holds at the end of a program of `RESERVED`.
+
+    `empty(n)` is a tensor of n bytes on a CUDA device with enough memory. The allocator has its usual settings, and is empty at the
+    beginning. KiB is 1024 bytes, and MiB is 1024 KiB.
+
+    >>> print(RESERVED["example"])
+    a = empty(1.5 * MiB)
+    b = empty(4 * MiB)
+    del a
+    >>> reserved_mebibytes("example")
+    20
+
+    Args:
+        program: a key of `RESERVED`.
+
+    Returns:
+        an int, as `torch.cuda.memory_reserved() // MiB`.
+
+    Source: `c10/cuda/CUDACachingAllocator.cpp`, `get_allocation_size`.
+    """
+    return {
+        "example": 20,
+        "small": 4,
+        "own": 20,
+        "again": 30,
+        "lost": 14,
+        "holes": 40,
+        "neighbours": 20,
+        "emptied": 20,
+        "streams": 32,
+    }[program]
+
+
+def recorded_operators(program: str) -> list[str]:
+    """The operators that torch's profiler records for a line of `RECORDED`, on a CPU, without gradients.
+
+    `x` is a tensor with 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `b` has 6 elements, and `batch` has the sizes
+    2, 4 and 8. All are contiguous, of float32, and `F` is `torch.nn.functional`. An operator that another one calls is
+    recorded after it. Those in `NOT_SHOWN` are left out: they only make views, allocate, fill or copy.
+
+    >>> RECORDED["example"]
+    'F.softmax(x, dim=1)'
+    >>> recorded_operators("example")
+    ['softmax', '_softmax']
+
+    Args:
+        program: a key of `RECORDED`.
+
+    Returns:
+        a list or a tuple of names in the order in which they begin, without `aten::`.
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorProperties.cpp`.
+    """
+    return {
+        "example": ["softmax", "_softmax"],
+        "linear": ["linear", "t", "addmm"],
+        "no bias": ["linear", "t", "matmul", "mm"],
+        "product": ["matmul", "mm"],
+        "batch": ["matmul", "reshape", "view", "mm", "_unsafe_view"],
+        "same type": ["to"],
+        "half": ["to", "_to_copy"],
+        "contiguous": [],
+        "columns": ["t", "contiguous", "clone"],
+        "rows": ["reshape", "view"],
+        "columns in rows": ["t", "reshape", "clone", "_unsafe_view"],
+        "number": ["sum", "item", "_local_scalar_dense"],
     }[program]

@@ -1,5 +1,5 @@
-"""PyTorch's namespace `torch.utils`, with `data`, `checkpoint` and `cpp_extension`."""
+"""PyTorch's namespace `torch.utils`, with `data`, `checkpoint`, `benchmark`, `flop_counter` and `cpp_extension`."""
 
-from rushlight.utils import checkpoint, data
+from rushlight.utils import benchmark, checkpoint, data, flop_counter
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["benchmark", "checkpoint", "data", "flop_counter"]

@@ -23,11 +23,10 @@ def imports(path):
 
 
 def phase_of(name, phases):
-    """The phase of a module, or of what is in it: the first that names it or a package that it is in."""
-    for number, names in phases.items():
-        if any(f"{name}.".startswith(f"{each}.") for each in names.split() if each != "aten"):
-            return number
-    return None
+    """The phase of a module, or of what is in it: the one that names it, or the nearest package that it is in."""
+    named = [(each, number) for number, names in phases.items() for each in names.split() if each != "aten"]
+    around = [(each, number) for each, number in named if f"{name}.".startswith(f"{each}.")]
+    return max(around, key=lambda found: len(found[0]), default=(None, None))[1]
 
 
 def test_an_arrow_leads_to_every_phase_from_those_that_its_modules_import():

@@ -17,7 +17,7 @@ ROOMS = [
     "library return_types",
     "aten",
     "autograd amp",
-    "nn optim utils linalg _C",
+    "nn optim utils linalg _C profiler",
     "serialization",
     "fx",
     "aot ao",
@@ -58,6 +58,11 @@ from torch.autograd.functional import jacobian
 from torch.nn.modules.module import register_module_forward_hook
 import torch.cuda
 from torch.ao.quantization import FakeQuantize, MinMaxObserver, QConfig, QConfigMapping
+from torch.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
+from torch.autograd.profiler import record_function
+from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
+from torch.utils.benchmark import Compare, Fuzzer, FuzzedParameter, FuzzedTensor, Measurement, Timer
+from torch.utils.flop_counter import FlopCounterMode
 from torch.ao.quantization.observer import HistogramObserver, PerChannelMinMaxObserver
 """.strip().splitlines()
 

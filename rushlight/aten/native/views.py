@@ -62,9 +62,9 @@ view, expand = with_cached_strides(strided.view), with_cached_strides(strided.ex
 
 
 def is_watched(self: Tensor) -> bool:
-    """Whether autograd or a mode records the operators that a composite kernel calls.
+    """Whether autograd, a mode or a profiler records the operators that a composite kernel calls.
     Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`."""
-    return bool(local.modes) or self.requires_grad
+    return bool(local.modes) or self.requires_grad or dispatch.observer is not None
 
 
 class CreationMeta(IntEnum):

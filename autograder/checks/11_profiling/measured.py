@@ -1,0 +1,140 @@
+"""Lab 11a, numbers beside a profile: digits of a timing, and FLOPs."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from statistics import median, pstdev
+
+from ...check import program
+from ..cases import drawn, rows, several, when
+
+# The digits of a median ----------------------------------------------------------------------------------------------
+
+
+def _clear(case):
+    """Whether rounding does not decide. (torch computes in float32.)"""
+    times = sorted(case["times"])
+    middle = times[len(times) // 4 : math.ceil(3 * len(times) / 4)]
+    digits = math.log10(median(times) / max(1.645 * pstdev(middle) / math.sqrt(len(middle)), 25e-9))
+    return abs(digits - round(digits)) > 0.002 and all(each > 0 for each in times)
+
+
+def _times(st):
+    near = st.integers(9000, 11000).map(lambda n: n * 1e-7)
+    close = st.integers(9990, 10010).map(lambda n: n * 1e-7)
+    far = st.sampled_from([1.1e-3, 2e-3, 5.3e-2, 1.7e-6, 3.1e-7])
+    return st.one_of(st.lists(st.one_of(each, each, far), min_size=1, max_size=12) for each in (near, close))
+
+
+@program(
+    "utils.benchmark.utils.common.significant_figures",
+    cases=lambda st: st.fixed_dictionaries({"times": _times(st)}).filter(_clear),
+    edges=rows("times", *((times,) for times in (
+        [1.1e-3], [1.1e-8], [1.1e-6], [1.3e-3, 1.4e-3], [1e-3, 5e-3], [1.0, 1.02, 1.01, 1.01, 9.0], [9.0, 1.01, 1.02, 1.01, 1.0],
+        [1.0, 1.03, 1.2], [3.0, 1.0, 7.0, 2.0, 20.0, 1.5], [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], [2e-7, 2.1e-7, 2.3e-7],
+        [5.0, 1.0, 1.0, 1.0, 1.1, 1.3, 4.0, 4.5, 1.2], [1.0, 1.0, 1.8, 10.0], [2.6, 1.0, 1.1, 1.4, 1.9, 2.2, 2.9],
+        [1.0012753, 1.0038048, 1.0006516], [1.1417374, 1.4327671], [1.0094162, 1.030466, 1.0064796],
+        [1.003457, 1.0076095, 1.0463253, 1.0083758, 1.0018591, 1.0012089, 1.0447788, 1.0050772, 1.0151684],
+        [1.000003, 1.0000015, 1.0000012, 1.0000016, 1.0000014, 1.0000024, 1.0000017, 1.0000026, 1.0000001, 1.0000002],
+        [1.0039117, 1.0177175, 1.1443302, 1.0051455, 1.0113391, 1.0148538, 1.0887114, 1.0156636, 1.0444109, 1.00258],
+        [1.0004509, 1.0001589, 1.0021755], [1.0037602, 1.0767549, 1.0819882, 1.3772989, 1.0550387],
+        [1.0037237, 1.0000698, 1.0006568, 1.0001641, 1.0034522, 1.000636, 1.000605, 1.0005281, 1.000886],
+    ))),
+    hint=when(lambda case: max(case["times"]) > 1.5 * median(case["times"]), "a few very slow runs are not in the middle half"),
+)  # fmt: skip
+def figures(rl, times):
+    given = [*times]
+    found = rl.utils.benchmark.utils.common.significant_figures(given)
+    assert given == [*times], "the times have changed"
+    return [type(found).__name__, found]
+
+
+@figures.oracle
+def _(torch, times):
+    benchmark = import_module("torch.utils.benchmark")
+    measured = benchmark.Measurement(1, times, benchmark.utils.common.TaskSpec("work()", "pass"))
+    return ["int", measured.significant_figures]
+
+
+# FLOPs ---------------------------------------------------------------------------------------------------------------
+
+OPERATORS = [
+    "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "_scaled_dot_product_flash_attention", "relu", "linear",
+]  # fmt: skip
+
+
+@program(
+    "utils.flop_counter.operator_flops",
+    cases=drawn(
+        name=OPERATORS, sizes=several((1, 5), 4, 4), positions=several((3, 6), 1, 2), kernel=several((1, 3), 2, 2), transposed=bool,
+        mask=several(bool, 3, 3),
+    ),
+    edges=rows("name sizes positions kernel transposed mask", *(
+        ("mm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("addmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
+        ("bmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("baddbmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
+        ("relu", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("linear", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
+        ("mm", [2, 0, 4, 5], [3], [1, 1], False, [True] * 3), ("bmm", [0, 3, 4, 5], [3], [1, 1], False, [True] * 3),
+        *(("convolution", [2, 3, 4, 5], positions, [2, 3], transposed, [True] * 3)
+          for positions in ([5], [5, 6]) for transposed in (False, True)),
+        *(("convolution_backward", [2, 3, 4, 5], [5, 6], [2, 3], transposed, mask) for transposed in (False, True)
+          for mask in ([True, True, True], [True, False, True], [False, True, False], [False, False, True])),
+        ("_scaled_dot_product_flash_attention", [2, 3, 4, 5], [6], [1, 3], False, [True] * 3),
+        ("_scaled_dot_product_flash_attention", [1, 2, 5, 3], [3], [2, 1], True, [True] * 3),
+    )),
+    hint=when(
+        lambda case: case["transposed"] and case["name"].startswith("convolution"),
+        "a transposed convolution multiplies the weight at each position of its input",
+    ),
+)  # fmt: skip
+def flops(rl, name, sizes, positions, kernel, transposed, mask):
+    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+    count = rl.utils.flop_counter.operator_flops
+    if name == "convolution_backward":
+        found = count(name, inputs, outputs, transposed, mask)
+        assert mask != [True] * 3 or found == count(name, inputs, outputs, transposed), (
+            "output_mask is all True by default"
+        )
+    else:
+        found = count(name, inputs, outputs, transposed) if transposed else count(name, inputs, outputs)
+    return [type(found).__name__, found]
+
+
+@flops.oracle
+def _(torch, name, sizes, positions, kernel, transposed, mask):
+    counter, aten = import_module("torch.utils.flop_counter"), torch.ops.aten
+    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+    formula = counter.flop_registry.get(getattr(aten, name))
+    if formula is None:
+        return ["int", 0]
+    tensors, results = ([torch.empty(shape, device="meta") for shape in each] for each in (inputs, outputs))
+    ones = [1] * len(positions)
+    if name == "convolution":
+        return ["int", formula(*tensors, None, ones, ones, ones, transposed, ones, 1, out_val=results[0])]
+    if name == "convolution_backward":
+        return ["int", formula(*tensors, None, ones, ones, ones, transposed, ones, 1, mask, out_val=results)]
+    return ["int", formula(*tensors, out_val=results[0])]
+
+
+def _shapes(name, sizes, positions, kernel, transposed):
+    """The shapes of the tensor arguments and of the results."""
+    b, m, k, n = sizes
+    products = {
+        "mm": [(m, k), (k, n)],
+        "bmm": [(b, m, k), (b, k, n)],
+        "linear": [(m, k), (n, k), (n,)],
+        "relu": [(m, k)],
+    }
+    products |= {"addmm": [(n,), *products["mm"]], "baddbmm": [(b, m, n), *products["bmm"]]}
+    if name in products:
+        return products[name], [(m, k)] if name == "relu" else [(b, m, n)] if "bmm" in name else [(m, n)]
+    if name == "_scaled_dot_product_flash_attention":
+        t, d, e = positions[0], k, kernel[0]
+        few = 1 if transposed else m  # a head of the keys serves several of the query
+        return [(b, m, n, d), (b, few, t, d), (b, few, t, e)], [(b, m, n, e)]
+    kernel = kernel[: len(positions)]
+    ends = [size + (each - 1 if transposed else 1 - each) for size, each in zip(positions, kernel)]
+    given, weight, result = (b, m, *positions), (m, k, *kernel) if transposed else (k, m, *kernel), (b, k, *ends)
+    if name == "convolution":
+        return [given, weight], [result]
+    return [result, given, weight], [given, weight]

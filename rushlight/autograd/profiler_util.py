@@ -1,0 +1,249 @@
+"""A profile as data: events, the tree that their times make, and averages by name and shapes.
+
+A profiler only notes when each event began and ended, in which thread. All else is computed afterwards: an event that ran within
+another one is its child, and the time that belongs to an event alone is its own less that of its children.
+
+In PyTorch: `torch/autograd/profiler_util.py`. Left out: devices, asynchronous and remote events.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "find_parents"]
+
+
+@dataclass(eq=False)
+class FunctionEvent:
+    """An event of one thread, from `start` to `end` in microseconds. `scope` is 0 for an operator, 1 for a node of a backward
+    pass, and 7 for a block of `record_function`. `input_shapes` has a list for each argument, `[]` for one that is no tensor.
+    Source: `torch/autograd/profiler_util.py`, `FunctionEvent`."""
+
+    name: str
+    thread: int
+    start: float
+    end: float
+    input_shapes: list = field(default_factory=list)
+    sequence_nr: int = -1
+    scope: int = 0
+    stack: list[str] = field(default_factory=list)
+    flops: int = 0
+    cpu_memory_usage: int = 0
+    trace_name: str | None = None  # in a trace, if it has another name there
+    cpu_parent: FunctionEvent | None = None
+    cpu_children: list[FunctionEvent] = field(default_factory=list)
+    count = 1
+
+    @property
+    def cpu_time_total(self) -> float:
+        return self.end - self.start
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<FunctionEvent {self.name} thread={self.thread} start={self.start:g} end={self.end:g}>"
+
+
+@dataclass(eq=False)
+class FunctionEventAvg:
+    """A row of `key_averages`. Source: `torch/autograd/profiler_util.py`, `FunctionEventAvg`."""
+
+    key: str
+    input_shapes: Any = ""
+    stack: list[str] = field(default_factory=list)
+    count: int = 0
+    cpu_time_total: float = 0
+    self_cpu_time_total: float = 0
+    cpu_memory_usage: int = 0
+    self_cpu_memory_usage: int = 0
+    flops: int = 0
+
+    @property
+    def cpu_time(self) -> float:
+        """Average of one call."""
+        return self.cpu_time_total / self.count
+
+
+def find_parents(events: Sequence[tuple[int, int, int]]) -> list[int | None]:
+    """For each event the position of its parent: the shortest event around it. None for an event that has none.
+
+    An event is a tuple (thread, start, end), with start <= end, in microseconds. A profiler rounds times, so edge cases
+    occur. These rules decide:
+
+    - Only events of one thread contain each other. Sort the events of a thread by start. Of equal starts, the longer event comes
+      first. Of equal times, the event with the lower position comes first.
+    - An event can only have an event before it in this order as its parent. The parent must have started and not ended: an
+      event that begins at the moment at which another one ends is not within it. It must end at the same time as the parent, or
+      before.
+    - Two events may overlap in part. Then neither is the other's parent. The one that began first can be the parent of no
+      event that comes later in the order.
+
+    Args:
+        events: a list of tuples or lists, in any order. There may be a hundred thousand, nested a few thousand deep.
+
+    Returns:
+        a list, with a position in `events` or None for each event.
+
+    >>> find_parents([(1, 2, 9), (1, 0, 10), (1, 9, 10), (2, 3, 4)])
+    [1, None, 1, None]
+
+    Source: `torch/autograd/profiler_util.py`, `EventList._populate_cpu_children`.
+    """
+    parents, stacks = [None] * len(events), {}
+    order = sorted(range(len(events)), key=lambda i: (events[i][1], -events[i][2]))
+    for i in order:
+        thread, start, end = events[i]
+        stack = stacks.setdefault(thread, [])
+        while stack and (start >= events[stack[-1]][2] or end > events[stack[-1]][2]):
+            stack.pop()
+        if stack:
+            parents[i] = stack[-1]
+        stack.append(i)
+    return parents
+
+
+def average_events(
+    events: Sequence[tuple[str, list, int, int | None]], group_by_input_shapes: bool = False
+) -> dict[tuple, list[int]]:
+    """The rows of a profile's table: for each key the number of its events, their self time and their total time.
+
+    An event is a tuple (name, shapes, time, parent): `time` is its length in microseconds, and `parent` the position of its
+    parent in `events`, or None. The self time of an event is its time without the times of its children. The total time of a
+    row is the sum of the times of its events. An event within another one of the same row is counted in both, so this total
+    may be longer than the program.
+
+    First, some events are removed. A composite operator may call its own overload with other arguments: `aten::sum` calls
+    `aten::sum`. An event is removed if its parent has the same name and no other child. Its children become the parent's
+    children. Such a parent may be removed too, for the same reason. The shapes of the outermost event stay, and so does its time.
+
+    Args:
+        events: a list of tuples or lists. Parents may come before or after their children. It is not changed.
+        group_by_input_shapes: if False, the key of an event is (name,). If True, it is (name, str(shapes)).
+
+    Returns:
+        a dict from the key, a tuple, to the list [count, self time, total time]. Its order does not matter.
+
+    >>> events = [("mm", [[2, 3], [3, 4]], 8, 1), ("matmul", [[2, 3], [3, 4]], 10, None), ("mm", [[2, 2], [2, 2]], 5, None)]
+    >>> average_events(events)
+    {('mm',): [2, 13, 13], ('matmul',): [1, 2, 10]}
+
+    Source: `torch/autograd/profiler_util.py`, `EventList._remove_dup_nodes` and `EventList.key_averages`.
+    """
+    children = defaultdict(list)
+    for i, event in enumerate(events):
+        children[event[3]].append(i)
+    found, rows = children[None], {}
+    for i in found:  # it grows
+        name, shapes, time, _ = events[i]
+        inside = children[i]
+        while len(inside) == 1 and events[inside[0]][0] == name:
+            inside = children[inside[0]]
+        row = rows.setdefault((name, str(shapes)) if group_by_input_shapes else (name,), [0, 0, 0])
+        row[0] += 1
+        row[1] += time - sum(events[child][2] for child in inside)
+        row[2] += time
+        found += inside
+    return rows
+
+
+class EventList(list):
+    """The events of a profile, in order. Source: `torch/autograd/profiler_util.py`, `EventList`."""
+
+    def _build_tree(self) -> None:
+        """Set `cpu_parent` and `cpu_children`, and remove an event that is alone within another one of its name."""
+        for event, parent in zip(self, find_parents([(each.thread, each.start, each.end) for each in self])):
+            if parent is not None:
+                event.cpu_parent = self[parent]
+                self[parent].cpu_children.append(event)
+        removed = set()
+        for event in self:
+            while len(event.cpu_children) == 1 and event.cpu_children[0].name == event.name:
+                [same] = event.cpu_children
+                event.cpu_children, same.cpu_children = same.cpu_children, []
+                for child in event.cpu_children:
+                    child.cpu_parent = event
+                removed.add(same)
+        self[:] = [event for event in self if event not in removed]
+
+    def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0) -> EventList:
+        """Source: `torch/autograd/profiler_util.py`, `EventList.key_averages`."""
+        position = {event: i for i, event in enumerate(self)}
+        stacks = [event.stack[:group_by_stack_n] for event in self]
+        plain = [
+            (event.name, [event.input_shapes, *stack], event.cpu_time_total, position.get(event.cpu_parent))
+            for event, stack in zip(self, stacks)
+        ]
+        times = average_events(plain, group_by_input_shapes or group_by_stack_n > 0)
+        rows = {}
+        for event, (name, shapes, _, _), stack in zip(self, plain, stacks):
+            key = (name, str(shapes)) if group_by_input_shapes or group_by_stack_n else (name,)
+            row = rows.get(key)
+            if row is None:
+                count, self_time, total = times[key]
+                row = rows[key] = FunctionEventAvg(name, "", stack, count, total, self_time)
+                row.input_shapes = event.input_shapes if group_by_input_shapes else ""
+            row.cpu_memory_usage += event.cpu_memory_usage
+            row.self_cpu_memory_usage += event.self_cpu_memory_usage
+            row.flops += event.flops
+        return EventList(rows.values())
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return sum(event.self_cpu_time_total for event in self)
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, max_name_column_width: int = 55) -> str:
+        """The rows as text, the largest value of `sort_by` first. Source: `torch/autograd/profiler_util.py`, `_build_table`."""
+        rows = sorted(self, key=lambda row: -getattr(row, sort_by)) if sort_by else [*self]
+        whole = self.self_cpu_time_total
+        columns: list[tuple[str, Callable[[Any], str]]] = [
+            ("Name", lambda row: _shortened(row.key, max_name_column_width)),
+            ("Self CPU %", lambda row: f"{row.self_cpu_time_total / (whole or 1):.2%}"),
+            ("Self CPU", lambda row: _format_time(row.self_cpu_time_total)),
+            ("CPU total %", lambda row: f"{row.cpu_time_total / (whole or 1):.2%}"),
+            ("CPU total", lambda row: _format_time(row.cpu_time_total)),
+            ("CPU time avg", lambda row: _format_time(row.cpu_time_total / row.count)),
+        ]
+        if any(row.cpu_memory_usage or row.self_cpu_memory_usage for row in self):
+            columns.append(("CPU Mem", lambda row: _format_memory(row.cpu_memory_usage)))
+            columns.append(("Self CPU Mem", lambda row: _format_memory(row.self_cpu_memory_usage)))
+        columns.append(("# of Calls", lambda row: str(row.count)))
+        if any(row.input_shapes for row in self):
+            columns.append(("Input Shapes", lambda row: str(row.input_shapes)))
+        if any(row.flops for row in self):
+            columns.append(("Total MFLOPs", lambda row: f"{row.flops / 1e6:.3f}" if row.flops else "--"))
+        cells = [[name for name, _ in columns], *([show(row) for _, show in columns] for row in rows[:row_limit])]
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        line = "  ".join("-" * width for width in widths)
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
+        return "\n".join([line, lines[0], line, *lines[1:], line, f"Self CPU time total: {_format_time(whole)}"])
+
+
+def _shortened(name: str, width: int) -> str:
+    return name if len(name) <= width else name[: width - 3] + "..."
+
+
+def _format_time(microseconds: float) -> str:
+    for unit, scale in ("s", 1e6), ("ms", 1e3):
+        if microseconds >= scale:
+            return f"{microseconds / scale:.3f}{unit}"
+    return f"{microseconds:.3f}us"
+
+
+def _format_memory(nbytes: int) -> str:
+    for unit, scale in ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10):
+        if abs(nbytes) >= scale:
+            return f"{nbytes / scale:.2f} {unit}"
+    return f"{nbytes} B"

@@ -1,0 +1,115 @@
+"""Pictures of profiles: calls over time, a device that waits, and a roofline.
+
+In a timeline grey is work, hatching is a device without work, and the mark shows a critical path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw import paper
+from rushlight.course.draw.paper import FAINT, INK, MARK, MONO, OURS, charts
+
+NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
+CHARACTER_INCHES = 0.075  # of size 8.5
+
+
+def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
+    """A flame chart: an event is below the one that it ran in, and as wide as it took long. Grey is an operator, purple a
+    node of the backward pass, hatched a block with a name.
+
+    Args:
+        events: a list of `FunctionEvent`, with their tree.
+    """
+    depth = {}
+    for event in sorted(events, key=lambda each: (each.start, -each.end)):
+        depth[event] = 0 if event.cpu_parent is None else depth[event.cpu_parent] + 1
+    deep, first = max(depth.values()) + 1, min(event.start for event in events)
+    last = max(event.end for event in events)
+    figure, [[axes]] = charts(paper.INCHES, 0.7 + 0.36 * deep)
+    for event, level in depth.items():
+        long = event.end - event.start
+        fill = {1: MARK, 7: "0.95"}.get(event.scope, f"{0.86 - 0.07 * (level % 4):.2f}")
+        box = (event.start - first, level + 0.06), long, 0.86
+        axes.add_patch(Rectangle(*box, facecolor=fill, edgecolor=INK, linewidth=0.5))
+        name = event.name.removeprefix("aten::").removeprefix("autograd::engine::evaluate_function: ")
+        room = int(long / (last - first) * (paper.INCHES - 0.3) / CHARACTER_INCHES) - 1
+        if room >= min(len(name), 5):
+            text = name if len(name) <= room else name[: room - 1] + "…"
+            middle = event.start - first + long / 2
+            axes.text(middle, level + 0.5, text, size=7.5, ha="center", **MONO | {"color": paper.ink_on(fill)})
+    axes.set(xlim=(0, last - first), ylim=(deep, 0), xlabel=f"time in {unit}")
+    axes.set_yticks([])
+    paper.hide_spines(axes, "bottom")
+    return figure
+
+
+def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], unit: str = "µs") -> Figure:
+    """Programs over time: what the CPU launches above, and what each stream runs below. Hatched is a stream without work.
+
+    Args:
+        rows: for each program a title, a trace as `device_trace` makes it, and the numbers of the kernels on the critical path.
+    """
+    panels = []
+    for title, trace, path in rows:
+        lines: dict[str, list] = {"CPU": []}
+        count = 0
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X" and event["cat"] == "cuda_runtime":
+                lines["CPU"].append((event["ts"], event["dur"], "", event["name"] == "cudaDeviceSynchronize"))
+            elif event["ph"] == "X":
+                line = lines.setdefault(f"stream {event['args']['stream']}", [])
+                line.append((event["ts"], event["dur"], event["name"], count in path))
+                count += 1
+        panels.append((title, lines))
+    last = max(start + long for _, lines in panels for line in lines.values() for start, long, *_ in line)
+    heights = [len(lines) + 0.7 for _, lines in panels]
+    figure, grid = charts(paper.INCHES, 0.5 + 0.42 * sum(heights), len(panels), sharex=True, height_ratios=heights)
+    for axes, (title, lines) in zip(grid[:, 0], panels, strict=True):
+        for level, (name, line) in enumerate(lines.items()):
+            if name != "CPU":
+                begin, end = min(each[0] for each in line), max(each[0] + each[1] for each in line)
+                axes.add_patch(Rectangle((begin, level + 0.1), end - begin, 0.8, **NOTHING))
+            for start, long, text, marked in line:
+                fill = "white" if marked and name == "CPU" else MARK if marked else "0.5" if name == "CPU" else "0.82"
+                axes.add_patch(Rectangle((start, level + 0.1), long, 0.8, facecolor=fill, edgecolor=INK, linewidth=0.6))
+                if text and long / last * (paper.INCHES - 1.2) > (len(text) + 0.8) * CHARACTER_INCHES:
+                    color = {"color": paper.ink_on(fill)}
+                    axes.text(start + long / 2, level + 0.5, text, size=7.5, ha="center", **MONO | color)
+        axes.set_title(title, size=10, loc="left", color=INK)
+        axes.set(xlim=(0, 1.01 * last), ylim=(len(lines), 0))
+        axes.set_yticks([level + 0.5 for level in range(len(lines))], list(lines), size=9.5)
+        paper.hide_spines(axes, "bottom")
+    grid[-1, 0].set_xlabel(f"time in {unit}")
+    return figure
+
+
+def roofline(points: Sequence[tuple[str, float, float]], peak: float, bandwidth: float) -> Figure:
+    """Programs below the roof of a machine: its products per second, or its memory, whichever is the lower limit.
+
+    Args:
+        points: a name, the FLOPs for each byte of memory, and the measured FLOPs per second.
+        peak: FLOPs per second.
+        bandwidth: bytes per second.
+    """
+    figure, [[axes]] = charts(8.0, 4.0)
+    ridge = peak / bandwidth
+    low = min(ridge / 30, *(0.5 * at for _, at, _ in points))
+    high = max(ridge * 30, *(2 * at for _, at, _ in points))
+    axes.plot([low, ridge, high], [low * bandwidth / 1e9, peak / 1e9, peak / 1e9], color=INK, linewidth=1.6)
+    axes.axvline(ridge, color=FAINT, linewidth=0.8, linestyle=":")
+    for name, at, reached in points:
+        axes.plot(at, reached / 1e9, "o", color=OURS, markersize=7, markeredgecolor=INK)
+        axes.annotate(
+            name, (at, reached / 1e9), xytext=(0, -17), textcoords="offset points", ha="center", size=10, color=INK
+        )
+    axes.set(xscale="log", yscale="log", xlabel="FLOPs for each byte", ylabel="GFLOP per second")
+    axes.set_xlim(low, high)
+    lowest = min(low * bandwidth, *(reached for *_, reached in points)) / 1e9
+    axes.set_ylim(0.5 * lowest, 3 * peak / 1e9)
+    axes.grid(color=FAINT, alpha=0.15)
+    return figure

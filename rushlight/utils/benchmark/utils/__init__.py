@@ -1,0 +1,1 @@
+"""The parts of `rushlight.utils.benchmark`, as in `torch/utils/benchmark/utils/`."""

@@ -1,0 +1,51 @@
+"""`Compare`: measurements as a table, a row for each task and a column for each description.
+
+In PyTorch: `torch/utils/benchmark/utils/compare.py`. Left out: colours and environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rushlight.utils.benchmark.utils.common import Measurement, select_unit, trim_sigfig
+
+__all__ = ["Compare"]
+
+
+class Compare:
+    """Source: `torch/utils/benchmark/utils/compare.py`, `Compare`."""
+
+    def __init__(self, results: Iterable[Measurement]) -> None:
+        self._results, self._trim = [*results], False
+
+    def extend_results(self, results: Iterable[Measurement]) -> None:
+        self._results += results
+
+    def trim_significant_figures(self) -> None:
+        self._trim = True
+
+    def __str__(self) -> str:
+        merged = Measurement.merge(self._results)
+        unit, scale = select_unit(min(each.median for each in merged))
+        columns = list(dict.fromkeys(each.task_spec.description or "" for each in merged))
+        names = list(dict.fromkeys(each.task_spec.sub_label or each.task_spec.stmt for each in merged))
+        cells = {}
+        for each in merged:
+            time = trim_sigfig(each.median, each.significant_figures) if self._trim else each.median
+            row = each.task_spec.sub_label or each.task_spec.stmt
+            cells[row, each.task_spec.description or ""] = (
+                f"{time / scale:.{0 if self._trim and time / scale >= 100 else 1}f}"
+            )
+        label = next((each.task_spec.label for each in merged if each.task_spec.label), "")
+        width = max(map(len, names))
+        widths = [max(len(column), *(len(cells.get((name, column), "")) for name in names)) for column in columns]
+        head = " " * width + "".join(f"  |  {column:^{w}}" for column, w in zip(columns, widths))
+        rows = [
+            f"{name:{width}}"
+            + "".join(f"  |  {cells.get((name, column), ''):>{w}}" for column, w in zip(columns, widths))
+            for name in names
+        ]
+        return "\n".join([f"[{label:-^{len(head) - 2}}]", head, "-" * len(head), *rows, "", f"Times are in {unit}."])
+
+    def print(self) -> None:
+        print(self)

@@ -1,0 +1,682 @@
+"""Correct answers to lab 11 in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from itertools import groupby
+from statistics import median, pstdev
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.c10.cuda.caching_allocator import (
+    MIN_BLOCK_SIZE,
+    SMALL_SIZE,
+    Block,
+    alloc_found_block,
+    round_size,
+)
+from rushlight.profiler._memory_profiler import CATEGORIES
+from rushlight.profiler.profiler import ProfilerAction
+from rushlight.utils.benchmark.utils.common import MIN_CONFIDENCE_INTERVAL
+from rushlight.utils.checkpoint import CONSUMED, RECOMPUTE, load_result
+
+# Profiles
+
+
+def find_parents__by_thread(events):
+    parents = [None] * len(events)
+    for thread in {each[0] for each in events}:
+        mine = [i for i in range(len(events)) if events[i][0] == thread]
+        mine.sort(key=lambda i: -events[i][2])
+        mine.sort(key=lambda i: events[i][1])  # a sort is stable
+        around = []
+        for i in mine:
+            _, start, end = events[i]
+            while around:
+                if events[around[-1]][2] > start and events[around[-1]][2] >= end:
+                    parents[i] = around[-1]
+                    break
+                del around[-1]
+            around.append(i)
+    return parents
+
+
+def find_parents__heap(events):
+    queue = [(thread, start, -end, i) for i, (thread, start, end) in enumerate(events)]
+    heapq.heapify(queue)
+    found, stack, current = {}, [], None
+    while queue:
+        thread, start, end, i = heapq.heappop(queue)
+        if thread != current:
+            stack, current = [], thread
+        while stack and not (start < stack[-1][1] and -end <= stack[-1][1]):
+            stack.pop()
+        found[i] = stack[-1][0] if stack else None
+        stack.append((i, -end))
+    return [found[i] for i in range(len(events))]
+
+
+def average_events__as_torch(events, group_by_input_shapes=False):
+    """Remove in passes until nothing changes, as PyTorch does."""
+    parent = {i: each[3] for i, each in enumerate(events)}
+    alive = set(parent)
+    while True:
+        count = Counter(parent[i] for i in alive)
+        gone = next(
+            (
+                i
+                for i in sorted(alive)
+                if parent[i] is not None and count[parent[i]] == 1 and events[parent[i]][0] == events[i][0]
+            ),
+            None,
+        )
+        if gone is None:
+            break
+        alive.remove(gone)
+        for i in alive:
+            if parent[i] == gone:
+                parent[i] = parent[gone]
+    rows = {}
+    for i in alive:
+        name, shapes, time, _ = events[i]
+        key = (name, str(shapes))[: 1 + group_by_input_shapes]
+        count, own, total = rows.get(key, (0, 0, 0))
+        inner = sum(events[j][2] for j in alive if parent[j] == i)
+        rows[key] = [count + 1, own + time - inner, total + time]
+    return rows
+
+
+def average_events__two_passes(events, group_by_input_shapes=False):
+    lists = [[j for j, other in enumerate(events) if other[3] == i] for i in range(len(events))]
+    removed = set()
+    for i, (name, *_) in enumerate(events):
+        while i not in removed and len(lists[i]) == 1 and events[lists[i][0]][0] == name:
+            removed.add(lists[i][0])
+            lists[i] = lists[lists[i][0]]
+    rows = defaultdict(lambda: [0, 0, 0])
+    for i, (name, shapes, time, _) in enumerate(events):
+        if i not in removed:
+            row = rows[(name, str(shapes)) if group_by_input_shapes else (name,)]
+            row[0] += 1
+            row[1] += time
+            row[2] += time
+            for child in lists[i]:
+                row[1] -= events[child][2]
+    return dict(rows)
+
+
+def recorded_operators__words(program):
+    return {
+        "example": "softmax _softmax", "linear": "linear t addmm", "no bias": "linear t matmul mm", "product": "matmul mm",
+        "batch": "matmul reshape view mm _unsafe_view", "same type": "to", "half": "to _to_copy", "contiguous": "",
+        "columns": "t contiguous clone", "rows": "reshape view", "columns in rows": "t reshape clone _unsafe_view",
+        "number": "sum item _local_scalar_dense",
+    }[program].split()  # fmt: skip
+
+
+def recorded_operators__tuples(program):
+    if program in ("columns", "columns in rows"):
+        return ("t", "contiguous", "clone") if program == "columns" else ("t", "reshape", "clone", "_unsafe_view")
+    product = ("matmul", "mm")
+    known = {
+        "linear": ("linear", "t", "addmm"),
+        "no bias": ("linear", "t", *product),
+        "product": product,
+        "contiguous": (),
+    }
+    known |= {
+        "batch": ("matmul", "reshape", "view", "mm", "_unsafe_view"),
+        "same type": ("to",),
+        "half": ("to", "_to_copy"),
+    }
+    known |= {"rows": ("reshape", "view"), "number": ("sum", "item", "_local_scalar_dense")}
+    return known.get(program, ("softmax", "_softmax"))
+
+
+def schedule_action__list(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """The steps of one cycle as a list."""
+    none, warm, record, save = ProfilerAction
+    cycle = [none] * wait + [warm] * warmup + [record] * (active - 1) + [save]
+    position = step - skip_first + wait * bool(skip_first_wait)
+    if step < skip_first or (repeat > 0 and position >= repeat * len(cycle)):
+        return none
+    return cycle[position % len(cycle)]
+
+
+def schedule_action__walk(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    left = step - skip_first
+    if left < 0:
+        return ProfilerAction.NONE
+    cycles = 0
+    while True:
+        waiting = 0 if skip_first_wait and cycles == 0 else wait
+        if repeat and cycles == repeat:
+            return ProfilerAction.NONE
+        for length, what in ((waiting, "NONE"), (warmup, "WARMUP"), (active - 1, "RECORD"), (1, "RECORD_AND_SAVE")):
+            if left < length:
+                return ProfilerAction[what]
+            left -= length
+        cycles += 1
+
+
+def queue_depths__count(events):
+    kernels = sorted((each for each in events if each[0] == "kernel"), key=lambda each: each[1])
+    launches = sorted((each for each in events if each[0] == "launch"), key=lambda each: each[1])
+    position = {each[3]: i for i, each in enumerate(kernels)}
+    found = []
+    for _, start, duration, _ in sorted(events, key=lambda each: (each[1], each[0] != "launch")):
+        past = [position[each[3]] for each in launches if each[1] <= start and each[3] in position]
+        begun = sum(each[1] <= start for each in kernels)
+        found.append((start, start + duration, max(0, (past[-1] + 1 if past else 0) - begun)))
+    return found
+
+
+def queue_depths__pointer(events):
+    """Two pointers, as in PyTorch."""
+    ordered = [*sorted((e for e in events if e[0] == "launch"), key=lambda e: e[1])]
+    kernels = [*sorted((e for e in events if e[0] != "launch"), key=lambda e: e[1])]
+    numbers = {e[3]: i for i, e in enumerate(kernels)}
+    current, spawned, result = 0, -1, []
+    for event in sorted(ordered + kernels, key=lambda e: e[1]):
+        if event[0] == "launch" and event[3] in numbers:
+            spawned = numbers[event[3]]
+        while current < len(kernels) and kernels[current][1] <= event[1]:
+            current += 1
+        depth = spawned - current + 1
+        result.append([event[1], event[1] + event[2], depth if depth > 0 else 0])
+    return result
+
+
+def critical_path__recursion_free(kernels):
+    ends, cause, tail = {}, {}, {}
+    for i, (stream, launched, duration, waits) in enumerate(kernels):
+        start, cause[i] = launched, None
+        for j in sorted({*waits, *([tail[stream]] if stream in tail else [])}):
+            if ends[j] > start or (ends[j] == start and cause[i] is None):
+                start, cause[i] = ends[j], j
+        ends[i] = start + duration
+        tail[stream] = i
+    if not kernels:
+        return [], 0
+    end = max(ends.values())
+    path = [next(i for i in ends if ends[i] == end)]
+    while cause[path[-1]] is not None:
+        path.append(cause[path[-1]])
+    path.reverse()
+    return path, end
+
+
+def critical_path__tuples(kernels):
+    """The path of each kernel is kept with it, as a linked list."""
+    best, last = [], {}
+    for i, (stream, launched, duration, waits) in enumerate(kernels):
+        before = [best[j] for j in (*waits, *last.get(stream, ()))]
+        last[stream] = (i,)
+        end, number, chain = max(before, key=lambda each: (each[0], -each[1]), default=(-1, 0, None))
+        if end < launched:
+            end, chain = launched, None
+        best.append((end + duration, i, (i, chain)))
+    if not best:
+        return ((), 0)
+    end, _, chain = max(best, key=lambda each: (each[0], -each[1]))
+    path = []
+    while chain:
+        at, chain = chain
+        path.insert(0, at)
+    return tuple(path), end
+
+
+def operator_flops__table(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+    def matrices(a, b):
+        return 2 * math.prod([*a, b[-1]])
+
+    def convolution(x, w, y):
+        return 2 * math.prod(w) * x[0] * math.prod((x if transposed else y)[2:])
+
+    def attention(q, k, v):
+        scores = (*q[:3], k[2])
+        return matrices(q, (k[3], k[2])) + matrices(scores, v)
+
+    formulas = {
+        "mm": lambda: matrices(*inputs), "bmm": lambda: matrices(*inputs), "addmm": lambda: matrices(*inputs[1:]),
+        "baddbmm": lambda: matrices(*inputs[1:]), "convolution": lambda: convolution(*inputs, outputs[0]),
+        "convolution_backward": lambda: (output_mask[0] + output_mask[1]) * convolution(inputs[1], inputs[2], inputs[0]),
+        "_scaled_dot_product_flash_attention": lambda: attention(*inputs),
+    }  # fmt: skip
+    return formulas[name]() if name in formulas else 0
+
+
+def operator_flops__cases(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+    total = 0
+    if name.endswith("mm"):
+        *_, left, right = inputs
+        total = 2
+        for size in left:
+            total *= size
+        total *= right[-1]
+    elif name.startswith("convolution"):
+        x, weight, y = (inputs[1], inputs[2], inputs[0]) if "backward" in name else (*inputs, outputs[0])
+        total = 2 * x[0]
+        for size in (*weight, *(x[2:] if transposed else y[2:])):
+            total *= size
+        if "backward" in name:
+            total = sum(total for wanted in output_mask[:2] if wanted)
+    elif "attention" in name:
+        query, key, value = inputs
+        total = 2 * query[0] * query[1] * query[2] * key[2] * (query[3] + value[3])
+    return total
+
+
+def significant_figures__numpy(times):
+    ordered = np.sort(np.asarray(times, dtype=np.float64))
+    n = len(ordered)
+    middle = ordered[n // 4 : -(-3 * n // 4)]
+    interval = max(1.645 * middle.std() / len(middle) ** 0.5, 25e-9)
+    return int(np.clip(np.floor(np.log10(np.median(ordered) / interval)), 1, 4))
+
+
+def significant_figures__statistics(times):
+    n = len(times)
+    middle = sorted(times)[n // 4 : n - n // 4]
+    interval = max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
+    ratio = median(times) / interval
+    return 1 + (ratio >= 100) + (ratio >= 1000) + (ratio >= 10000)
+
+
+# Blocks
+
+
+def round_size__search(size, divisions=0):
+    if divisions < 2 or size <= 512 * divisions:
+        return max(512, (size + 511) // 512 * 512)
+    low = 512
+    while 2 * low <= size:
+        low *= 2
+    part = low // divisions
+    border = low
+    while border < size:
+        border += part
+    return border
+
+
+def round_size__bits(size, divisions=0):
+    """As in C++: clear the low bits, and add a part if there were any."""
+    if size < MIN_BLOCK_SIZE:
+        return MIN_BLOCK_SIZE
+    if divisions <= 1 or size <= MIN_BLOCK_SIZE * divisions:
+        return size + -size % MIN_BLOCK_SIZE
+    if size & (size - 1) == 0:
+        return size
+    part = (1 << (size.bit_length() - 1)) >> (divisions.bit_length() - 1)
+    floor = size & ~(part - 1)
+    return floor if floor == size else floor + part
+
+
+def find_free_block__sorted(pool, size, stream, settings):
+    for block in sorted(pool.blocks, key=lambda each: (each.size, each.ptr)):
+        if block.stream == stream and size <= block.size:
+            if size < settings.max_split_size:
+                return None if block.size >= settings.max_split_size else block
+            return block if block.size - size < settings.max_non_split_rounding else None
+    return None
+
+
+def find_free_block__loop(pool, size, stream, settings):
+    best = None
+    for block in pool.blocks:
+        if block.stream != stream or block.size < size:
+            continue
+        if best is None or block.size < best.size or block.size == best.size and block.ptr < best.ptr:
+            best = block
+    if best is not None:
+        if size < settings.max_split_size:
+            if best.size >= settings.max_split_size:
+                best = None
+        elif best.size >= size + settings.max_non_split_rounding:
+            best = None
+    return best
+
+
+def alloc_found_block__early(block, size, requested_size, settings):
+    left = block.size - size
+    any_pool = block.pool.is_small or settings.expandable_segments
+    if (left < MIN_BLOCK_SIZE) if any_pool else (left <= SMALL_SIZE or size >= settings.max_split_size):
+        block.allocated = True
+        block.requested_size = requested_size
+        return block
+    new = Block(block.stream, size, block.ptr, block.pool)
+    new.segment = block.segment
+    new.allocated, new.requested_size = True, requested_size
+    new.next, new.prev = block, block.prev
+    if new.prev:
+        new.prev.next = new
+    block.prev = new
+    block.size, block.ptr = left, new.ptr + size
+    block.pool.insert(block)
+    return new
+
+
+def alloc_found_block__by_name(block, size, requested_size, settings):
+    pool = block.pool
+    least = 512 if pool.is_small or settings.expandable_segments else 1 << 20
+    enough = (
+        block.size - size >= least if least == 512 else block.size - size > least and settings.max_split_size > size
+    )
+    taken = block
+    if enough:
+        taken = Block(
+            stream=block.stream, size=size, ptr=block.ptr, pool=pool, requested_size=requested_size, allocated=True,
+            prev=block.prev, next=block, segment=block.segment,
+        )  # fmt: skip
+        for neighbour in [block.prev] if block.prev else []:
+            neighbour.next = taken
+        block.ptr, block.size, block.prev = block.ptr + size, block.size - size, taken
+        pool.insert(block)
+    taken.requested_size, taken.allocated = requested_size, True
+    return taken
+
+
+def try_merge_blocks__left_or_right(dst, src, pool):
+    if not src or src.allocated or src.event_count or src.stream_uses or dst.mapped is not src.mapped:
+        return 0
+    if src.next is dst:
+        dst.ptr, dst.prev = src.ptr, src.prev
+        if src.prev:
+            src.prev.next = dst
+    else:
+        dst.next = src.next
+        if src.next:
+            src.next.prev = dst
+    blocks = pool.blocks if src.mapped else pool.unmapped
+    blocks[:] = [block for block in blocks if block is not src]
+    dst.size = dst.size + src.size
+    return src.size
+
+
+def try_merge_blocks__whole_list(dst, src, pool):
+    """It links all blocks of the segment again."""
+    if src is None or src.is_active() or dst.mapped != src.mapped:
+        return 0
+    first = dst
+    while first.prev is not None:
+        first = first.prev
+    blocks = []
+    while first is not None:
+        if first is not src:
+            blocks.append(first)
+        first = first.next
+    dst.ptr, dst.size = min(dst.ptr, src.ptr), dst.size + src.size
+    for before, after in zip([None, *blocks], [*blocks, None]):
+        if before is not None:
+            before.next = after
+        if after is not None:
+            after.prev = before
+    [pool.unmapped, pool.blocks][src.mapped].remove(src)
+    return src.size
+
+
+def malloc__generator(allocator, size, stream=0):
+    allocator.process_events()
+    rounded = round_size(size, allocator.settings.divisions(size))
+    pool = allocator.get_pool(rounded)
+
+    def attempts():
+        yield allocator.get_free_block(pool, rounded, stream)
+        if allocator.settings.garbage_collection_threshold > 0 and allocator.allowed is not None:
+            allocator.garbage_collect_cached_blocks()
+        yield allocator.alloc_block(pool, rounded, stream)
+        if allocator.release_available_cached_blocks(pool, rounded, stream):
+            yield allocator.alloc_block(pool, rounded, stream)
+        allocator.release_cached_blocks()
+        yield allocator.alloc_block(pool, rounded, stream, is_retry=True)
+
+    for block in attempts():
+        if block is not None:
+            block = alloc_found_block(block, rounded, size, allocator.settings)
+            allocator.record_alloc(block)
+            return block
+    raise allocator.out_of_memory(rounded, stream)
+
+
+def malloc__or(allocator, size, stream=0):
+    settings, limited = allocator.settings, allocator.allowed is not None
+    allocator.process_events()
+    bytes_ = round_size(size, settings.divisions(size))
+    request = allocator.get_pool(bytes_), bytes_, stream
+    found = allocator.get_free_block(*request)
+    if not found:
+        if limited and settings.garbage_collection_threshold:
+            allocator.garbage_collect_cached_blocks()
+        found = allocator.alloc_block(*request) or (
+            allocator.release_available_cached_blocks(*request) and allocator.alloc_block(*request)
+        )
+        if not found:
+            allocator.release_cached_blocks()
+            found = allocator.alloc_block(*request, True)
+            if not found:
+                raise allocator.out_of_memory(bytes_, stream)
+    found = alloc_found_block(found, bytes_, size, settings)
+    allocator.record_alloc(found)
+    return found
+
+
+def reserved_mebibytes__segments(program):
+    return sum(
+        {
+            "example": [20], "small": [2, 2], "own": [20], "again": [30], "lost": [12, 2], "holes": [20, 20], "neighbours": [20],
+            "emptied": [20], "streams": [16, 16],
+        }[program]
+    )  # fmt: skip
+
+
+def reserved_mebibytes__by_match(program):
+    match program:
+        case "small":
+            return 4
+        case "again":
+            return 30
+        case "lost":
+            return 12 + 2
+        case "holes":
+            return 2 * 20
+        case "streams":
+            return 2 * 16
+    return 20
+
+
+# Categories
+
+
+def propagate_categories__counted(nodes, known):
+    found = {value: category for value, category in known.items()}
+    for node in nodes:
+        if node.is_backward:
+            continue
+        counts = Counter(found.get(value, "nothing") for value in node.inputs)
+        sources = counts.pop("input", 0) + counts.pop("activation", 0)
+        counts.pop("parameter", 0)
+        counts.pop("temporary", 0)
+        if sources > 0 and not counts:
+            for value in node.outputs:
+                if value not in found:
+                    found[value] = "activation"
+    for node in filter(lambda node: node.is_backward, nodes):
+        for value in node.outputs:
+            key, version = value
+            before = found.get((key, version - 1), "autograd_detail") if version else "autograd_detail"
+            if value not in found and before == "autograd_detail":
+                found[value] = "autograd_detail"
+    return found
+
+
+def propagate_categories__early(nodes, known):
+    allowed = {"input", "activation", "parameter", "temporary"}
+    found = {**known}
+    for node in nodes:
+        inputs = [found.get(value) for value in node.inputs]
+        if node.is_backward or not set(inputs) <= allowed or "input" not in inputs and "activation" not in inputs:
+            continue
+        found |= {value: "activation" for value in node.outputs if value not in found}
+    for node in nodes:
+        if node.is_backward:
+            for key, version in node.outputs:
+                known_before = (key, version - 1) in found and found[key, version - 1] != "autograd_detail"
+                if (key, version) not in found and not known_before:
+                    found[key, version] = "autograd_detail"
+    return found
+
+
+def coalesce_timeline__groups(events, categories):
+    times, sizes, now = [], [], Counter()
+    for time, group in groupby(events, key=lambda event: event[0]):
+        for _, action, (key, version), size in group:
+            mine, after = categories.get((key, version)), categories.get((key, version + 1))
+            if action == "destroy":
+                now[mine] -= size
+            elif action == "increment_version":
+                now[mine] -= size
+                now[after] += size
+            else:
+                now[mine] += size
+        times.append(time)
+        sizes.append([now[category] for category in CATEGORIES])
+    later = [time for time in times if time != -1]
+    if later:
+        times = [min(later) if time == -1 else time for time in times]
+    return times, sizes
+
+
+def coalesce_timeline__in_numpy(events, categories):
+    events = list(events)
+    times = list(dict.fromkeys(time for time, *_ in events))
+    changes = np.zeros((len(times), len(CATEGORIES)), dtype=np.int64)
+    for time, action, (key, version), size in events:
+        row = changes[times.index(time)]
+        for each, sign in {
+            "preexisting": [(version, 1)], "create": [(version, 1)], "destroy": [(version, -1)],
+            "increment_version": [(version, -1), (version + 1, 1)],
+        }[action]:  # fmt: skip
+            row[CATEGORIES.index(categories.get((key, each)))] += sign * size
+    first = min([time for time in times if time >= 0] or [-1])
+    return [max(time, first) if time < 0 else time for time in times], changes.cumsum(0).tolist()
+
+
+# Memory against time
+
+
+def call_again__by_match(cache, counts, func, args, kwargs):
+    i = counts.get(func, 0)
+    counts |= {func: i + 1}
+    key = func, i
+    if key not in cache:
+        raise RuntimeError("the second run is another one")
+    entry = cache[key]
+    if entry is RECOMPUTE:
+        return func(*args, **kwargs)
+    if entry is CONSUMED:
+        raise RuntimeError("backward ran already")
+    cache[key] = CONSUMED
+    return load_result(entry)
+
+
+def call_again__popped(cache, counts, func, args, kwargs):
+    counts.setdefault(func, 0)
+    counts[func] += 1
+    key = (func, counts[func] - 1)
+    if cache.get(key, CONSUMED) is CONSUMED:
+        raise RuntimeError(f"no result for {key}")
+    if cache[key] is RECOMPUTE:
+        result = func(*args, **kwargs)
+    else:
+        entry = cache.pop(key)
+        cache[key] = CONSUMED
+        result = load_result(entry)
+    return result
+
+
+def unscale_grads__two_loops(grads, scale):
+    finite = all([bool(functions.isfinite(grad).all().item()) for grad in grads])
+    factor = (1.0 / scale.double()).float()
+    for grad in grads:
+        grad *= factor
+    return not finite
+
+
+def unscale_grads__in_numpy(grads, scale):
+    factor, found = float(np.float32(1.0 / float(scale.item()))), False
+    for grad in grads:
+        if any(not math.isfinite(value) for value in grad.tolist()):
+            found = True
+        grad.copy_(grad * factor)
+    return found
+
+
+def update_scale__nested(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
+    if not found_inf:
+        if growth_tracker + 1 == growth_interval:
+            larger = (scale * growth_factor).item()
+            if larger != math.inf:
+                scale.fill_(larger)
+            return 0
+        return growth_tracker + 1
+    scale *= backoff_factor
+    return 0
+
+
+def update_scale__one_factor(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
+    tracker = 0 if found_inf else growth_tracker + 1
+    factor = backoff_factor if found_inf else growth_factor if tracker == growth_interval else 1.0
+    new = scale * factor
+    if functions.isfinite(new).item():
+        scale.copy_(new)
+    return 0 if tracker == growth_interval else tracker
+
+
+def batch_times__events(load, step, num_workers, prefetch_factor=2):
+    """A clock, queues of workers, and what is ready."""
+    if num_workers == 0:
+        times, now = [], 0
+        for each, then in zip(load, step):
+            times.append((now, now + each))
+            now += each + then
+        return times
+    clock, waiting, ready, queue = 0, 0, {}, [0] * num_workers
+
+    def tell():
+        nonlocal waiting
+        if waiting < len(load):
+            worker = waiting % num_workers
+            queue[worker] = max(queue[worker], clock) + load[waiting]
+            ready[waiting] = queue[worker]
+            waiting += 1
+
+    for _ in range(prefetch_factor * num_workers):
+        tell()
+    times = []
+    for i, each in enumerate(step):
+        asked, clock = clock, max(clock, ready.pop(i))
+        tell()
+        times.append((asked, clock))
+        clock += each
+    return times
+
+
+def batch_times__heap(load, step, num_workers, prefetch_factor=2):
+    times, asked, done = [], 0, {}
+    for i, (each, then) in enumerate(zip(load, step)):
+        if num_workers:
+            begins = [0]
+            heapq.heappush(begins, -done.get(i - num_workers, 0))
+            if i >= prefetch_factor * num_workers:
+                heapq.heappush(begins, -times[i - prefetch_factor * num_workers][1])
+            done[i] = -begins[0] + each
+            got = max(asked, done[i])
+        else:
+            got = asked + each
+        times += [(asked, got)]
+        asked = got + then
+    return times
