@@ -137,8 +137,8 @@ def average_events(
         a dict from the key, a tuple, to the list [count, self time, total time]. Its order does not matter.
 
     >>> events = [("mm", [[2, 3], [3, 4]], 8, 1), ("matmul", [[2, 3], [3, 4]], 10, None), ("mm", [[2, 2], [2, 2]], 5, None)]
-    >>> average_events(events)
-    {('mm',): [2, 13, 13], ('matmul',): [1, 2, 10]}
+    >>> sorted(average_events(events).items())
+    [(('matmul',), [1, 2, 10]), (('mm',), [2, 13, 13])]
 
     Source: `torch/autograd/profiler_util.py`, `EventList._remove_dup_nodes` and `EventList.key_averages`.
     """

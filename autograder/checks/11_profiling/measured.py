@@ -61,6 +61,7 @@ def _(torch, times):
 
 OPERATORS = [
     "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "_scaled_dot_product_flash_attention", "relu", "linear",
+    "__and__",
 ]  # fmt: skip
 
 
@@ -73,6 +74,7 @@ OPERATORS = [
     edges=rows("name sizes positions kernel transposed mask", *(
         ("mm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("addmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
         ("bmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("baddbmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
+        ("__and__", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("convolution", [3, 1, 4, 2], [5], [2, 1], False, [True] * 3),
         ("relu", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("linear", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
         ("mm", [2, 0, 4, 5], [3], [1, 1], False, [True] * 3), ("bmm", [0, 3, 4, 5], [3], [1, 1], False, [True] * 3),
         *(("convolution", [2, 3, 4, 5], positions, [2, 3], transposed, [True] * 3)
@@ -125,9 +127,10 @@ def _shapes(name, sizes, positions, kernel, transposed):
         "linear": [(m, k), (n, k), (n,)],
         "relu": [(m, k)],
     }
+    products["__and__"] = products["relu"] * 2
     products |= {"addmm": [(n,), *products["mm"]], "baddbmm": [(b, m, n), *products["bmm"]]}
     if name in products:
-        return products[name], [(m, k)] if name == "relu" else [(b, m, n)] if "bmm" in name else [(m, n)]
+        return products[name], [(m, k)] if name in ("relu", "__and__") else [(b, m, n)] if "bmm" in name else [(m, n)]
     if name == "_scaled_dot_product_flash_attention":
         t, d, e = positions[0], k, kernel[0]
         few = 1 if transposed else m  # a head of the keys serves several of the query
