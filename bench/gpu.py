@@ -4,14 +4,15 @@
     python bench/gpu.py --only 1 4 --out /tmp/trial
     python bench/gpu.py --cpu                 # without a GPU: tries the code of each part as far as the CPU has a counterpart
 
-Each part runs in a process of its own, with a limit of its own, and writes one JSON file with its provenance, and texts and pictures
-beside it. What fails is recorded as failed, with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the folder.
-It needs torch 2.11 or newer. Exit code: 0 if nothing failed, 1 if something did, 2 without a GPU.
+Each part runs in a process of its own, within a limit, and writes one JSON file with its provenance, and texts and pictures beside
+it. A section that fails is recorded as failed, with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the
+folder. It needs torch 2.11 or newer. Exit code: 0 if nothing failed, 1 if something did, 2 without a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -48,13 +49,14 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         parser.error(f"{folder} is not empty")
-    begun = time.monotonic()
-    for number in arguments.only or PARTS:
-        start_part(number, folder.resolve(), arguments)
+    begun, allowed = time.monotonic(), 0.0
+    for number in arguments.only or PARTS:  # a part may use what those before it have left
+        allowed += limit_of(PARTS[number]) * (SLOW if arguments.cpu else 1)
+        start_part(number, folder.resolve(), arguments, allowed - (time.monotonic() - begun))
     text = summary(folder)
     (folder / "summary.txt").write_text(text, encoding="utf-8")
     print(f"\n{text}\n{time.monotonic() - begun:.0f} s; written to {folder}")
-    return int(" failed" in text or " out of time" in text)
+    return int(bool(re.search(r"^   .{44} (failed|out of time)", text, re.MULTILINE)))
 
 
 def ask_for_device() -> tuple[str, str]:
@@ -75,38 +77,35 @@ def ask_for_device() -> tuple[str, str]:
     return re.sub(r"\W+", "_", name.removeprefix("NVIDIA ")).strip("_").lower(), " ".join(why)
 
 
-def start_part(number: int, folder: Path, arguments: argparse.Namespace) -> None:
+def start_part(number: int, folder: Path, arguments: argparse.Namespace, limit: float) -> None:
     """Run a part in a new process, and end the process and what it started when its time is over."""
     name = f"{number}_{PARTS[number]}"
-    limit = limit_of(PARTS[number]) * (SLOW if arguments.cpu else 1)
     command = [sys.executable, str(Path(__file__).resolve()), "--part", str(number), "--out", str(folder)]
     command += ["--cpu"] if arguments.cpu else []
     begun = time.monotonic()
-    print(f"part {name} (at most {limit} s)", flush=True)
+    print(f"part {name} (at most {limit:.0f} s)", flush=True)
     with tempfile.TemporaryDirectory(prefix="rushlight-gpu-") as temporary, open(folder / f"{name}.log", "w") as log:
         process = subprocess.Popen(
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment(temporary, arguments.cpu),
+            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment(temporary, arguments.cpu, limit),
             cwd=ROOT, start_new_session=True,
         )  # fmt: skip
         try:
             code = process.wait(limit)
             ending = "" if code == 0 else f"the process ended with exit code {code}"
         except subprocess.TimeoutExpired:
-            ending = f"ended after {limit} s"
+            ending = f"ended after {limit:.0f} s"
         finally:
             end_group(process)
     finish(folder, name, number, ending, time.monotonic() - begun)
 
 
 def end_group(process: subprocess.Popen) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
-def environment(temporary: str, cpu: bool) -> dict[str, str]:
+def environment(temporary: str, cpu: bool, limit: float) -> dict[str, str]:
     """Caches of its own, and nothing that leaves this machine."""
     own = {
         "TMPDIR": temporary,
@@ -117,6 +116,7 @@ def environment(temporary: str, cpu: bool) -> dict[str, str]:
         "NCCL_IB_DISABLE": "1",
         "MPLBACKEND": "agg",
         "PYTHONUNBUFFERED": "1",
+        "RUSHLIGHT_GPU_SECONDS": f"{limit - 4:.0f}",  # less the time to start
     }
     own["RUSHLIGHT_GPU_COMMAND"] = " ".join(["python", "bench/gpu.py", *sys.argv[1:]])  # for the provenance
     own |= {"RUSHLIGHT_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""} if cpu else {}
@@ -156,9 +156,15 @@ def summary(folder: Path) -> str:
         if record["ending"] != "done":
             lines.append(f"   {'process':44} failed: {record['ending']}")
         for name, section in record["sections"].items():
-            reason = section.get("why") or (section.get("error", "").strip().splitlines() or [""])[-1]
+            reason = section.get("why") or last_line(section.get("error", ""))
             lines.append(f"   {name:44} {section['state']}{': ' + reason[:120] if reason else ''}")
     return "\n".join(lines) + "\n"
+
+
+def last_line(error: str) -> str:
+    """The line of a traceback that has the exception's type. Lines of its message may follow."""
+    lines = [line for line in error.splitlines() if re.match(r"[\w.]+(: |$)", line)]
+    return lines[-1] if lines else ""
 
 
 def run_part(arguments: argparse.Namespace) -> int:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from gpu_parts import programs
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from gpu_parts import programs
+
 TITLE = "dispatch: tables, key sets, the kernels of calls"
-LIMIT = 35
+LIMIT = 30
 
 TABLES = [
     "add.Tensor",
@@ -83,7 +84,9 @@ def add(run: Any) -> dict[str, Any]:
     return {
         "keys": str(torch._C._dispatch_keys(a)),
         "lines of the table": [
-            line for line in table.splitlines() if line.startswith((f"{device}:", f"Autograd{device}:", "ADInplaceOrView:"))
+            line
+            for line in table.splitlines()
+            if line.startswith((f"{device}:", f"Autograd{device}:", "ADInplaceOrView:"))
         ],
         "below autograd": calls.found,
         "node": c.grad_fn.name(),

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from gpu_parts import programs
 from torch.profiler import profile, schedule, tensorboard_trace_handler
 
+from gpu_parts import programs
+
 TITLE = "profiles: traces of training"
-LIMIT = 50
+LIMIT = 40
 ROWS = 25  # of a table
 
 
@@ -105,7 +106,7 @@ def scheduled(run: Any) -> dict[str, Any]:
 
 
 def streams(run: Any) -> dict[str, Any]:
-    """Two streams with an event between them: a copy from pinned memory overlaps a product, and another product waits for the copy."""
+    """Two streams with an event between them: a copy from pinned memory overlaps a product, and the next product waits for it."""
     size = 128 if run.cpu else 4096
     a = torch.ones(size, size, device=run.device)
     host = torch.ones(size, size)

@@ -61,7 +61,12 @@ class Run:
             self.write_sections()
 
     def write_sections(self) -> None:
-        record = {"provenance": self.provenance, "part": self.part, "title": self.module.TITLE, "sections": self.sections}
+        record = {
+            "provenance": self.provenance,
+            "part": self.part,
+            "title": self.module.TITLE,
+            "sections": self.sections,
+        }
         path = self.folder / f"{self.name}.json"
         partial = path.with_suffix(".partial")
         partial.write_text(json.dumps(record, indent=1), encoding="utf-8")
@@ -80,7 +85,7 @@ class Run:
 
     def left(self) -> float:
         """Seconds until this part is ended."""
-        return self.module.LIMIT - (time.monotonic() - self.begun)
+        return float(os.environ.get("RUSHLIGHT_GPU_SECONDS", self.module.LIMIT)) - (time.monotonic() - self.begun)
 
     def synchronize(self) -> None:
         if not self.cpu:
@@ -88,6 +93,8 @@ class Run:
 
     def seconds(self, function: Callable[[], Any], rounds: int = 11, warm: int = 3) -> dict[str, float]:
         """The median and the extremes of the seconds of a call, the device's work included."""
+        if self.cpu:  # they are not recorded
+            rounds, warm = 2, 1
         for _ in range(warm):
             function()
         times = []
@@ -127,7 +134,7 @@ def provenance(cpu: bool) -> dict[str, Any]:
         "what": "a machine without a GPU: this tries the pack, and is no recording" if cpu else "an NVIDIA GPU",
         "made by": "bench/gpu.py",
         "command": os.environ.get("RUSHLIGHT_GPU_COMMAND", ""),
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "torch": torch.__version__,
         "git": torch.version.git_version,
         "cuda": torch.version.cuda,
@@ -142,6 +149,8 @@ def provenance(cpu: bool) -> dict[str, Any]:
     except ImportError:
         found["triton"] = None
     if not cpu:
+        if "stand-in" in torch.cuda.get_device_name():
+            found["what"] = "the stand-in of bench/stand_in/, no GPU: this tries the pack, and is no recording"
         found |= {
             "device": torch.cuda.get_device_name(),
             "devices": torch.cuda.device_count(),

@@ -14,7 +14,7 @@ import torch
 from torch.utils.benchmark import Timer
 
 TITLE = "timings: with and without waiting for the device"
-LIMIT = 45
+LIMIT = 35
 ROUNDS = 11
 
 
@@ -27,7 +27,11 @@ def products(run: Any) -> dict[str, Any]:
     rows = []
     for size in sizes(run):
         a = torch.ones(size, size, device=run.device, dtype=torch.float32 if run.cpu else torch.bfloat16)
-        row = {"size": size, "without waiting": unsynchronised(run, a), "synchronised": run.seconds(lambda a=a: a @ a)["median"]}
+        row = {
+            "size": size,
+            "without waiting": unsynchronised(run, a),
+            "synchronised": run.seconds(lambda a=a: a @ a)["median"],
+        }
         row["Timer"] = Timer("a @ a", globals={"a": a}).blocked_autorange(min_run_time=0.1).median
         row["events"] = None if run.cpu else events(a)
         rows.append(row)
