@@ -1,8 +1,8 @@
 """Part 6: the caching allocator on a device.
 
 Snapshots of a training step, of a pattern that fragments, with and without `expandable_segments`, and of errors for want of
-memory; and the programs of allocations of `bench/stand_in/programs.py`, in the format of `phases/recorded/stand_in/allocator.json.gz`, to
-hold the stand-in against a device. Only programs that a real device cannot answer otherwise: one stream, and its own memory.
+memory; and the programs of allocations of `bench/stand_in/programs.py`, in the format of `phases/recorded/stand_in/`, to hold the
+stand-in against a device. Only programs that a real device cannot answer otherwise: one stream, and its own memory.
 """
 
 from __future__ import annotations
