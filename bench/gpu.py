@@ -120,7 +120,8 @@ def environment(temporary: str, cpu: bool, limit: float) -> dict[str, str]:
     }
     own["RUSHLIGHT_GPU_COMMAND"] = " ".join(["python", "bench/gpu.py", *sys.argv[1:]])  # for the provenance
     own |= {"RUSHLIGHT_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""} if cpu else {}
-    return {name: value for name, value in os.environ.items() if name != "PYTORCH_CUDA_ALLOC_CONF"} | own
+    settings = "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"  # a recording is of the defaults
+    return {name: value for name, value in os.environ.items() if name not in settings} | own
 
 
 def limit_of(module: str) -> int:

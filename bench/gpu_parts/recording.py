@@ -151,6 +151,7 @@ def provenance(cpu: bool) -> dict[str, Any]:
     if not cpu:
         if "stand-in" in torch.cuda.get_device_name():
             found["what"] = "the stand-in of bench/stand_in/, no GPU: this tries the pack, and is no recording"
+        nccl = torch.distributed.is_available() and torch.distributed.is_nccl_available()
         found |= {
             "device": torch.cuda.get_device_name(),
             "devices": torch.cuda.device_count(),
@@ -159,7 +160,7 @@ def provenance(cpu: bool) -> dict[str, Any]:
             "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
             "driver": driver(),
             "cudnn": torch.backends.cudnn.version(),
-            "nccl": ".".join(map(str, torch.cuda.nccl.version())) if torch.distributed.is_nccl_available() else None,
+            "nccl": ".".join(map(str, torch.cuda.nccl.version())) if nccl else None,
         }
     return found
 
