@@ -43,6 +43,8 @@ def test_without_a_gpu_no_section_of_a_part_fails(part, tmp_path):
     assert record["ending"] == "done"
     assert {"device", "cuda", "torch", "python", "date", "command", "what"} <= record["provenance"].keys()
     assert str(ROOT) not in json.dumps(record)
+    named = {f"{path.parent.name}/{path.name}" for path in (tmp_path / "out").glob("*/*")}
+    assert all(name in json.dumps(record) for name in named)
     assert f"{part}. {record['title']}" in (tmp_path / "out" / "summary.txt").read_text()
 
 

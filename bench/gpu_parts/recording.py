@@ -107,15 +107,15 @@ class Run:
         return {"median": statistics.median(times), "least": min(times), "most": max(times), "rounds": rounds}
 
     def write(self, name: str, text: str) -> str:
-        """Write a text beside the JSON, packed if it is large. Returns the file's name."""
-        name, data = f"{self.name}_{name}", text.encode()
+        """Write a text into the part's own folder, packed if it is large. Returns the file's path beside the JSON."""
+        data = text.encode()
         if len(data) > LARGE:
             name, data = f"{name}.gz", gzip.compress(data, 9, mtime=0)
-        (self.folder / name).write_bytes(data)
-        return name
+        self.beside(name).write_bytes(data)
+        return f"{self.name}/{name}"
 
     def picture(self, name: str, draw: Callable[[Any], None]) -> str:
-        """Write what `draw(axes)` draws as an SVG. Returns the file's name."""
+        """Write what `draw(axes)` draws as an SVG. Returns the file's path beside the JSON."""
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
@@ -123,9 +123,12 @@ class Run:
         axes = figure.subplots()
         draw(axes)
         axes.spines[["top", "right"]].set_visible(False)
-        name = f"{self.name}_{name}.svg"
-        FigureCanvasSVG(figure).print_svg(self.folder / name, metadata={"Date": None})
-        return name
+        FigureCanvasSVG(figure).print_svg(self.beside(f"{name}.svg"), metadata={"Date": None})
+        return f"{self.name}/{name}.svg"
+
+    def beside(self, name: str) -> Path:
+        (self.folder / self.name).mkdir(exist_ok=True)
+        return self.folder / self.name / name
 
 
 def provenance(cpu: bool) -> dict[str, Any]:
