@@ -141,6 +141,7 @@ def finish(folder: Path, name: str, number: int, ending: str, seconds: float) ->
     if ending:
         found["printed at the end"] = printed[-5000:]
     path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    path.with_suffix(".partial").unlink(missing_ok=True)
     if printed:
         log.write_text(printed[-100_000:], encoding="utf-8")
     else:
