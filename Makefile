@@ -34,7 +34,7 @@ docs: setup             ## build the site into site/
 	@$(BIN)/rushlight docs
 
 bench: setup            ## run the measurements
-	@for script in bench/*.py; do $(BIN)/python $$script || exit 1; done
+	@for script in $(filter-out bench/gpu.py,$(wildcard bench/*.py)); do $(BIN)/python $$script || exit 1; done
 
 build: setup            ## rebuild the notebooks from their sources
 	@$(BIN)/rushlight build

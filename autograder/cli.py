@@ -10,6 +10,7 @@ import subprocess
 import sys
 from concurrent.futures import Executor
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import nbformat
@@ -123,6 +124,8 @@ def lab(arguments: argparse.Namespace) -> int:
         out.print(f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it")
     else:
         out.print(f"your copy is {_short(copy)}")
+    if line := _other_build():
+        out.print(line, markup=False)
     if arguments.no_open:
         return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in arguments.more:
@@ -135,6 +138,19 @@ def lab(arguments: argparse.Namespace) -> int:
         while True:
             with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
                 return jupyterlab.wait()
+
+
+def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
+    """How to get torch's build for CUDA, if there is an NVIDIA driver here and torch is the build for the CPU."""
+    try:
+        found = version("torch")
+    except PackageNotFoundError:
+        return ""
+    if not found.endswith("+cpu") or not (driver.exists() or shutil.which("nvidia-smi")):
+        return ""
+    exactly = f"torch==={found.removesuffix('+cpu')}"
+    pip = ".venv/bin/python -m pip install --force-reinstall --constraint constraints.txt"
+    return f"there is an NVIDIA driver here, and torch is a build for the CPU; for CUDA: `{pip} {exactly}`"
 
 
 def _usual_lab() -> str:

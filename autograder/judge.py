@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import multiprocessing
+import os
 import random
 import sys
 import time
@@ -196,6 +197,7 @@ class Judge:
         self._pending: dict[str, PendingCases] = {}
         self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
         torch.set_num_threads(1)
+        os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
 
     def reseed(self) -> None:
         """Draw other cases from now on."""

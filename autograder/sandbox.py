@@ -111,6 +111,7 @@ class Sandbox:
                     "LANG": "C.UTF-8",
                     "HOME": "/tmp",
                     "MPLBACKEND": "agg",
+                    "RUSHLIGHT_DEVICE": "cpu",  # as in the judge
                     "OPENBLAS_NUM_THREADS": "1",
                     "OMP_NUM_THREADS": "1",
                     **{name: os.environ[name] for name in KERNELS if name in os.environ},

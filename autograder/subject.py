@@ -79,7 +79,8 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
     observe_case = _on_torch if is_bench(check.phase) else _on_rushlight
-    return [observe_case(check.subject, case) for case in cases]
+    with _on_cpu():
+        return [observe_case(check.subject, case) for case in cases]
 
 
 def _on_rushlight(program: Callable, case: dict) -> Tree:
@@ -112,6 +113,20 @@ def _observe_noting(program: Callable, side: Side, case: dict) -> Tree:
     with noted() as raised:
         observed = observe_call(run, side, case)
     return with_raised(observed, *raised)
+
+
+@contextlib.contextmanager
+def _on_cpu():
+    """Within: ranks are on the CPU, as the judge's are, so that a verdict does not depend on this machine's GPUs."""
+    before = os.environ.get("RUSHLIGHT_DEVICE")
+    os.environ["RUSHLIGHT_DEVICE"] = "cpu"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["RUSHLIGHT_DEVICE"]
+        else:
+            os.environ["RUSHLIGHT_DEVICE"] = before
 
 
 @contextlib.contextmanager

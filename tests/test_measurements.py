@@ -13,6 +13,7 @@ SMALLEST = {
     "attacks.py": ["constants"],
     "compile.py": ["--rounds", "1", "--only", "2^12"],
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
+    "gpu.py": ["--cpu", "--only", "6", "--out"],  # and a folder
     "gradients.py": ["--count", "1", "add"],
     "grading.py": ["--size", "1", "--rounds", "1"],
     "parity.py": ["--count", "1", "add"],
@@ -30,7 +31,8 @@ def test_every_script_is_tried():
 
 
 @pytest.mark.parametrize("script", sweep(list(SMALLEST), keep=["dispatch.py", "step.py"]))
-def test_it_runs_to_its_end(script):
-    run = subprocess.run([sys.executable, BENCH / script, *SMALLEST[script]], capture_output=True, text=True)
+def test_it_runs_to_its_end(script, tmp_path):
+    more = [tmp_path / "recorded"] if SMALLEST[script][-1:] == ["--out"] else []
+    run = subprocess.run([sys.executable, BENCH / script, *SMALLEST[script], *more], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout

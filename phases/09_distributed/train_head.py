@@ -5,7 +5,8 @@ The function `train` is the same whoever starts the processes:
     torchrun --standalone --nproc-per-node 2 train_head.py     # processes that find each other by the environment
     python train_head.py                                       # `run_ranks`, as in a notebook
 
-Both print the same losses. On a machine with as many GPUs as processes they train there, by NCCL.
+Both print the same losses. On a machine with as many GPUs as processes they train there, by NCCL, unless RUSHLIGHT_DEVICE=cpu is in
+the environment.
 """
 
 from __future__ import annotations

@@ -55,18 +55,25 @@ MAX_PRINTED = 100_000  # characters kept of the output of a rank
 
 def device() -> Any:
     """The device of this rank, decided here for all modules: `cuda:<local rank>` if this machine has enough GPUs for all its
-    ranks, otherwise the CPU."""
+    ranks, otherwise the CPU. With `RUSHLIGHT_DEVICE=cpu` in the environment it is always the CPU."""
     import torch
 
     rank, ranks = (int(os.environ.get(name, default)) for name, default in (("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1)))
-    return torch.device("cuda", rank) if torch.cuda.device_count() >= ranks else torch.device("cpu")
+    return torch.device("cuda", rank) if _gpus() >= ranks else torch.device("cpu")
 
 
 def backend(ranks: int) -> str:
-    """The communication backend: "nccl" if each rank has its own GPU, otherwise "gloo"."""
+    """The communication backend: NCCL for tensors on GPUs, and gloo for those on the CPU, if each rank has its own GPU. Otherwise
+    "gloo"."""
+    return "cpu:gloo,cuda:nccl" if _gpus() >= ranks else "gloo"
+
+
+def _gpus() -> int:
+    """The number of GPUs that ranks may use."""
     import torch
 
-    return "nccl" if torch.cuda.device_count() >= ranks else "gloo"
+    nccl = torch.distributed.is_available() and torch.distributed.is_nccl_available()
+    return torch.cuda.device_count() if nccl and os.environ.get("RUSHLIGHT_DEVICE") != "cpu" else 0
 
 
 def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, still: float = STILL) -> list[Any]:
@@ -75,6 +82,9 @@ def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, st
     Within `fn` the default process group is initialised: `torch.distributed.get_rank()` returns the number of the rank, and
     the environment has the variables of torchrun (`RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`). The output of all
     ranks is printed here at the end, with the rank's number before each line. Tensors are returned as copies.
+
+    If each rank has its own GPU (see `device`), the GPU is its default device. The tensors in `args` are moved to the GPU, and
+    those in the result to the CPU. Otherwise a rank sees no GPU.
 
     Args:
         fn: a function; it may be defined in a notebook. It and `args` are copied to the ranks.
@@ -514,14 +524,29 @@ def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **settings
         fn, args, replaced = cloudpickle.loads(task)
         for replace, functions in replaced:
             replace(functions)
-        if backend(n) == "nccl":
-            torch.cuda.set_device(rank)
+        place, chosen = device(), backend(n)
+        if place.type == "cuda":
+            torch.cuda.set_device(place)
+            torch.set_default_device(place)
+            args = _moved(args, place)
+        else:  # otherwise what asks torch for an accelerator, as `fully_shard` does, would be on a GPU
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
         limit = datetime.timedelta(seconds=timeout + 60)  # run_ranks finds a deadlock first
-        dist.init_process_group(backend(n), store=dist.FileStore(store, n), rank=rank, world_size=n, timeout=limit)
+        dist.init_process_group(chosen, store=dist.FileStore(store, n), rank=rank, world_size=n, timeout=limit)
         result = fn(*args)
+        if place.type == "cuda":
+            result = _moved(result, torch.device("cpu"))
         try:
             return failures.DONE, cloudpickle.dumps(result)
         except Exception as error:
             raise TypeError(f"what rank {rank} returned cannot be copied: {error}") from None
     except BaseException as error:
         return failures.RAISED, failures.flatten_exception(error, __file__)
+
+
+def _moved(tree: Any, place: Any) -> Any:
+    """Nested arguments or results with their tensors and modules on another device."""
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    return tree_map_only((torch.Tensor, torch.nn.Module), lambda each: each.to(place), tree)

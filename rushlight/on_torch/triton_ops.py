@@ -18,8 +18,8 @@ import torch
 
 from rushlight.on_torch import custom_ops
 
-# The device that kernels run on, decided here for all of them. `triton.jit` reads the environment variable.
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+# The device that kernels run on, decided here for all of them. `triton.jit` reads the other environment variable.
+DEVICE = "cuda" if torch.cuda.is_available() and os.environ.get("RUSHLIGHT_DEVICE") != "cpu" else "cpu"
 if DEVICE == "cpu":
     os.environ.setdefault("TRITON_INTERPRET", "1")
 

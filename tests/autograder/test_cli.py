@@ -9,6 +9,8 @@ import tomllib
 import pytest
 import yaml
 
+from autograder import cli
+
 
 @pytest.fixture
 def rushlight(root):
@@ -83,3 +85,19 @@ def test_every_package_is_pinned(root):
     wanted = {line.partition(">=")[0] for line in [*project["dependencies"], *project["optional-dependencies"]["dev"]]}
     assert wanted <= pins
     assert "torch==2.13.0" in (root / "constraints.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("installed", "driver", "said"), [("2.13.0+cpu", True, True), ("2.13.0+cpu", False, False), ("2.13.0", True, False)]
+)
+def test_with_an_nvidia_driver_one_line_says_how_to_get_the_build_for_cuda(
+    monkeypatch, tmp_path, installed, driver, said
+):
+    monkeypatch.setattr(cli, "version", lambda name: installed)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    file = tmp_path / "version"
+    if driver:
+        file.touch()
+    line = cli._other_build(file)
+    assert bool(line) == said and "\n" not in line
+    assert not said or "torch===2.13.0`" in line

@@ -24,6 +24,15 @@ def test_a_recording_says_how_it_was_made_and_that_no_gpu_was_there(path):
     assert (READINGS.parent / provenance["made by"]).exists()
 
 
+def test_a_recording_of_a_device_says_which_device_and_which_versions():
+    for path in READINGS.glob("recorded/*/[1-9]_*.json"):
+        record = json.loads(path.read_text())
+        made = record["provenance"]
+        assert made["what"] == "an NVIDIA GPU", path
+        assert all(made[name] for name in ("device", "driver", "cuda", "torch", "python", "date", "command")), path
+        assert record["sections"], path
+
+
 def test_programs_have_names_of_their_own_and_take_every_kind_of_step_and_event():
     names = Counter(program["name"] for program in PROGRAMS)
     assert max(names.values()) == 1

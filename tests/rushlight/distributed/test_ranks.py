@@ -283,3 +283,21 @@ def test_in_a_notebook_an_interrupt_or_the_kernels_end_leaves_no_rank(notebook):
     os.kill(notebook.manager.provisioner.process.pid, signal.SIGKILL)
     assert len(pids) == 2 and gone([server, *pids])
     assert not [*Path(os.environ["TMPDIR"]).glob("ranks-*")]
+
+
+def test_one_variable_keeps_ranks_on_the_cpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(dist, "is_nccl_available", lambda: True)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.delenv("RUSHLIGHT_DEVICE", raising=False)
+    assert ranks.device() == torch.device("cuda", 1) and ranks.backend(2) == "cpu:gloo,cuda:nccl"
+    assert ranks.backend(3) == "gloo"  # more ranks than GPUs
+    monkeypatch.setenv("RUSHLIGHT_DEVICE", "cpu")
+    assert ranks.device() == torch.device("cpu") and ranks.backend(2) == "gloo"
+
+
+def test_ranks_without_gpus_of_their_own_see_none(monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_DEVICE", "cpu")
+    seen = lambda: (os.environ["CUDA_VISIBLE_DEVICES"], dist.get_backend(), str(ranks.device()))  # noqa: E731
+    assert run_ranks(seen, 2) == [("", "gloo", "cpu")] * 2

@@ -1,0 +1,180 @@
+"""What PyTorch does on an NVIDIA GPU, recorded in nine parts: one command, at most eight minutes, no network.
+
+    python bench/gpu.py                       # into gpu_recordings/<device>/
+    python bench/gpu.py --only 1 4 --out /tmp/trial
+    python bench/gpu.py --cpu                 # without a GPU: tries the code of each part as far as the CPU has a counterpart
+
+Each part runs in a process of its own, within a limit, and writes one JSON file with its provenance, and texts and pictures beside
+it. A section that fails is recorded as failed, with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the
+folder. It needs torch 2.11 or newer. Exit code: 0 if nothing failed, 1 if something did, 2 without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+
+from gpu_parts import PARTS  # noqa: E402
+
+SLOW = 6  # without a GPU nothing is recorded, and a busy machine may take its time
+NO_GPU = "there is no NVIDIA GPU that torch can use here ({why}): --cpu tries the parts without one"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="the folder, new or empty; gpu_recordings/<device>/ by default")
+    parser.add_argument("--only", type=int, nargs="+", choices=PARTS, metavar="N", help="these parts, and no others")
+    parser.add_argument("--cpu", action="store_true", help="try the code of each part without a GPU")
+    parser.add_argument("--part", type=int, help=argparse.SUPPRESS)  # this process is that part
+    arguments = parser.parse_args()
+    if arguments.part:
+        return run_part(arguments)
+    device, why = ("cpu", "") if arguments.cpu else ask_for_device()
+    if why:
+        print(NO_GPU.format(why=why), file=sys.stderr)
+        return 2
+    folder = arguments.out or ROOT / "gpu_recordings" / device
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        parser.error(f"{folder} is not empty")
+    begun, allowed = time.monotonic(), 0.0
+    for number in arguments.only or PARTS:  # a part may use what those before it have left
+        allowed += limit_of(PARTS[number]) * (SLOW if arguments.cpu else 1)
+        start_part(number, folder.resolve(), arguments, allowed - (time.monotonic() - begun))
+    text = summary(folder)
+    (folder / "summary.txt").write_text(text, encoding="utf-8")
+    print(f"\n{text}\n{time.monotonic() - begun:.0f} s; written to {folder}")
+    return int(bool(re.search(r"^   .{44} (failed|out of time)", text, re.MULTILINE)))
+
+
+def ask_for_device() -> tuple[str, str]:
+    """The device's name for a folder, and why there is none. Another process asks, so that this one holds no memory of the GPU."""
+    program = """if True:
+        import torch
+        if torch.version.cuda is None:
+            print("\\ntorch", torch.__version__, "is a build without CUDA")
+        elif not torch.cuda.is_available():
+            print("\\nits build for CUDA finds no device")
+        else:
+            print(torch.cuda.get_device_name())
+    """
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    if asked.returncode:
+        return "", asked.stderr.strip().splitlines()[-1]
+    name, *why = asked.stdout.splitlines()
+    return re.sub(r"\W+", "_", name.removeprefix("NVIDIA ")).strip("_").lower(), " ".join(why)
+
+
+def start_part(number: int, folder: Path, arguments: argparse.Namespace, limit: float) -> None:
+    """Run a part in a new process, and end the process and what it started when its time is over."""
+    name = f"{number}_{PARTS[number]}"
+    command = [sys.executable, str(Path(__file__).resolve()), "--part", str(number), "--out", str(folder)]
+    command += ["--cpu"] if arguments.cpu else []
+    begun = time.monotonic()
+    print(f"part {name} (at most {limit:.0f} s)", flush=True)
+    with tempfile.TemporaryDirectory(prefix="rushlight-gpu-") as temporary, open(folder / f"{name}.log", "w") as log:
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment(temporary, arguments.cpu, limit),
+            cwd=ROOT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            code = process.wait(limit)
+            ending = "" if code == 0 else f"the process ended with exit code {code}"
+        except subprocess.TimeoutExpired:
+            ending = f"ended after {limit:.0f} s"
+        finally:
+            end_group(process)
+    finish(folder, name, number, ending, time.monotonic() - begun)
+
+
+def end_group(process: subprocess.Popen) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def environment(temporary: str, cpu: bool, limit: float) -> dict[str, str]:
+    """Caches of its own, and nothing that leaves this machine."""
+    own = {
+        "TMPDIR": temporary,
+        "TORCHINDUCTOR_CACHE_DIR": f"{temporary}/inductor",
+        "TRITON_CACHE_DIR": f"{temporary}/triton",
+        "GLOO_SOCKET_IFNAME": "lo",
+        "NCCL_SOCKET_IFNAME": "lo",
+        "NCCL_IB_DISABLE": "1",
+        "MPLBACKEND": "agg",
+        "PYTHONUNBUFFERED": "1",
+        "RUSHLIGHT_GPU_SECONDS": f"{limit - 4:.0f}",  # less the time to start
+    }
+    own["RUSHLIGHT_GPU_COMMAND"] = " ".join(["python", "bench/gpu.py", *sys.argv[1:]])  # for the provenance
+    own |= {"RUSHLIGHT_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""} if cpu else {}
+    settings = "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"  # a recording is of the defaults
+    return {name: value for name, value in os.environ.items() if name not in settings} | own
+
+
+def limit_of(module: str) -> int:
+    """The seconds of a part, read from its text, because importing it imports torch."""
+    text = (ROOT / "bench" / "gpu_parts" / f"{module}.py").read_text(encoding="utf-8")
+    return int(re.search(r"^LIMIT = (\d+)", text, re.MULTILINE)[1])
+
+
+def finish(folder: Path, name: str, number: int, ending: str, seconds: float) -> None:
+    """Add to a part's JSON how its process ended. The JSON is made here if the process could not."""
+    from gpu_parts.recording import without_paths
+
+    path, log = folder / f"{name}.json", folder / f"{name}.log"
+    printed = without_paths(log.read_text(encoding="utf-8", errors="replace"))
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"part": number, "sections": {}}
+    found |= {"seconds": round(seconds, 1), "ending": ending or "done"}
+    if ending:
+        found["printed at the end"] = printed[-5000:]
+    path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    path.with_suffix(".partial").unlink(missing_ok=True)
+    if printed:
+        log.write_text(printed[-100_000:], encoding="utf-8")
+    else:
+        log.unlink()
+
+
+def summary(folder: Path) -> str:
+    """A table of the parts and their sections: what was recorded, what failed and why."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("[0-9]_*.json"))]
+    made = next((record["provenance"] for record in records if "provenance" in record), {})
+    lines = [f"{key:16}{value}" for key, value in made.items()]
+    for record in records:
+        lines += ["", f"{record['part']}. {record.get('title', '')} ({record['seconds']} s)"]
+        if record["ending"] != "done":
+            lines.append(f"   {'process':44} failed: {record['ending']}")
+        for name, section in record["sections"].items():
+            reason = section.get("why") or last_line(section.get("error", ""))
+            lines.append(f"   {name:44} {section['state']}{': ' + reason[:120] if reason else ''}")
+    return "\n".join(lines) + "\n"
+
+
+def last_line(error: str) -> str:
+    """The line of a traceback that has the exception's type. Lines of its message may follow."""
+    lines = [line for line in error.splitlines() if re.match(r"[\w.]+(: |$)", line)]
+    return lines[-1] if lines else ""
+
+
+def run_part(arguments: argparse.Namespace) -> int:
+    from gpu_parts.recording import Run
+
+    Run(arguments.part, PARTS[arguments.part], arguments.out, arguments.cpu).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

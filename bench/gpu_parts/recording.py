@@ -1,0 +1,193 @@
+"""How a part is run: section by section, each on its own, written to the disk after each.
+
+A section is a function of a `Run` that returns what JSON can hold. If it raises, its traceback is what is recorded, and the next
+section begins. Without a GPU a section goes as far as the CPU has a counterpart and then says `run.need_gpu(...)`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import importlib
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+DONE, FAILED, ABSENT, LATE = "done", "failed", "needs a GPU", "out of time"
+LARGE = 100_000  # characters from which a text is packed
+Section = tuple[str, Callable[["Run"], Any]]
+
+
+class NeedsGPU(Exception):
+    """What follows has no counterpart on this machine."""
+
+
+class Run:
+    """One part: its device, its folder, and what its sections have given."""
+
+    def __init__(self, part: int, module: str, folder: Path, cpu: bool):
+        self.part, self.module = part, importlib.import_module(f"gpu_parts.{module}")
+        self.cpu, self.device = cpu, torch.device("cpu" if cpu else "cuda")
+        self.name, self.folder = f"{part}_{module}", folder
+        self.sections: dict[str, Any] = {}
+        self.begun = time.monotonic()
+        self.provenance = provenance(cpu)
+
+    def run(self) -> None:
+        for name, _ in self.module.SECTIONS:  # if the process is ended, those that have not run say so
+            self.sections[name] = {"state": LATE}
+        self.write_sections()
+        for name, section in self.module.SECTIONS:
+            begun = time.monotonic()
+            try:
+                found = {"state": DONE, "result": section(self)}
+                json.dumps(found)
+            except NeedsGPU as error:
+                found = {"state": ABSENT, "why": str(error)}
+            except Exception:
+                found = {"state": FAILED, "error": without_paths(traceback.format_exc())}
+            self.sections[name] = found | {"seconds": round(time.monotonic() - begun, 2)}
+            self.write_sections()
+
+    def write_sections(self) -> None:
+        record = {
+            "provenance": self.provenance,
+            "part": self.part,
+            "title": self.module.TITLE,
+            "sections": self.sections,
+        }
+        path = self.folder / f"{self.name}.json"
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(record, indent=1), encoding="utf-8")
+        partial.replace(path)
+
+    # For sections
+
+    def need_gpu(self, why: str) -> None:
+        if self.cpu:
+            raise NeedsGPU(why)
+
+    def need_gpus(self, count: int) -> None:
+        found = 0 if self.cpu else torch.cuda.device_count()
+        if found < count:
+            raise NeedsGPU(f"{count} GPUs are needed, and {found} are here")
+
+    def left(self) -> float:
+        """Seconds until this part is ended."""
+        return float(os.environ.get("RUSHLIGHT_GPU_SECONDS", self.module.LIMIT)) - (time.monotonic() - self.begun)
+
+    def synchronize(self) -> None:
+        if not self.cpu:
+            torch.cuda.synchronize()
+
+    def seconds(self, function: Callable[[], Any], rounds: int = 11, warm: int = 3) -> dict[str, float]:
+        """The median and the extremes of the seconds of a call, the device's work included."""
+        if self.cpu:  # they are not recorded
+            rounds, warm = 2, 1
+        for _ in range(warm):
+            function()
+        times = []
+        for _ in range(rounds):
+            self.synchronize()
+            begun = time.perf_counter()
+            function()
+            self.synchronize()
+            times.append(time.perf_counter() - begun)
+        return {"median": statistics.median(times), "least": min(times), "most": max(times), "rounds": rounds}
+
+    def write(self, name: str, text: str) -> str:
+        """Write a text into the part's own folder, packed if it is large. Returns the file's path beside the JSON."""
+        data = text.encode()
+        if len(data) > LARGE:
+            name, data = f"{name}.gz", gzip.compress(data, 9, mtime=0)
+        self.beside(name).write_bytes(data)
+        return f"{self.name}/{name}"
+
+    def picture(self, name: str, draw: Callable[[Any], None]) -> str:
+        """Write what `draw(axes)` draws as an SVG. Returns the file's path beside the JSON."""
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.6, 3.2), layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        FigureCanvasSVG(figure).print_svg(self.beside(f"{name}.svg"), metadata={"Date": None})
+        return f"{self.name}/{name}.svg"
+
+    def beside(self, name: str) -> Path:
+        (self.folder / self.name).mkdir(exist_ok=True)
+        return self.folder / self.name / name
+
+
+def provenance(cpu: bool) -> dict[str, Any]:
+    """On what a recording was made, with which versions and by which command."""
+    found: dict[str, Any] = {
+        "what": "a machine without a GPU: this tries the pack, and is no recording" if cpu else "an NVIDIA GPU",
+        "made by": "bench/gpu.py",
+        "command": os.environ.get("RUSHLIGHT_GPU_COMMAND", ""),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "torch": torch.__version__,
+        "git": torch.version.git_version,
+        "cuda": torch.version.cuda,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "device": platform.processor() or platform.machine(),
+    }
+    try:
+        import triton
+
+        found["triton"] = triton.__version__
+    except ImportError:
+        found["triton"] = None
+    if not cpu:
+        if "stand-in" in torch.cuda.get_device_name():
+            found["what"] = "the stand-in of bench/stand_in/, no GPU: this tries the pack, and is no recording"
+        nccl = torch.distributed.is_available() and torch.distributed.is_nccl_available()
+        found |= {
+            "device": torch.cuda.get_device_name(),
+            "devices": torch.cuda.device_count(),
+            "capability": list(torch.cuda.get_device_capability()),
+            "memory": torch.cuda.get_device_properties(0).total_memory,
+            "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
+            "driver": driver(),
+            "cudnn": torch.backends.cudnn.version(),
+            "nccl": ".".join(map(str, torch.cuda.nccl.version())) if nccl else None,
+        }
+    return found
+
+
+def driver() -> str | None:
+    """The version of the driver, which PyTorch does not say."""
+    try:
+        asked = subprocess.run(
+            ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+            capture_output=True, text=True, timeout=10,
+        )  # fmt: skip
+        if asked.returncode == 0 and asked.stdout.strip():
+            return asked.stdout.splitlines()[0].strip()
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+    version = Path("/proc/driver/nvidia/version")
+    found = re.search(r"Kernel Module\D*([\d.]+)", version.read_text()) if version.exists() else None
+    return found[1] if found else None
+
+
+def without_paths(text: str) -> str:
+    """A text without the folders of this machine: of the course, of torch, of Python and of temporary files."""
+    root = str(Path(__file__).resolve().parents[2])
+    text = text.replace(f"{root}/", "")
+    text = re.sub(r"(/[\w.@+-]+)+/(?=(?:site|dist)-packages/)", "", text)
+    text = re.sub(rf"{re.escape(sys.base_prefix)}/", "", text)
+    return re.sub(r"/(?:tmp|var/folders|root|home/\w+)/[\w./@+-]*/", ".../", text)
