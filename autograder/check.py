@@ -185,7 +185,7 @@ def phase_exercises(phase: str) -> list[str]:
     return list(dict.fromkeys(c.exercise for c in registry().values() if c.phase == phase and not is_milestone(c.name)))
 
 
-BENCH = ("00", "06", "09", "11")
+BENCH = ("00", "06", "09")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 LONGEST_PROGRAM = 12  # lines: a longer one is folded, so that the difference stays in sight
 MANY_LINES = 40  # of a verdict: a long case then comes last

@@ -66,7 +66,7 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
         for name in _PROJECT_FILES:
             shutil.copy(ROOT / name, course / name)
         readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
-        for path in [*(RELEASED / lab for lab in labs), *readings]:
+        for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
             shutil.copytree(path, course / path.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
         for lab in {*labs} & {*core_labs()}:
             text = json.dumps(released(lab), indent=1, ensure_ascii=False)

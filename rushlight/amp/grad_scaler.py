@@ -8,13 +8,82 @@ Left out: the device "cuda" (there, as in PyTorch without a GPU, scaling is disa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import float16, float32
+
+
+def unscale_grads(grads: Sequence[Tensor], scale: Tensor) -> bool:
+    """Divide gradients by the scale, in place, and say whether one of them has an infinite or NaN element.
+
+    All gradients are divided, also those after the first bad one: a program may look at them. The division is a multiplication by
+    1 / scale, which is computed once, in float64, and then rounded to float32.
+
+    Args:
+        grads: float32 or float64, changed.
+        scale: float32, without dimensions.
+
+    Returns:
+        a bool: whether any element was infinite or NaN before the division.
+
+    >>> grads = [rl.tensor([8.0, 4.0]), rl.tensor([rl.inf])]
+    >>> unscale_grads(grads, rl.tensor(4.0)), grads[0].tolist()
+    (True, [2.0, 1.0])
+
+    Source: `aten/src/ATen/native/AmpKernels.cpp`, `_amp_foreach_non_finite_check_and_unscale_cpu_`.
+    """
+    inverse, found = scale.double().reciprocal().float(), False
+    for grad in grads:
+        found = found or not functions.isfinite(grad).all().item()
+        grad.mul_(inverse)
+    return found
+
+
+def update_scale(
+    scale: Tensor,
+    growth_tracker: int,
+    found_inf: bool,
+    growth_factor: float,
+    backoff_factor: float,
+    growth_interval: int,
+) -> int:
+    """Set the scale for the next step, in place, and return the new growth tracker.
+
+    The tracker counts the steps with finite gradients since the scale last changed.
+
+    - After a step with an infinite or NaN gradient, the scale is multiplied by `backoff_factor`, and the tracker is 0.
+    - After another step the tracker grows by 1. If it is then equal to `growth_interval`, the scale is multiplied by
+      `growth_factor`, and the tracker is 0. But if the product is infinite in float32, the scale stays, and only the
+      tracker becomes 0.
+
+    Args:
+        scale: float32, without dimensions, changed.
+        growth_tracker: before the step.
+        found_inf: whether the step had an infinite or NaN gradient.
+
+    Returns:
+        an int.
+
+    >>> scale = rl.tensor(8.0)
+    >>> update_scale(scale, 2, False, 2.0, 0.5, 3), scale.item()
+    (0, 16.0)
+
+    Source: `aten/src/ATen/native/AmpKernels.cpp`, `_amp_update_scale_cpu_`.
+    """
+    if found_inf:
+        scale.mul_(backoff_factor)
+        return 0
+    growth_tracker += 1
+    if growth_tracker != growth_interval:
+        return growth_tracker
+    grown = scale * growth_factor
+    if functions.isfinite(grown).item():
+        scale.copy_(grown)
+    return 0
 
 
 class GradScaler:
@@ -70,16 +139,12 @@ class GradScaler:
             raise RuntimeError("unscale_() is being called after step().")
         if id(optimizer) in self._found_inf:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        inverse, found = self._scale.double().reciprocal().float(), False
         grads = [param.grad for group in optimizer.param_groups for param in group["params"] if param.grad is not None]
-        for grad in grads:
-            if grad.dtype is float16:
-                raise ValueError("Attempting to unscale FP16 gradients.")
-            with no_grad():
-                found = found or not functions.isfinite(grad).all().item()
-                grad.mul_(inverse)
+        if any(grad.dtype is float16 for grad in grads):
+            raise ValueError("Attempting to unscale FP16 gradients.")
         if grads:
-            self._found_inf[id(optimizer)] = found
+            with no_grad():
+                self._found_inf[id(optimizer)] = unscale_grads(grads, self._scale)
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Unscale the gradients, unless they are already unscaled. If they are finite, return `optimizer.step(*args, **kwargs)`."""
@@ -108,15 +173,10 @@ class GradScaler:
             self._scale.fill_(float(new_scale))
         elif not self._found_inf:
             raise AssertionError("No inf checks were recorded prior to update.")
-        elif any(self._found_inf.values()):
-            self._scale.mul_(self._backoff_factor)
-            self._growth_tracker = 0
         else:
-            self._growth_tracker += 1
-            if self._growth_tracker == self._growth_interval:
-                grown = self._scale * self._growth_factor
-                self._scale = grown if functions.isfinite(grown).item() else self._scale
-                self._growth_tracker = 0
+            found_inf = any(self._found_inf.values())
+            factors = self._growth_factor, self._backoff_factor, self._growth_interval
+            self._growth_tracker = update_scale(self._scale, self._growth_tracker, found_inf, *factors)
         self._found_inf, self._stepped = {}, set()
 
     def _check_scale(self, function: str) -> None:

@@ -321,6 +321,45 @@ def forward(x, y):
     return x + y if y.shape[0] <= 16 else x - y
 args, dims = (xp.ones(8, 3), xp.ones(8, 3)), [Dim.DYNAMIC, Dim.AUTO]""",
 }
+RESERVED = {
+    "example": """\
+a = empty(1.5 * MiB)
+b = empty(4 * MiB)
+del a""",
+    "small": """\
+a, b, c = empty(600 * KiB), empty(600 * KiB), empty(600 * KiB)
+d = empty(600 * KiB)""",
+    "own": """\
+a = empty(9.5 * MiB)
+b = empty(10.5 * MiB)""",
+    "again": """\
+a = empty(30 * MiB)
+del a
+b = empty(12 * MiB)
+c = empty(18 * MiB)""",
+    "lost": """\
+a = empty(12 * MiB)
+del a
+b = empty(11.5 * MiB)
+c = empty(0.25 * MiB)""",
+    "holes": """\
+a, b, c, d = empty(5 * MiB), empty(5 * MiB), empty(5 * MiB), empty(5 * MiB)
+del a, c
+e = empty(8 * MiB)""",
+    "neighbours": """\
+a, b, c, d = empty(5 * MiB), empty(5 * MiB), empty(5 * MiB), empty(5 * MiB)
+del b, c
+e = empty(8 * MiB)""",
+    "emptied": """\
+a, b = empty(8 * MiB), empty(8 * MiB)
+c = empty(30 * MiB)
+del a, c
+empty_cache()""",
+    "streams": """\
+a = empty(16 * MiB)
+del a
+b = empty(16 * MiB, stream=1)""",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -639,4 +678,38 @@ def exported_sizes(program: str) -> list[str]:
         "data": ["refused"],
         "pair": ["refused"],
         "twins": ["2..16", "2..16"],
+    }[program]
+
+
+def reserved_mebibytes(program: str) -> int:
+    """The MiB of all segments that the caching allocator holds at the end of a program of `RESERVED`.
+
+    `empty(n)` is a tensor of n bytes on a CUDA device with enough memory. The allocator has its usual settings, and is empty at the
+    beginning. KiB is 1024 bytes, and MiB is 1024 KiB.
+
+    >>> print(RESERVED["example"])
+    a = empty(1.5 * MiB)
+    b = empty(4 * MiB)
+    del a
+    >>> reserved_mebibytes("example")
+    20
+
+    Args:
+        program: a key of `RESERVED`.
+
+    Returns:
+        an int, as `torch.cuda.memory_reserved() // MiB`.
+
+    Source: `c10/cuda/CUDACachingAllocator.cpp`, `get_allocation_size`.
+    """
+    return {
+        "example": 20,
+        "small": 4,
+        "own": 20,
+        "again": 30,
+        "lost": 14,
+        "holes": 40,
+        "neighbours": 20,
+        "emptied": 20,
+        "streams": 32,
     }[program]

@@ -4,16 +4,20 @@ The re-entrant form is a `Function` whose backward runs the function and then th
 function as usual, but `saved_tensors_hooks` drop what its nodes save. The first tensor that backward unpacks runs the function
 again, and what the nodes save this time is unpacked.
 
-In PyTorch: `torch/utils/checkpoint.py`. Left out: debugging (`debug=True`), selective checkpoints, `GraphExecGroup`.
+A *selective* checkpoint keeps the results of some operators, as a policy says, and computes only the others again.
+
+In PyTorch: `torch/utils/checkpoint.py`. Left out: debugging (`debug=True`), `GraphExecGroup`, policies that offload to the CPU.
 """
 
 from __future__ import annotations
 
+import enum
 import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -25,7 +29,7 @@ from rushlight.autograd.function import Function, FunctionCtx
 from rushlight.autograd.grad_mode import enable_grad, is_grad_enabled
 from rushlight.autograd.graph import SavedTensor, save, saved_tensors_hooks, unpack_saved
 from rushlight.autograd.history import requires_grad
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import DispatchMode, Operator, local, operators
 
 
 def repeatable(function: Callable, preserve_rng_state: bool) -> Callable:
@@ -242,6 +246,189 @@ def set_checkpoint_early_stop(enable: bool):
         yield
     finally:
         _early_stop = before
+
+
+# Selective checkpoints -----------------------------------------------------------------------------------------------
+
+
+class CheckpointPolicy(enum.Enum):
+    """What becomes of an operator's result. Source: `torch/utils/checkpoint.py`, `CheckpointPolicy`."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+
+
+class SelectiveCheckpointContext:
+    """What a policy is asked with. Source: `torch/utils/checkpoint.py`, `SelectiveCheckpointContext`."""
+
+    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+        self.is_recompute, self.op_output = is_recompute, op_output
+
+
+RECOMPUTE, CONSUMED = object(), object()  # entries of a cache that hold no result
+Cache = dict[tuple[Operator, int], Any]  # by operator, and the number of the call among its calls in this run
+
+
+def call_first(
+    cache: Cache, counts: dict[Operator, int], policy: Callable, func: Operator, args: tuple, kwargs: dict
+) -> Any:
+    """Call an operator in the first run of a selective checkpoint, and cache its result if the policy says so.
+
+    The calls of each operator are counted from 0 in `counts`, which has no entry before the first call. The call with number i
+    of `func` has the key `(func, i)` in `cache`. The policy is asked after the call:
+    `policy(SelectiveCheckpointContext(is_recompute=False, op_output=result), func, *args, **kwargs)`. It returns a
+    `CheckpointPolicy`, or True for `MUST_SAVE` and False for `PREFER_RECOMPUTE`.
+
+    The entry of the call is `save_result(result)` if the policy is one of the two that save, and `RECOMPUTE` otherwise.
+
+    Args:
+        cache, counts: changed as above.
+        args, kwargs: of the call, a tuple and a dict.
+
+    Returns:
+        the operator's result.
+
+    >>> cache, counts, mul = {}, {}, rl.ops.aten.mul.Tensor
+    >>> for policy in (lambda *args: True, lambda *args: CheckpointPolicy.MUST_RECOMPUTE):
+    ...     result = call_first(cache, counts, policy, mul, (rl.ones(2), 3.0), {})
+    >>> [number for func, number in cache], counts[mul], cache[mul, 1] is RECOMPUTE
+    ([0, 1], 2, True)
+
+    Source: `torch/utils/checkpoint.py`, `_CachingTorchDispatchMode.__torch_dispatch__`.
+    """
+    result = func(*args, **kwargs)
+    number = counts.get(func, 0)
+    counts[func] = number + 1
+    decision = policy(SelectiveCheckpointContext(is_recompute=False, op_output=result), func, *args, **kwargs)
+    if decision in (True, CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE):
+        cache[func, number] = save_result(result)
+    else:
+        cache[func, number] = RECOMPUTE
+    return result
+
+
+def call_again(cache: Cache, counts: dict[Operator, int], func: Operator, args: tuple, kwargs: dict) -> Any:
+    """Call an operator in the second run of a selective checkpoint, or take its result from the cache.
+
+    The calls are counted as in the first run, in other `counts`. What happens depends on the entry of the call in `cache`:
+
+        RECOMPUTE   call the operator.
+        a result    the entry becomes `CONSUMED`, so that its memory can be freed, and `load_result(entry)` is the result.
+        CONSUMED    raise RuntimeError: this region has had its backward pass.
+        no entry    raise RuntimeError: the second run does something else than the first.
+
+    Args:
+        cache, counts: changed as above. A call that raises an error is counted too.
+        args, kwargs: of the call, a tuple and a dict.
+
+    Returns:
+        the result.
+
+    Raises:
+        RuntimeError: as above, or `load_result` raises it, because a cached tensor was written in place.
+
+    >>> mul = rl.ops.aten.mul.Tensor
+    >>> cache, counts = {(mul, 0): save_result(rl.tensor([7.0])), (mul, 1): RECOMPUTE}, {}
+    >>> [call_again(cache, counts, mul, (rl.ones(1), 3.0), {}).tolist() for _ in range(2)]
+    [[7.0], [3.0]]
+    >>> cache[mul, 0] is CONSUMED, counts[mul]
+    (True, 2)
+
+    Source: `torch/utils/checkpoint.py`, `_CachedTorchDispatchMode.__torch_dispatch__`.
+    """
+    number = counts.get(func, 0)
+    counts[func] = number + 1
+    entry = cache.get((func, number))
+    if entry is None:
+        raise RuntimeError(f"{func} invocation index {number} encountered during backward but not found in storage.")
+    if entry is CONSUMED:
+        raise RuntimeError(
+            "Trying to backward an extra time on a region computed under selective activation checkpoint."
+        )
+    if entry is RECOMPUTE:
+        return func(*args, **kwargs)
+    cache[func, number] = CONSUMED
+    return load_result(entry)
+
+
+class _Saved:
+    """A cached tensor, and its version. Source: `torch/utils/checkpoint.py`, `_VersionWrapper`."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.tensor, self.version = x.detach(), x._version
+
+
+def save_result(result: Any) -> Any:
+    """An operator's result for the cache: its tensors without a graph, and with their versions."""
+    if isinstance(result, (list, tuple)):
+        return type(result)(map(save_result, result))
+    return _Saved(result) if isinstance(result, Tensor) else result
+
+
+def load_result(entry: Any) -> Any:
+    """The result of an entry. Raises RuntimeError if one of its tensors was written in place meanwhile."""
+    if isinstance(entry, (list, tuple)):
+        return type(entry)(map(load_result, entry))
+    if isinstance(entry, _Saved):
+        if entry.tensor._version != entry.version:
+            raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
+        return entry.tensor
+    return entry
+
+
+class _CachingMode(DispatchMode):
+    """The first run. Source: `torch/utils/checkpoint.py`, `_CachingTorchDispatchMode`."""
+
+    def __init__(self, policy: Callable, cache: Cache) -> None:
+        self.policy, self.cache, self.counts = policy, cache, {}
+
+    def __torch_dispatch__(
+        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        if func is _DETACH:  # the two runs make different numbers of them
+            return func(*args, **(kwargs or {}))
+        return call_first(self.cache, self.counts, self.policy, func, args, kwargs or {})
+
+
+class _CachedMode(DispatchMode):
+    """The second run. Source: `torch/utils/checkpoint.py`, `_CachedTorchDispatchMode`."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache, self.counts = cache, {}
+
+    def __enter__(self):
+        self.counts.clear()
+        return super().__enter__()
+
+    def __torch_dispatch__(
+        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        if func is _DETACH:
+            return func(*args, **(kwargs or {}))
+        return call_again(self.cache, self.counts, func, args, kwargs or {})
+
+
+_DETACH = operators["aten::detach"]
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Callable | list[Operator],
+) -> tuple[DispatchMode, DispatchMode]:
+    """The two contexts of a selective checkpoint: `checkpoint(..., context_fn=partial(this function, policy))`. A list of
+    operators is the policy that saves the results of these. Source: `torch/utils/checkpoint.py`."""
+    policy = policy_fn_or_list
+    if isinstance(policy, list):
+        policy = partial(_is_one_of, policy)
+    cache: Cache = {}
+    return _CachingMode(policy, cache), _CachedMode(cache)
+
+
+def _is_one_of(
+    saved: list[Operator], ctx: SelectiveCheckpointContext, func: Operator, *args: Any, **kwargs: Any
+) -> bool:
+    return func in saved
 
 
 # The public functions ------------------------------------------------------------------------------------------------

@@ -41,6 +41,10 @@ def test_no_answer_is_in_it(course):
         assert function.name in text
 
 
+def test_the_recordings_that_checks_and_readings_use_are_in_it(course):
+    assert [*(course / "phases" / "recorded").rglob("*.json.gz")]
+
+
 def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
     show = "print(rl.zeros(2, 3).transpose(0, 1).stride(), inspect.getsource(rl.strided.transpose))"
     source = f"import inspect, rushlight as rl; {show}"

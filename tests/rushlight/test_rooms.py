@@ -14,7 +14,7 @@ PACKAGE = Path(rushlight.__file__).parent
 # From the bottom up. A room imports what is below it, and rooms of one line know each other.
 ROOMS = [
     "c10 cuda",
-    "library return_types",
+    "library return_types profiler",
     "aten",
     "autograd amp",
     "nn optim utils linalg _C",

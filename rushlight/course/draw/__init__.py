@@ -19,6 +19,7 @@ _PICTURES = {
     "custom_ops": ("captured", "device_trace", "outcomes", "quantised"),
     "capture": ("breaks", "bytecode", "flow", "fx_graph", "fx_graphs", "fx_nodes", "guards"),
     "distributed": ("rank_timeline", "ring_steps", "shards", "pipeline", "cost"),
+    "memory": ("batch_timeline", "memory_map", "memory_timeline", "memory_trade"),
     "quantization": ("histogram", "masks", "sizes_and_scores", "steps", "trade_off"),
     "inductor": ("annotated_lines", "fused", "lifetimes", "loops_in", "nests", "times"),
 }

@@ -1,0 +1,1 @@
+"""The caching allocator of a CUDA device, simulated. In PyTorch: `c10/cuda/`."""

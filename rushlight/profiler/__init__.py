@@ -1,0 +1,1 @@
+"""Profiles of programs. In PyTorch: `torch/profiler/`."""

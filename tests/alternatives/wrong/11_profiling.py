@@ -1,0 +1,334 @@
+"""Wrong answers to lab 11 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+from rushlight.aten.generated import functions
+from rushlight.c10.cuda.caching_allocator import (
+    MIN_BLOCK_SIZE,
+    SMALL_SIZE,
+    Block,
+    alloc_found_block,
+    get_allocation_size,
+    round_size,
+)
+from rushlight.profiler._memory_profiler import CATEGORIES
+from rushlight.utils.checkpoint import CONSUMED, RECOMPUTE, load_result
+
+# Blocks
+
+
+def round_size__next_power_of_two(size, divisions=0):
+    """With divisions, it rounds up to a power of 2."""
+    if divisions > 1 and size > MIN_BLOCK_SIZE * divisions:
+        return 1 << (size - 1).bit_length()
+    return -(-size // MIN_BLOCK_SIZE) * MIN_BLOCK_SIZE
+
+
+def round_size__always_one_more(size, divisions=0):
+    """A multiple becomes the next one."""
+    step = MIN_BLOCK_SIZE
+    if divisions > 1 and size > MIN_BLOCK_SIZE * divisions:
+        step = (1 << size.bit_length() - 1) // divisions
+    return (size // step + 1) * step
+
+
+def find_free_block__first_fit(pool, size, stream, settings):
+    for block in pool.blocks:
+        if block.stream == stream and block.size >= size:
+            if size < settings.max_split_size <= block.size:
+                return None
+            if size >= settings.max_split_size and block.size >= size + settings.max_non_split_rounding:
+                return None
+            return block
+    return None
+
+
+def find_free_block__searches_on(pool, size, stream, settings):
+    """It looks for another block if the best fit may not serve."""
+    fitting = [block for block in pool.blocks if block.stream == stream and block.size >= size]
+    if size < settings.max_split_size:
+        fitting = [block for block in fitting if block.size < settings.max_split_size]
+    else:
+        fitting = [block for block in fitting if block.size <= size + settings.max_non_split_rounding]
+    return min(fitting, key=lambda block: (block.size, block.ptr), default=None)
+
+
+def find_free_block__any_stream(pool, size, stream, settings):
+    fitting = [block for block in pool.blocks if block.size >= size]
+    best = min(fitting, key=lambda block: (block.size, block.ptr), default=None)
+    if best is None or size < settings.max_split_size <= best.size:
+        return None
+    return None if size >= settings.max_split_size and best.size >= size + settings.max_non_split_rounding else best
+
+
+def alloc_found_block__remainder_in_front(block, size, requested_size, settings):
+    """The tensor gets the last bytes of the block."""
+    remaining = block.size - size
+    small = block.pool.is_small or settings.expandable_segments
+    if remaining >= MIN_BLOCK_SIZE if small else size < settings.max_split_size and remaining > SMALL_SIZE:
+        taken = Block(
+            block.stream, size, block.ptr + remaining, block.pool, prev=block, next=block.next, segment=block.segment
+        )
+        if block.next is not None:
+            block.next.prev = taken
+        block.next, block.size = taken, remaining
+        block.pool.insert(block)
+        block = taken
+    block.allocated, block.requested_size = True, requested_size
+    return block
+
+
+def alloc_found_block__one_way(block, size, requested_size, settings):
+    """The block before does not learn of the new one."""
+    remaining = block.size - size
+    small = block.pool.is_small or settings.expandable_segments
+    if remaining >= MIN_BLOCK_SIZE if small else size < settings.max_split_size and remaining > SMALL_SIZE:
+        taken = Block(block.stream, size, block.ptr, block.pool, prev=block.prev, next=block, segment=block.segment)
+        block.prev, block.ptr, block.size = taken, block.ptr + size, remaining
+        block.pool.insert(block)
+        block = taken
+    block.allocated, block.requested_size = True, requested_size
+    return block
+
+
+def try_merge_blocks__only_allocated_ones_stay(dst, src, pool):
+    """A block that waits for another stream is merged."""
+    if src is None or src.allocated or dst.mapped != src.mapped:
+        return 0
+    if dst.prev is src:
+        dst.ptr, dst.prev = src.ptr, src.prev
+        if dst.prev is not None:
+            dst.prev.next = dst
+    else:
+        dst.next = src.next
+        if dst.next is not None:
+            dst.next.prev = dst
+    dst.size += src.size
+    blocks = pool.blocks if src.mapped else pool.unmapped
+    if src in blocks:
+        blocks.remove(src)
+    return src.size
+
+
+def try_merge_blocks__by_address(dst, src, pool):
+    """It keeps the address of dst, as if src were always on the right."""
+    if src is None or not src.is_free() or dst.mapped != src.mapped:
+        return 0
+    if dst.prev is src:
+        dst.prev = src.prev
+    else:
+        dst.next = src.next
+    for neighbour, name in ((dst.prev, "next"), (dst.next, "prev")):
+        if neighbour is not None:
+            setattr(neighbour, name, dst)
+    dst.size += src.size
+    (pool.blocks if src.mapped else pool.unmapped).remove(src)
+    return src.size
+
+
+def malloc__empties_the_cache_first(allocator, size, stream=0):
+    """Everything is given back before the oversize blocks are."""
+    settings = allocator.settings
+    allocator.process_events()
+    rounded = round_size(size, settings.divisions(size))
+    pool = allocator.get_pool(rounded)
+    block = allocator.get_free_block(pool, rounded, stream) or allocator.alloc_block(pool, rounded, stream)
+    if block is None:
+        allocator.release_cached_blocks()
+        block = allocator.alloc_block(pool, rounded, stream, is_retry=True)
+    if block is None:
+        raise allocator.out_of_memory(rounded, stream)
+    block = alloc_found_block(block, rounded, size, settings)
+    allocator.record_alloc(block)
+    return block
+
+
+def malloc__asks_for_the_segment(allocator, size, stream=0):
+    """It passes the size of the segment on, which `alloc_block` computes itself."""
+    settings = allocator.settings
+    allocator.process_events()
+    rounded = round_size(size, settings.divisions(size))
+    pool = allocator.get_pool(rounded)
+    block = allocator.get_free_block(pool, rounded, stream)
+    if block is None:
+        if allocator.allowed is not None and settings.garbage_collection_threshold > 0:
+            allocator.garbage_collect_cached_blocks()
+        block = allocator.alloc_block(pool, get_allocation_size(rounded), stream)
+    if block is None and allocator.release_available_cached_blocks(pool, rounded, stream):
+        block = allocator.alloc_block(pool, get_allocation_size(rounded), stream)
+    if block is None:
+        allocator.release_cached_blocks()
+        block = allocator.alloc_block(pool, get_allocation_size(rounded), stream, is_retry=True)
+    if block is None:
+        raise allocator.out_of_memory(rounded, stream)
+    block = alloc_found_block(block, rounded, size, settings)
+    allocator.record_alloc(block)
+    return block
+
+
+def reserved_mebibytes__what_the_tensors_need(program):
+    """The sum of the sizes of the tensors that are left, rounded up."""
+    return {
+        "example": 4, "small": 3, "own": 20, "again": 30, "lost": 12, "holes": 18, "neighbours": 18, "emptied": 8, "streams": 16,
+    }[program]  # fmt: skip
+
+
+# Categories
+
+
+def propagate_categories__all_inputs(nodes, known):
+    """A parameter among the inputs makes an activation too, without any input."""
+    found = dict(known)
+    for node in nodes:
+        categories = {found.get(value) for value in node.inputs}
+        if categories and not node.is_backward and categories <= {"input", "activation", "parameter", "temporary"}:
+            for value in node.outputs:
+                found.setdefault(value, "activation")
+    for node in nodes:
+        for key, version in node.outputs if node.is_backward else ():
+            if found.get((key, version - 1)) in (None, "autograd_detail"):
+                found.setdefault((key, version), "autograd_detail")
+    return found
+
+
+def propagate_categories__one_walk(nodes, known):
+    """Both rules in one walk: a detail of autograd is then seen by the first rule."""
+    found = dict(known)
+    for node in nodes:
+        if node.is_backward:
+            for key, version in node.outputs:
+                if found.get((key, version - 1)) in (None, "autograd_detail"):
+                    found.setdefault((key, version), "autograd_detail")
+            continue
+        categories = {found.get(value) for value in node.inputs} - {"autograd_detail"}
+        if categories & {"input", "activation"} and categories <= {"input", "activation", "parameter", "temporary"}:
+            for value in node.outputs:
+                found.setdefault(value, "activation")
+    return found
+
+
+def coalesce_timeline__changes(events, categories):
+    """The bytes that each moment adds, not those that there are."""
+    times, sizes = [], []
+    for time, action, (key, version), size in events:
+        if not times or times[-1] != time:
+            times.append(time)
+            sizes.append([0] * len(CATEGORIES))
+        if action in ("increment_version", "destroy"):
+            sizes[-1][CATEGORIES.index(categories.get((key, version)))] -= size
+        if action != "destroy":
+            version += action == "increment_version"
+            sizes[-1][CATEGORIES.index(categories.get((key, version)))] += size
+    first = min((time for time in times if time != -1), default=-1)
+    return [first if time == -1 else time for time in times], sizes
+
+
+def coalesce_timeline__ignores_versions(events, categories):
+    """A write in place changes nothing."""
+    times, sizes, now = [], [], [0] * len(CATEGORIES)
+    for time, action, value, size in events:
+        if not times or times[-1] != time:
+            times.append(time)
+            sizes.append(now := [*now])
+        sign = {"preexisting": 1, "create": 1, "increment_version": 0, "destroy": -1}[action]
+        now[CATEGORIES.index(categories.get(value))] += sign * size
+    first = min((time for time in times if time != -1), default=-1)
+    return [first if time == -1 else time for time in times], sizes
+
+
+# Memory against time
+
+
+def call_again__keeps_the_result(cache, counts, func, args, kwargs):
+    """The entry stays, so its memory is not freed."""
+    number = counts[func] = counts.get(func, 0) + 1
+    entry = cache.get((func, number - 1))
+    if entry is None or entry is CONSUMED:
+        raise RuntimeError
+    return func(*args, **kwargs) if entry is RECOMPUTE else load_result(entry)
+
+
+def call_again__counts_all_operators(cache, counts, func, args, kwargs):
+    """One number for all operators."""
+    number = sum(counts.values())
+    counts[func] = counts.get(func, 0) + 1
+    entry = cache.get((func, number))
+    if entry is None or entry is CONSUMED:
+        raise RuntimeError
+    if entry is RECOMPUTE:
+        return func(*args, **kwargs)
+    cache[func, number] = CONSUMED
+    return load_result(entry)
+
+
+def unscale_grads__stops(grads, scale):
+    """The gradients after a bad one stay as they are."""
+    inverse = scale.double().reciprocal().float()
+    for grad in grads:
+        if not functions.isfinite(grad).all().item():
+            return True
+        grad.mul_(inverse)
+    return False
+
+
+def unscale_grads__only_inf(grads, scale):
+    found = False
+    for grad in grads:
+        found = found or (grad.abs() == float("inf")).any().item()
+        grad.mul_(scale.double().reciprocal().float())
+    return found
+
+
+def update_scale__grows_to_infinity(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
+    if found_inf:
+        scale.mul_(backoff_factor)
+        return 0
+    if growth_tracker + 1 == growth_interval:
+        scale.mul_(growth_factor)
+        return 0
+    return growth_tracker + 1
+
+
+def update_scale__keeps_the_count(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
+    """A bad step does not begin the interval again."""
+    if found_inf:
+        scale.mul_(backoff_factor)
+        return growth_tracker
+    growth_tracker += 1
+    if growth_tracker == growth_interval:
+        grown = scale * growth_factor
+        if functions.isfinite(grown).item():
+            scale.copy_(grown)
+        return 0
+    return growth_tracker
+
+
+def batch_times__the_first_free_worker(load, step, num_workers, prefetch_factor=2):
+    """A batch goes to whichever worker is free first."""
+    times, asked, done = [], 0, [0] * num_workers
+    for i, each in enumerate(load):
+        if num_workers:
+            ahead = prefetch_factor * num_workers
+            worker = min(range(num_workers), key=done.__getitem__)
+            done[worker] = max(times[i - ahead][1] if i >= ahead else 0, done[worker]) + each
+            got = max(asked, done[worker])
+        else:
+            got = asked + each
+        times.append((asked, got))
+        asked = got + step[i]
+    return times
+
+
+def batch_times__far_ahead(load, step, num_workers, prefetch_factor=2):
+    """The workers never wait to be told."""
+    times, asked, done = [], 0, [0] * num_workers
+    for i, each in enumerate(load):
+        if num_workers:
+            done[i % num_workers] += each
+            got = max(asked, done[i % num_workers])
+        else:
+            got = asked + each
+        times.append((asked, got))
+        asked = got + step[i]
+    return times

@@ -1,0 +1,92 @@
+"""The recordings in `phases/recorded/`: they say what they were made on, and are what their description says."""
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from autograder.course import READINGS
+
+STAND_IN = READINGS / "recorded" / "stand_in"
+RECORDINGS = json.loads(gzip.decompress((STAND_IN / "allocator.json.gz").read_bytes()))
+PROGRAMS = RECORDINGS["programs"]
+
+
+@pytest.mark.parametrize("path", sorted(STAND_IN.glob("*.json*")), ids=lambda path: path.name)
+def test_a_recording_says_how_it_was_made_and_that_no_gpu_was_there(path):
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    assert "site-packages" not in text  # nothing of the machine that made it
+    provenance = json.loads(text)["provenance"]
+    assert {"what", "torch", "git", "cuda", "made by", "device"} <= provenance.keys()
+    assert "no GPU" in provenance["what"] and "+cu" in provenance["torch"]
+    assert (READINGS.parent / provenance["made by"]).exists()
+
+
+def test_programs_have_names_of_their_own_and_take_every_kind_of_step_and_event():
+    names = Counter(program["name"] for program in PROGRAMS)
+    assert max(names.values()) == 1
+    steps = {step[0] for program in PROGRAMS for step in program["steps"]}
+    kinds = {"alloc", "free", "record_stream", "finish", "synchronize", "empty_cache", "fraction", "reset_peak"}
+    assert steps == kinds
+    actions = {event[0] for program in PROGRAMS for events in program["events"] for event in events}
+    assert actions == {"alloc", "free_requested", "free_completed", "oom"} | {
+        f"segment_{what}" for what in ("alloc", "free", "map", "unmap")
+    }
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program["name"])
+def test_the_events_of_a_program_give_its_bytes_and_its_segments(program):
+    assert len(program["steps"]) == len(program["events"]) == len(program["bytes"])
+    reserved, live, pending = {}, {}, {}  # pages by segment; requested sizes by address
+    for number, (events, (allocated, active, total)) in enumerate(
+        zip(program["events"], program["bytes"], strict=True)
+    ):
+        for action, segment, offset, size, _stream in events:
+            if action in ("segment_alloc", "segment_map"):
+                assert not any(start < offset + size and offset < end for start, end in reserved.get(segment, []))
+                reserved.setdefault(segment, []).append((offset, offset + size))
+            elif action in ("segment_free", "segment_unmap"):
+                reserved[segment] = _without(reserved[segment], offset, offset + size)
+            elif action == "alloc":
+                assert not any(
+                    at == segment and start < offset + size and offset < start + length
+                    for (at, start), length in [*live.items(), *pending.items()]
+                )
+                assert offset % 512 == 0
+                live[segment, offset] = size
+            elif action == "free_requested":
+                pending[segment, offset] = live.pop((segment, offset))
+            elif action == "free_completed":
+                assert pending.pop((segment, offset)) == size
+        assert (str(number) in program["errors"]) == any(event[0] == "oom" for event in events)
+        assert total == sum(end - start for pieces in reserved.values() for start, end in pieces) <= program["total"]
+        assert sum(live.values()) <= allocated <= active <= total
+        assert (active == allocated) == (not pending)
+    _check_segments(program["segments"], live, pending, total)
+
+
+def _check_segments(segments, live, pending, total):
+    assert sum(segment["size"] for segment in segments) == total
+    in_use = {"active_allocated": {}, "active_pending_free": {}}
+    for segment in segments:
+        offset = segment["offset"]
+        for start, size, requested, state in segment["blocks"]:
+            assert start == offset and size % 512 == 0 and (state == "inactive" or requested <= size)
+            if state != "inactive":
+                in_use[state][segment["segment"], start] = requested
+            offset += size
+        assert offset == segment["offset"] + segment["size"]
+    assert in_use == {"active_allocated": live, "active_pending_free": pending}
+
+
+def _without(pieces, first, last):
+    kept = [
+        piece
+        for start, end in pieces
+        for piece in ((start, min(end, first)), (max(start, last), end))
+        if piece[0] < piece[1]
+    ]
+    assert sum(end - start for start, end in pieces) - sum(end - start for start, end in kept) == last - first
+    return kept
