@@ -30,7 +30,7 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """False: the simulated device is none that a script may choose."""
+    """False: a script cannot choose the simulated device."""
     return False
 
 

@@ -32,7 +32,7 @@ class Clocks:
 
 
 def merge(clock: Clock, other: Clock) -> None:
-    """What comes after `clock` comes after `other` too."""
+    """Let `clock` wait for `other`: work that comes after `clock` comes after `other` too."""
     for stream, number in other.items():
         clock[stream] = max(clock.get(stream, 0), number)
 
@@ -40,15 +40,16 @@ def merge(clock: Clock, other: Clock) -> None:
 def synchronize(clocks: Clocks, step: Sequence) -> None:
     """Bring the vector clocks up to date after one step that orders work. `merge(clock, other)` lets a clock wait for another.
 
-    step                               meaning
-    `("record", event, stream)`        the event has the clock that the stream has now, whatever it had before
-    `("wait", event, stream)`          what is queued on the stream from now on comes after the event
-    `("synchronize event", event)`     the host waits for the event
-    `("synchronize stream", stream)`   the host waits for all work that is on the stream
-    `("synchronize",)`                 the host waits for all streams that there are
+    A step is one of these:
 
-    What the host has waited for comes before everything that it queues afterwards, on any stream: on those in `clocks.streams`,
-    and, through `clocks.host`, on those that are new. An event that was never recorded orders nothing.
+    - `("record", event, stream)`: the event has the clock that the stream has now, whatever it had before.
+    - `("wait", event, stream)`: the work that is queued on the stream from now on comes after the event.
+    - `("synchronize event", event)`: the host waits for the event.
+    - `("synchronize stream", stream)`: the host waits for all work that is on the stream.
+    - `("synchronize",)`: the host waits for all streams that there are.
+
+    Work that the host has waited for comes before all work that it queues afterwards, on any stream: on those in `clocks.streams`,
+    and, through `clocks.host`, on new ones. An event that was never recorded orders nothing.
 
     Args:
         clocks: `clocks.of(stream)` is the clock of a stream, which may be a new one. It is a dict, as are `clocks.host` and the
@@ -80,7 +81,7 @@ def synchronize(clocks: Clocks, step: Sequence) -> None:
 
 
 def is_ordered_after(clocks: Clocks, stream: int, number: int, other: int) -> bool:
-    """Whether what is queued on `stream` now comes after kernel `number` of the stream `other`."""
+    """Whether work that is queued on `stream` now comes after kernel `number` of the stream `other`."""
     return number <= clocks.of(stream).get(other, 0)
 
 
@@ -99,8 +100,8 @@ def check_access(accesses: Accesses, clocks: Clocks, number: int, stream: int, w
     - A kernel that writes must come after all that have read since the last write. If there are any, the last write
       itself is not looked at. If there are none, it must come after the last one that wrote.
 
-    `is_ordered_after(clocks, stream, number, other)` says whether what is queued on `stream` now comes after kernel `number` of the
-    stream `other`. A race is found even if one was found before.
+    `is_ordered_after(clocks, stream, number, other)` says whether work that is queued on `stream` now comes after kernel
+    `number` of the stream `other`. A race is found even if one was found before.
 
     Then a reading kernel is appended to `accesses.reads`. A writing kernel becomes `accesses.write`, and no kernel has read
     since.

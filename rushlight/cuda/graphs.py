@@ -1,9 +1,9 @@
 """CUDA graphs: a sequence of launches, recorded once and launched again as one.
 
-While a stream is capturing, work that is queued on it does not run. It becomes a *node* of a graph, which depends on what the
-stream's queue said it must come after. Another stream joins the capture when it waits for an event that was recorded in it. A
-replay costs the host one launch. It does the same work on the same memory: no Python runs, so whatever Python decided, computed
-or allocated during the capture is as it was.
+While a stream is capturing, work that is queued on it does not run. It becomes a *node* of a graph, with edges to the nodes that
+it must wait for. Another stream joins the capture when it waits for an event that was recorded in the capture. A replay costs the
+host one launch. It does the same work on the same memory, and no Python runs. So the numbers, decisions and addresses of the
+capture are part of the graph.
 
 In PyTorch: `torch/cuda/graphs.py`, over `aten/src/ATen/cuda/CUDAGraph.cpp`. Left out: captures by several threads, the modes that
 allow more (`capture_error_mode`), pools that graphs share, random numbers, conditional nodes, `make_graphed_callables`.

@@ -84,7 +84,7 @@ class Span:
 
 
 def schedule(device: Device, stream: int, duration: float, engine: str | None = None) -> tuple[float, float]:
-    """Queue work on a stream now, and say when it starts and ends.
+    """Queue work on a stream now, and return when it starts and ends.
 
     The launch itself takes the host `device.launch_overhead`: `device.now` grows by so much. The host does not wait for the work.
     The work starts as soon as all of these hold: it is launched, and all work that was queued on this stream before is done,

@@ -23,10 +23,10 @@ __all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream
 
 
 def record(event: Event, stream: Stream) -> None:
-    """Let an event stand at the end of a stream's queue: it is complete as soon as all work that is on the stream now is done.
+    """Put an event at the end of a stream's queue: it is complete as soon as all work that is on the stream now is done.
 
-    Work that is queued later does not matter to it. If the stream has nothing to do, the event is complete at once, at
-    `device.now`. To record an event again moves it: what was recorded before is forgotten. The host needs no time for this.
+    The event does not depend on work that is queued later. If the stream has nothing to do, the event is complete at once, at
+    `device.now`. Recording an event again replaces its earlier mark. The host needs no time for this.
 
     `device.ready[stream.stream_id]`, where `device` is `stream.device`, is the time from which the stream has nothing to do. A
     stream without an entry has had no work. `event.time` becomes the time at which the event is complete.
@@ -47,8 +47,8 @@ def record(event: Event, stream: Stream) -> None:
 def wait(stream: Stream, event: Event) -> None:
     """Let all work that is queued on a stream from now on wait for an event. The host does not wait.
 
-    What matters is where the event is recorded *now*: if it is recorded again later, the stream still waits for the former place.
-    An event that was never recorded, whose `time` is None, holds nothing up. Work that is on the stream already does not wait.
+    The stream waits for the mark that the event has *now*, also if the event is recorded again later. An event that was never
+    recorded, whose `time` is None, delays nothing. Work that is on the stream already does not wait.
 
     >>> with Device(launch_overhead=1.0) as device:
     ...     event, side = Event(), Stream()
