@@ -1,0 +1,42 @@
+"""Copies that overlap with computing: the program that a DataLoader with pinned memory, or FSDP with offloaded parameters, runs.
+
+In PyTorch: `tensor.copy_(..., non_blocking=True)` under `torch.cuda.stream`, as in `torch/distributed/fsdp/` for offloading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rushlight.cuda.memory import HostTensor, empty, launch
+from rushlight.cuda.streams import Stream, stream, synchronize
+
+__all__ = ["compute_in_chunks"]
+
+
+def compute_in_chunks(
+    inputs: Sequence[HostTensor], outputs: Sequence[HostTensor], compute: Callable, duration: float, buffers: int = 2
+) -> None:
+    """Let each of `outputs` become `compute(input)`: copy to the device, launch a kernel, copy back, chunk after chunk.
+
+    Chunk i uses the buffer i % `buffers` on the device, so the device needs memory for so many chunks only. Chunks in different
+    buffers wait only for the copy engines: while the kernel works at one chunk, an engine copies the next one in. The host queues
+    copy in, kernel, copy out of chunk 0, then those of chunk 1, and so on. It waits only at the end, until all is done.
+
+    Args:
+        inputs, outputs: pinned, and all of one shape and dtype. There is at least one.
+        compute: a function of numpy arrays, for `launch`.
+        duration: of each kernel, in microseconds.
+        buffers: 1 or more.
+    """
+    lanes = []
+    for _ in range(min(buffers, len(inputs))):
+        side = Stream()
+        with stream(side):
+            lanes.append((side, empty(inputs[0].data.shape, inputs[0].data.dtype)))
+    for i, (given, result) in enumerate(zip(inputs, outputs, strict=True)):
+        side, buffer = lanes[i % len(lanes)]
+        with stream(side):
+            buffer.copy_(given, non_blocking=True)
+            launch("kernel", duration, compute, [buffer], out=buffer)
+            result.copy_(buffer, non_blocking=True)
+    synchronize()

@@ -1,0 +1,227 @@
+"""Streams and events: the order of work on a device.
+
+Work on one stream is done in order. Between two streams there is no order, until an *event* is recorded on one and the other waits
+for it. A stream waits on the device: the host goes on. To wait itself, the host synchronises.
+
+PyTorch's streams are *non-blocking* ones. So the default stream is a stream like any other: it waits for no other stream, and none
+waits for it. In PyTorch: `torch/cuda/streams.py`, over `c10/cuda/CUDAStream.h` and `c10/cuda/CUDAEvent.h`. Left out: priorities,
+other devices, events of other processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+from rushlight.cuda.simulator import DEFAULT_STREAM, Device, current
+
+if TYPE_CHECKING:
+    from rushlight.cuda.graphs import CUDAGraph
+
+__all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "stream", "synchronize"]
+
+
+def record(event: Event, stream: Stream) -> None:
+    """Put an event at the end of a stream's queue: it is complete as soon as all work that is on the stream now is done.
+
+    The event does not depend on work that is queued later. If the stream has nothing to do, the event is complete at once, at
+    `device.now`. Recording an event again replaces its earlier mark. The host needs no time for this.
+
+    `device.ready[stream.stream_id]`, where `device` is `stream.device`, is the time from which the stream has nothing to do. A
+    stream without an entry has had no work. `event.time` becomes the time at which the event is complete.
+
+    >>> with Device(launch_overhead=1.0) as device:
+    ...     event, side = Event(), Stream()
+    ...     device.ready[side.stream_id] = 30.0
+    ...     record(event, side)
+    ...     event.time
+    30.0
+
+    Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::record`.
+    """
+    device = stream.device
+    event.time = max(device.now, device.ready.get(stream.stream_id, 0.0))
+
+
+def wait(stream: Stream, event: Event) -> None:
+    """Let all work that is queued on a stream from now on wait for an event. The host does not wait.
+
+    The stream waits for the mark that the event has *now*, also if the event is recorded again later. An event that was never
+    recorded, whose `time` is None, delays nothing. Work that is on the stream already does not wait.
+
+    >>> with Device(launch_overhead=1.0) as device:
+    ...     event, side = Event(), Stream()
+    ...     event.time = 30.0
+    ...     wait(side, event)
+    ...     device.ready[side.stream_id]
+    30.0
+
+    Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::block`; CUDA's `cudaStreamWaitEvent`.
+    """
+    if event.time is not None:
+        ready = stream.device.ready
+        ready[stream.stream_id] = max(ready.get(stream.stream_id, 0.0), event.time)
+
+
+def elapsed_time(start: Event, end: Event) -> float:
+    """The milliseconds from one event to the other, on the device's clock. It is negative if `end` was recorded first.
+
+    Args:
+        start, end: `enable_timing`, `time` (in microseconds, None if the event was never recorded) and `query()` are what matters.
+
+    Raises:
+        ValueError: one of them was made without `enable_timing`; else, one of them was never recorded.
+        RuntimeError: else, one of them is not complete: `query()` is False.
+
+    >>> with Device() as device:
+    ...     start, end = Event(enable_timing=True), Event(enable_timing=True)
+    ...     start.record()
+    ...     device.busy(1500.0)
+    ...     end.record()
+    ...     elapsed_time(start, end)
+    1.5
+
+    Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::elapsed_time`.
+    """
+    if not (start.enable_timing and end.enable_timing):
+        raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+    if start.time is None or end.time is None:
+        raise ValueError("Both events must be recorded before calculating elapsed time.")
+    if not (start.query() and end.query()):
+        raise RuntimeError("Both events must be completed before calculating elapsed time.")
+    return (end.time - start.time) / 1000
+
+
+_event_ids = count(1)
+
+
+class Event:
+    """A mark in a stream's queue. Source: `torch/cuda/streams.py`, `Event`."""
+
+    def __init__(self, enable_timing: bool = False) -> None:
+        self.device, self.enable_timing, self.event_id = current(), enable_timing, next(_event_ids)
+        self.time: float | None = None  # microseconds; None if it was never recorded
+        self.graph: CUDAGraph | None = None  # the graph in whose capture it was recorded last,
+        self.frontier: frozenset[int] = frozenset()  # and the nodes that were the last ones of its stream
+
+    def record(self, stream: Stream | None = None) -> None:
+        stream = stream or current_stream()
+        capture = stream.device.capture
+        self.graph = capture if capture is not None and stream.stream_id in capture.frontiers else None
+        if self.graph is not None:
+            self.frontier = self.graph.frontiers[stream.stream_id]
+        else:
+            record(self, stream)
+            self.device.trace.append(("record", self.event_id, stream.stream_id))
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Let a stream, by default the current one, wait for this event."""
+        stream = stream or current_stream()
+        capture = stream.device.capture
+        if self.graph is not None:
+            self.graph.join(stream.stream_id, self)
+        elif capture is not None and stream.stream_id in capture.frontiers and self.time is not None:
+            capture.invalidate("Isolation")
+        else:
+            wait(stream, self)
+            self.device.trace.append(("wait", self.event_id, stream.stream_id))
+
+    def query(self) -> bool:
+        """Whether it is complete. One that was never recorded is."""
+        self._check()
+        self.device.forbid_capture("Unsupported")
+        return self.time is None or self.time <= self.device.now
+
+    def synchronize(self) -> None:
+        """Let the host wait for this event."""
+        self._check()
+        if self.time is not None:
+            self.device.wait(self.time)
+            self.device.trace.append(("synchronize event", self.event_id))
+
+    elapsed_time = elapsed_time
+
+    def _check(self) -> None:
+        if self.graph is not None:
+            self.graph.invalidate("CapturedEvent")
+
+
+@dataclass(eq=False)
+class Stream:
+    """A queue of work. Each `Stream()` is a new one. Source: `torch/cuda/streams.py`, `Stream`."""
+
+    device: Device
+    stream_id: int
+
+    def __init__(self, device: Device | None = None, *, stream_id: int | None = None) -> None:
+        self.device = device or current()
+        if stream_id is None:
+            stream_id, self.device.streams = self.device.streams, self.device.streams + 1
+        self.stream_id = stream_id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and (self.device, self.stream_id) == (other.device, other.stream_id)
+
+    def __hash__(self) -> int:
+        return hash((id(self.device), self.stream_id))
+
+    def __repr__(self) -> str:
+        return f"<rushlight.cuda.Stream {self.stream_id}>"
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Record an event on this stream, by default a new one, and return it."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        event.wait(self)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let the work that is queued here from now on wait for all work that is on the other stream now."""
+        self.wait_event(stream.record_event())
+
+    def query(self) -> bool:
+        """Whether it has nothing to do."""
+        self.device.forbid_capture("Unsupported")
+        return self.device.ready.get(self.stream_id, 0.0) <= self.device.now
+
+    def synchronize(self) -> None:
+        """Let the host wait until this stream has nothing to do."""
+        self.device.wait(self.device.ready.get(self.stream_id, 0.0))
+        self.device.trace.append(("synchronize stream", self.stream_id))
+
+
+def default_stream() -> Stream:
+    return Stream(stream_id=DEFAULT_STREAM)
+
+
+def current_stream() -> Stream:
+    return Stream(stream_id=current().current_stream)
+
+
+class StreamContext:
+    """Inside it a stream is the current one. It makes no stream wait. Source: `torch/cuda/__init__.py`, `StreamContext`."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            self.before = self.stream.device.current_stream
+            self.stream.device.current_stream = self.stream.stream_id
+
+    def __exit__(self, *_) -> None:
+        if self.stream is not None:
+            self.stream.device.current_stream = self.before
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """`with stream(side):` queues work on `side`. None changes nothing."""
+    return StreamContext(stream)
+
+
+def synchronize() -> None:
+    """Let the host wait until the device has nothing to do."""
+    current().synchronize()
