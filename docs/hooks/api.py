@@ -45,13 +45,13 @@ PHASES = {
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
     "utils.cpp_extension",
     "04": "autograd torchgen utils.checkpoint",
-    "05": "nn aten optim amp utils.data serialization cuda course.grammar",
+    "05": "nn aten optim amp utils.data serialization course.grammar",
     "06": "on_torch",
     "07": "fx dynamo aot utils._logging",
     "08": "inductor",
     "09": "distributed utils",
     "10": "ao export",
-    "11": "profiler utils.flop_counter utils.benchmark c10.cuda on_torch.memory",
+    "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory",
     "Pictures": "course",
 }
 
