@@ -1,5 +1,13 @@
 """PyTorch's namespace `torch.utils`, with `data`, `checkpoint`, `benchmark`, `flop_counter` and `cpp_extension`."""
 
-from rushlight.utils import benchmark, checkpoint, data, flop_counter
+from importlib import import_module
 
-__all__ = ["benchmark", "checkpoint", "data", "flop_counter"]
+from rushlight.utils import checkpoint, data
+
+__all__ = ["checkpoint", "data"]
+
+
+def __getattr__(name: str):
+    if name in ("benchmark", "flop_counter"):  # only some programs measure
+        return import_module(f"rushlight.utils.{name}")
+    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
