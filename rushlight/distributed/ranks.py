@@ -48,7 +48,7 @@ from rushlight.utils import _extensions as extensions
 TIMEOUT = 60.0  # seconds for a call
 STILL = 5.0  # seconds without a running rank after which a deadlock is reported
 GRACE = 2.0  # seconds that the other ranks have after one rank has failed
-START_TIMEOUT = 60.0  # seconds within which the fork server must have imported torch
+START_TIMEOUT = 300.0  # seconds within which the fork server must have imported torch
 POLL_INTERVAL = 0.1  # seconds between two checks whether ranks run
 MAX_PRINTED = 100_000  # characters kept of the output of a rank
 
