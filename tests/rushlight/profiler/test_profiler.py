@@ -133,7 +133,10 @@ def test_the_rows_of_a_table_are_those_of_the_events():
     found = profiled(rl, head, record_shapes=True)
     rows = found.key_averages(group_by_input_shape=True)
     assert sum(row.count for row in rows) == len(found.events())
-    assert "aten::addmm" in found.key_averages().table(sort_by="self_cpu_time_total", row_limit=5)
+    averages = found.key_averages()
+    longest = sorted(averages, key=lambda row: -row.self_cpu_time_total)[:5]  # which these are differs from run to run
+    table = averages.table(sort_by="self_cpu_time_total", row_limit=5)
+    assert all(row.key in table for row in longest)
     assert rows.self_cpu_time_total == pytest.approx(
         sum(each.cpu_time_total for each in found.events() if not each.cpu_parent)
     )
