@@ -136,7 +136,7 @@ def test_the_rows_of_a_table_are_those_of_the_events():
     averages = found.key_averages()
     longest = sorted(averages, key=lambda row: -row.self_cpu_time_total)[:5]  # which these are differs from run to run
     table = averages.table(sort_by="self_cpu_time_total", row_limit=5)
-    assert all(row.key in table for row in longest)
+    assert [row.key[:40] for row in longest if row.key[:40] not in table] == []  # a long name is cut
     assert rows.self_cpu_time_total == pytest.approx(
         sum(each.cpu_time_total for each in found.events() if not each.cpu_parent)
     )
