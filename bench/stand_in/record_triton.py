@@ -52,6 +52,8 @@ FUNCTIONS: list[tuple[str, str, list]] = [
     ("mask given", _f("torch.where(x, y, z)"), [[[7, 9], None, "bool"], [7, 9], [9]]),
     ("bias", _f("x + y"), [_ROWS, [600]]),
     ("column", _f("x * y"), [_ROWS, [32, 1]]),
+    ("one number", _f("x * y + z"), [[30, 20], [1], [[], None, "float32"]]),
+    ("one number, bf16", _f("x * y"), [[[40], None, "bfloat16"], [[1], None, "bfloat16"]]),
     ("outer", _f("x + y"), [[40, 1], [1, 30]]),
     ("three dimensions", _f("x + y * z"), [[4, 5, 6], [5, 1], [4, 1, 6]]),
     ("transposed", _f("x + y.t()"), [[40, 33], [33, 40]]),
@@ -78,10 +80,13 @@ FUNCTIONS: list[tuple[str, str, list]] = [
     ("softmax", _f("torch.softmax(x, -1)"), [_ROWS]),
     ("softmax of columns", _f("torch.softmax(x, 0)"), [[50, 20]]),
     ("softmax, long rows", _f("torch.softmax(x, -1)"), [[256, 5000]]),
+    ("softmax, rows of 1,100", _f("torch.softmax(x, -1)"), [[9, 1100]]),
     ("softmax, bf16", _f("torch.softmax(x, -1)"), [[_ROWS, None, "bfloat16"]]),
     ("log softmax", _f("torch.log_softmax(x, -1)"), [_ROWS]),
     ("layer norm", _f(_NORM), [_ROWS, [600], [600]]),
     ("layer norm, long rows", _f(_NORM), [[300, 3000], [3000], [3000]]),
+    ("layer norm, rows of 1,100", _f(_NORM), [[9, 1100], [1100], [1100]]),
+    ("sums of 1,500", _f("(x - x.amax(1, keepdim=True)).abs().sum(1)"), [[12, 1500]]),
     ("RMS norm", _f("x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * y"), [[7, 100], [100]]),
     ("cross entropy", _f("-torch.log_softmax(x, -1).gather(1, y).mean()"), [_ROWS, [[32, 1], None, "int64"]]),
     ("softmax, backward", _f("(x * y - (x * y).sum(-1, keepdim=True) * y)"), [_ROWS, _ROWS]),
@@ -284,7 +289,7 @@ def written(name: str, source: str, inputs: list, space: dict[str, Any] | None =
     torch._dynamo.reset()
     space = {"torch": torch, "F": torch.nn.functional} | (space or {})
     exec(source, space)
-    inputs = [each if isinstance(each[-1], str) else [each, None, "float32"] for each in inputs]
+    inputs = [each if each and isinstance(each[-1], str) else [each, None, "float32"] for each in inputs]
     facts = _Facts()
     with facts.recorded(), torch.no_grad():
         try:
