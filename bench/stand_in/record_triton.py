@@ -19,6 +19,7 @@ import json
 import logging
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -124,6 +125,16 @@ def fused(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return result
 """,
 }
+# rushlight's kernel without any device: Triton's interpreter runs its text with numpy
+INTERPRETED = """\
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import torch, triton
+from rushlight.on_torch import triton_ops
+x, weight, bias = torch.randn(32, 64), torch.randn(600, 64), torch.randn(600)
+ours, theirs = triton_ops.fused_linear(x, weight, bias, "relu"), torch.nn.functional.linear(x, weight, bias).relu()
+print(json.dumps({"triton": triton.__version__, "agrees": torch.allclose(ours, theirs, atol=1e-4)}))
+"""
 AROUND = "def f(x, weight, bias):\n    return fused(x * 2, weight, bias) + 1\n"
 
 
@@ -331,6 +342,15 @@ def around_an_operator(name: str, operator: str) -> dict[str, Any]:
     return {key: found[key] for key in ("name", "source", "inputs", "text")} | {"operator": operator}
 
 
+def interpreted() -> dict[str, Any]:
+    """Whether rushlight's kernel, in Triton's interpreter on the CPU, computes what PyTorch computes there."""
+    command = [sys.executable, "-c", INTERPRETED, str(record.HERE.parents[1])]
+    run = subprocess.run(
+        command, env=os.environ | {"RUSHLIGHT_DEVICE": "cpu"}, capture_output=True, text=True, check=True
+    )
+    return json.loads(run.stdout)
+
+
 @contextlib.contextmanager
 def on_the_device() -> Iterator[None]:
     """Within: Inductor stops when a module is written. Triton is told the target, and does not compile."""
@@ -366,9 +386,8 @@ def main() -> None:
             modules = [written(*each) for each in FUNCTIONS]
             operators = [around_an_operator(*each) for each in OPERATORS.items()]
     made = record.provenance("What Inductor writes in Triton, and what it knows about it", "record_triton.py")
-    record.write(
-        arguments.output, json.dumps({"provenance": made, "modules": modules, "operators": operators}, indent=1)
-    )
+    found = {"provenance": made, "modules": modules, "operators": operators, "interpreted": interpreted()}
+    record.write(arguments.output, json.dumps(found, indent=1))
     print(f"{len(modules)} modules, {sum(len(each['kernels']) for each in modules)} kernels: {arguments.output}")
 
 

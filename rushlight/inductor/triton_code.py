@@ -70,13 +70,12 @@ def kernel_launches(
     found = []
     for name in re.findall(r"^ +(triton_\w+)\.run\(", text, re.MULTILINE):
         kind, source = kernels[name]
-        blocks = dict(configs[name])
-        if fixed := re.search(r"R0_BLOCK: tl.constexpr = (\d+)", source):
-            blocks["R0_BLOCK"] = int(fixed[1])
+        fixed = re.findall(r"(R0_BLOCK): tl.constexpr = (\d+)", source)
+        blocks = {**configs[name], **{block: int(size) for block, size in fixed}}
         sizes = {axis: int(size) for axis, size in re.findall(r"^    (\w+)numel = (\d+)$", source, re.MULTILINE)}
         counts = {axis: math.ceil(size / blocks[f"{axis.upper()}BLOCK"]) for axis, size in sizes.items()}
         grid = (counts["x"], counts.get("y", 1), 1)
-        iterations = source.count("for r0_offset in") * counts.get("r0_", 0)
+        iterations = source.count("for r0_offset in") * counts["r0_"] if "r0_" in counts else 0
         positions = math.prod(count * blocks[f"{axis.upper()}BLOCK"] for axis, count in counts.items())
         found.append((name, kind, grid, iterations, positions - math.prod(sizes.values())))
     return found
@@ -125,19 +124,17 @@ def kernel_traffic(source: str) -> dict[str, tuple[int, int]]:
     """
     types = dict(re.findall(r"'(\w+)': '(\*\w+)'", source))
     sizes = {axis: int(size) for axis, size in re.findall(r"^    (\w+)numel = (\d+)$", source, re.MULTILINE)}
-    axes = np.meshgrid(*(np.arange(size) for size in sizes.values()), sparse=True)
-    values = {f"{axis}index": positions for axis, positions in zip(sizes, axes)}
+    values = {f"{axis}index": at for axis, at in zip(sizes, np.ix_(*map(np.arange, sizes.values())))}
     moved = {}
     for line in source.splitlines():
         if variable := re.match(r" +([xyr]\w*\d) = (.*index.*)", line):
-            values[variable[1]] = eval(variable[2], {}, values)
+            values[variable[1]] = eval(variable[2], values)
         elif access := re.match(r" +(?:\w+ = )?tl\.(load|store)\((\w+) \+ \((.*?)\)(?:, |\)$|\)\.)", line):
             what, pointer, index = access.groups()
             if "tmp" in index:
                 elements = math.prod(sizes.values())
             else:
-                elements = 1 if "tl.full" in index else np.unique(eval(index, {}, values)).size
-            loaded, stored = moved.get(pointer, (0, 0))
-            number = elements * POINTER_SIZES[types[pointer]]
-            moved[pointer] = (loaded + number, stored) if what == "load" else (loaded, stored + number)
-    return moved
+                elements = 1 if "tl.full" in index else np.unique(eval(index, values)).size
+            of_pointer = moved.setdefault(pointer, {"load": 0, "store": 0})
+            of_pointer[what] += elements * POINTER_SIZES[types[pointer]]
+    return {pointer: (each["load"], each["store"]) for pointer, each in moved.items()}

@@ -178,7 +178,8 @@ def _about_traffic(case, mine, theirs):
     hint=_about_traffic,
 )
 def kernel_traffic(xp, module, kernel, source):
-    return xp.inductor.triton_code.kernel_traffic(source)
+    moved = xp.inductor.triton_code.kernel_traffic(source)
+    return {pointer: moved[pointer] for pointer in sorted(moved)}
 
 
 @kernel_traffic.oracle
@@ -190,7 +191,7 @@ def _(torch, module, kernel, source):
     for size in known["numels"].values():
         positions *= size
     moved = {}
-    for access in known["accesses"]:
+    for access in sorted(known["accesses"], key=lambda access: access["argument"]):
         elements = positions if access["elements"] is None else access["elements"]
         both = moved.setdefault(access["argument"], [0, 0])
         both[access["what"] == "store"] += elements * access["size"]

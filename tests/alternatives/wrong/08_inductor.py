@@ -1263,7 +1263,7 @@ call_lines__frees_backwards = _frees_in_order(lambda name, reads, writes: [-ord(
 
 # ---- Triton ----------------------------------------------------------------------------------------------------------
 
-_UNIQUE, _ALL = "np.unique(eval(index, {}, values)).size", "elements = math.prod(sizes.values())"
+_UNIQUE, _ALL = "np.unique(eval(index, values)).size", "elements = math.prod(sizes.values())"
 _SIZE = "POINTER_SIZES[types[pointer]]"
 
 kernel_launches__of_the_definitions = edited(
@@ -1304,19 +1304,15 @@ kernel_launches__size_hints = edited(
 
 kernel_traffic__every_position = edited(triton_code.kernel_traffic, (_UNIQUE, "math.prod(sizes.values())"))
 kernel_traffic__the_largest_index = edited(
-    triton_code.kernel_traffic, (_UNIQUE, "int(np.max(eval(index, {}, values))) + 1")
+    triton_code.kernel_traffic, (_UNIQUE, "int(np.max(eval(index, values))) + 1")
 )
-kernel_traffic__each_pointer_once = edited(
-    triton_code.kernel_traffic,
-    ("(loaded + number, stored)", "(number, stored)"),
-)
-kernel_traffic__loads_only = edited(
-    triton_code.kernel_traffic,
-    (' if what == "load" else (loaded, stored + number)', ' if what == "load" else (loaded, stored)'),
-)
+kernel_traffic__each_pointer_once = edited(triton_code.kernel_traffic, ("of_pointer[what] += ", "of_pointer[what] = "))
+kernel_traffic__loads_only = edited(triton_code.kernel_traffic, ('each["load"], each["store"]', 'each["load"], 0'))
 kernel_traffic__elements = edited(triton_code.kernel_traffic, (f" * {_SIZE}", ""))
 kernel_traffic__four_bytes = edited(triton_code.kernel_traffic, (_SIZE, "4"))
 kernel_traffic__loaded_index_is_one_element = edited(triton_code.kernel_traffic, (_ALL, "elements = 1"))
 kernel_traffic__loaded_index_along_x_only = edited(triton_code.kernel_traffic, (_ALL, "elements = sizes['x']"))
-kernel_traffic__one_axis_of_the_two = edited(triton_code.kernel_traffic, (", sparse=True)", ", sparse=True)[:1]"))
+kernel_traffic__axes_in_step = edited(
+    triton_code.kernel_traffic, ("np.ix_(*map(np.arange, sizes.values()))", "map(np.arange, [min(sizes.values())] * 3)")
+)
 kernel_traffic__without_numbers_as_an_index = edited(triton_code.kernel_traffic, (r"(?:, |\)$|\)\.)", ", "))
