@@ -3,7 +3,7 @@
 The path of a graph: `graph` calls the rules in `lowerings_*` for every node, which gives loops in the language of `ir`. `scheduler`
 fuses loops; `cpp_scheduling` writes a kernel for each fused node. `memory` plans the memory of buffers, `externs` multiplies
 matrices, `wrapper` writes the call around everything, `codecache` compiles and loads. `metrics` counts kernels, and `output_code`
-reads the code that the real Inductor generates.
+and `triton_code` read the code that the real Inductor generates.
 
 In PyTorch: `torch/_inductor/`; `compile_fx` is `torch/_inductor/compile_fx.py`. Left out: GPUs, templates and autotuning, modes,
 sizes that are not known when compiling.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
-from rushlight.inductor import graph, ir, memory, metrics, output_code, scheduler, wrapper  # noqa: F401 (for its users)
+from rushlight.inductor import graph, ir, memory, metrics, output_code, scheduler, triton_code, wrapper  # noqa: F401 (for its users)
 from rushlight.utils import _logging as logs
 from rushlight.utils.cpp_extension import compiler
 

@@ -1,7 +1,9 @@
 """The recordings in `phases/recorded/`: they say what they were made on, and are what their description says."""
 
+import ast
 import gzip
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -11,6 +13,7 @@ from autograder.course import READINGS
 STAND_IN = READINGS / "recorded" / "stand_in"
 RECORDINGS = json.loads(gzip.decompress((STAND_IN / "allocator.json.gz").read_bytes()))
 PROGRAMS = RECORDINGS["programs"]
+TRITON = json.loads(gzip.decompress((STAND_IN / "triton.json.gz").read_bytes()))
 
 
 @pytest.mark.parametrize("path", sorted(STAND_IN.glob("*.json*")), ids=lambda path: path.name)
@@ -99,3 +102,33 @@ def _without(pieces, first, last):
     ]
     assert sum(end - start for start, end in pieces) - sum(end - start for start, end in kept) == last - first
     return kept
+
+
+@pytest.mark.parametrize("module", TRITON["modules"], ids=lambda module: module["name"])
+def test_what_inductor_knew_about_its_kernels_stands_in_their_text(module):
+    form = r"^(triton_\w+) = async_compile\.triton\('\w+', '{3}(.*?)^'{3}"
+    kernels = dict(re.findall(form, module["text"], re.MULTILINE | re.DOTALL))
+    assert kernels.keys() == module["kernels"].keys()
+    for name, source in kernels.items():
+        known, function = module["kernels"][name], ast.parse(source).body[-1]
+        assert function.decorator_list[0].func.attr == known["kind"]
+        values = {line.targets[0].id: line.value for line in function.body if _names_one(line)}
+        sizes = {axis: values[f"{axis}numel"].value for axis in ("x", "y", "r0_") if f"{axis}numel" in values}
+        assert known["numels"] == {axis: sizes.get(axis, 1) for axis in known["numels"]}
+        assert sum(isinstance(line, ast.For) for line in function.body) == known["loops"]
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        accesses = [node for node in calls if getattr(node.func, "attr", "") in ("load", "store")]
+        found = sorted((node.func.attr, node.args[0].left.id) for node in accesses)
+        assert found == sorted((each["what"], each["argument"]) for each in known["accesses"])
+        assert known["configs"] and all("num_warps" in each for each in known["all configs"])
+    call = module["text"].partition("    def call(")[2]
+    runs = re.findall(r"(triton_\w+)\.run\((.*), stream=raw_stream0", call)
+    assert [[name, arguments.split(", ")] for name, arguments in runs] == [
+        event[1:] for event in module["events"] if event[0] == "kernel"
+    ]
+    made = re.findall(r"(buf\d+) = empty_strided_cuda", call)
+    assert made == [event[1] for event in module["events"] if event[0] == "allocate"]
+
+
+def _names_one(line):
+    return isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
