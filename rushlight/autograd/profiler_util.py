@@ -3,7 +3,8 @@
 A profiler only notes when each event began and ended, in which thread. All else is computed afterwards: an event that ran within
 another one is its child, and the time that belongs to an event alone is its own less that of its children.
 
-In PyTorch: `torch/autograd/profiler_util.py`. Left out: devices, asynchronous and remote events.
+In PyTorch: `torch/autograd/profiler_util.py`. Left out: events of devices (`device_times` reads them from a trace), asynchronous and
+remote events.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "find_parents"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "device_times", "find_parents"]
 
 
 @dataclass(eq=False)
@@ -157,6 +158,55 @@ def average_events(
         row[2] += time
         found += inside
     return rows
+
+
+def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
+    """The columns *Self CUDA* and *CUDA total* of a profile's table, computed from the events of its trace.
+
+    An event is a dict, as in the list `traceEvents` of a trace. Only events whose "ph" is "X" count. They have the keys "cat",
+    "name", "tid" (the thread), "ts" (the start), "dur" (the length, in microseconds) and "args" (a dict). Other events may lack
+    keys. The category "cat" says what an event is:
+
+    - "cpu_op" is an operator, and "user_annotation" a block of `record_function`. `args["External id"]` is its own number.
+    - "cuda_runtime" is a call of the CUDA runtime on the CPU.
+    - "kernel", "gpu_memcpy" and "gpu_memset" are work of the device. `args["External id"]` is the number of the innermost operator
+      or block that was running when the work was launched. The key is missing if none was. The trace may lack the operator or
+      block with this number, because it began later. Such work counts nowhere.
+    - Events of any other category count nowhere. They, and calls of the CUDA runtime, may have an "External id" too.
+
+    Operators, blocks and calls have rows. `find_parents` makes their tree. The device time of an operator or block is the length of
+    the work with its number, plus the device times of its children. That of a call is 0. Rows are made as `average_events` makes
+    them, with device times in place of the times on the CPU: the same events are removed first.
+
+    Args:
+        events: a list, in any order. It is not changed.
+
+    Returns:
+        a dict from each name to a list [self time, total time], in microseconds. Its order does not matter.
+
+    >>> host = {"ph": "X", "tid": 1, "cat": "cpu_op"}
+    >>> events = [{**host, "name": "relu", "ts": 0, "dur": 9, "args": {"External id": 1}}]
+    >>> events += [{**host, "name": "clamp_min", "ts": 2, "dur": 6, "args": {"External id": 2}}]
+    >>> work = {"ph": "X", "tid": 7, "cat": "kernel", "name": "void vectorized_elementwise_kernel<4, ...>", "ts": 8, "dur": 30}
+    >>> device_times([*events, {**work, "args": {"External id": 2, "correlation": 5}}])
+    {'relu': [0, 30], 'clamp_min': [30, 30]}
+
+    Source: `torch/autograd/profiler.py`, `profile._parse_kineto_results`; `FunctionEvent.device_time_total`.
+    """
+    timed = [event for event in events if event["ph"] == "X"]
+    host = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime")]
+    host.sort(key=lambda event: (event["ts"], -event["dur"]))  # a parent is before its children
+    work = defaultdict(int)
+    for event in timed:
+        if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            work[event["args"].get("External id")] += event["dur"]
+    times = [work[event["args"]["External id"]] if event["cat"] != "cuda_runtime" else 0 for event in host]
+    parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
+    for i in reversed(range(len(host))):
+        if parents[i] is not None:
+            times[parents[i]] += times[i]
+    rows = average_events([(event["name"], [], *pair) for event, *pair in zip(host, times, parents)])
+    return {name: [self_time, total] for (name,), (_, self_time, total) in rows.items()}
 
 
 class EventList(list):

@@ -138,9 +138,9 @@ def _is_within(inner, outer):
 
 @pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
 def test_each_row_of_a_device_has_the_time_of_its_events_in_the_trace(program):
-    seconds = Counter()
+    microseconds = Counter()
     for event in program["trace"]["traceEvents"]:
         if event["ph"] == "X" and event["cat"] in ON_DEVICE:
-            seconds[event["name"]] += event["dur"]
+            microseconds[event["name"]] += event["dur"]
     rows = {row["key"]: row["device time"] for row in program["rows"] if row["device"] == "CUDA"}
-    assert seconds and {name: rows[name] for name in seconds} == pytest.approx(seconds, abs=0.01)
+    assert microseconds and {name: rows[name] for name in microseconds} == pytest.approx(microseconds, abs=0.01)
