@@ -3,8 +3,8 @@
 A profiler only notes when each event began and ended, in which thread. All else is computed afterwards: an event that ran within
 another one is its child, and the time that belongs to an event alone is its own less that of its children.
 
-In PyTorch: `torch/autograd/profiler_util.py`. Left out: events of devices (`device_times` reads them from a trace), asynchronous and
-remote events.
+In PyTorch: `torch/autograd/profiler_util.py`. Left out: asynchronous and remote events, and those of devices, which only
+`device_times` reads.
 """
 
 from __future__ import annotations
@@ -167,16 +167,19 @@ def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
     "name", "tid" (the thread), "ts" (the start), "dur" (the length, in microseconds) and "args" (a dict). Other events may lack
     keys. The category "cat" says what an event is:
 
-    - "cpu_op" is an operator, and "user_annotation" a block of `record_function`. `args["External id"]` is its own number.
+    - "cpu_op" is an operator. `args["External id"]` is its own number.
+    - "user_annotation" is a block of `record_function`. It has a number too, but no work names it. No block has the name of an
+      operator.
     - "cuda_runtime" is a call of the CUDA runtime on the CPU.
     - "kernel", "gpu_memcpy" and "gpu_memset" are work of the device. `args["External id"]` is the number of the innermost operator
-      or block that was running when the work was launched. The key is missing if none was. The trace may lack the operator or
-      block with this number, because it began later. Such work counts nowhere.
-    - Events of any other category count nowhere. They, and calls of the CUDA runtime, may have an "External id" too.
+      that was running when the work was launched. The key is missing if none was. The trace may lack the operator with this
+      number, because the operator began before the trace. Such work counts nowhere.
+    - Events of other categories count nowhere. They, and calls of the CUDA runtime, may have an "External id" too.
 
-    Operators, blocks and calls have rows. `find_parents` makes their tree. The device time of an operator or block is the length of
-    the work with its number, plus the device times of its children. That of a call is 0. Rows are made as `average_events` makes
-    them, with device times in place of the times on the CPU: the same events are removed first.
+    Operators, blocks and calls have rows. `find_parents` makes their tree. The device time of an operator is the length of the work
+    with its number, plus the device times of its children. That of a block is the sum over its children, and that of a call is 0.
+    Rows are made as `average_events` makes them, with device times in place of the times on the CPU: the same events are
+    removed first.
 
     Args:
         events: a list, in any order. It is not changed.
@@ -200,7 +203,7 @@ def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
     for event in timed:
         if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
             work[event["args"].get("External id")] += event["dur"]
-    times = [work[event["args"]["External id"]] if event["cat"] != "cuda_runtime" else 0 for event in host]
+    times = [work[event["args"]["External id"]] if event["cat"] == "cpu_op" else 0 for event in host]
     parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
     for i in reversed(range(len(host))):
         if parents[i] is not None:
