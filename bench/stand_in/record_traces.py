@@ -72,10 +72,10 @@ PROGRAMS: list[tuple[str, str, str, str, dict[str, Any]]] = [
      '        x = batch.to("cuda", non_blocking=True)\n    main.wait_stream(side)\n    x.record_stream(main)\n'
      "    y = (weight * x).sin().cos().exp()\ntorch.cuda.synchronize()", {"sync": True}),
     ("item", "`.item()` in a loop: at each step the host waits, and then the device does",
-     'losses = torch.empty(4, 1 << 24, device="cuda")',
+     'losses = torch.empty(4, 1 << 25, device="cuda")',
      "total = 0.0\nfor loss in losses:\n    total += (loss * loss).mean().item()", {}),
     ("item at the end", "the same sum, on the device: the host waits once",
-     'losses = torch.empty(4, 1 << 24, device="cuda")',
+     'losses = torch.empty(4, 1 << 25, device="cuda")',
      "total = 0.0\nfor loss in losses:\n    total = total + (loss * loss).mean()\ntotal.item()", {}),
     ("mask", "a mask gives a tensor whose size only the device knows: the host must wait for it",
      'x = torch.empty(1 << 20, device="cuda")', "y = x * 2\nz = y[y > 0]\nw = z + 1", {}),

@@ -170,11 +170,11 @@ def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
     - "cpu_op" is an operator. `args["External id"]` is its own number.
     - "user_annotation" is a block of `record_function`. It has a number too, but no work names it. No block has the name of an
       operator.
-    - "cuda_runtime" is a call of the CUDA runtime on the CPU.
+    - "cuda_runtime" and "cuda_driver" are calls of CUDA on the CPU.
     - "kernel", "gpu_memcpy" and "gpu_memset" are work of the device. `args["External id"]` is the number of the innermost operator
       that was running when the work was launched. The key is missing if none was. The trace may lack the operator with this
       number, because the operator began before the trace. Such work counts nowhere.
-    - Events of other categories count nowhere. They, and calls of the CUDA runtime, may have an "External id" too.
+    - Events of other categories count nowhere. They, and calls, may have an "External id" too.
 
     Operators, blocks and calls have rows. `find_parents` makes their tree. The device time of an operator is the length of the work
     with its number, plus the device times of its children. That of a block is the sum over its children, and that of a call is 0.
@@ -197,7 +197,7 @@ def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
     Source: `torch/autograd/profiler.py`, `profile._parse_kineto_results`; `FunctionEvent.device_time_total`.
     """
     timed = [event for event in events if event["ph"] == "X"]
-    host = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime")]
+    host = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")]
     host.sort(key=lambda event: (event["ts"], -event["dur"]))  # a parent is before its children
     work = defaultdict(int)
     for event in timed:

@@ -9,127 +9,124 @@ from importlib import import_module
 from types import SimpleNamespace
 
 from ...check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, listed, several, when
 
 NAMES = {"cpu_op": ["sum", "copy_", "add"], "user_annotation": ["step", "model", "loss"]}
-CALLS = {"kernel": "cudaLaunchKernel", "gpu_memcpy": "cudaMemcpyAsync", "gpu_memset": "cudaMemsetAsync"}
-WORK = [*CALLS]
-HOST = ("cpu_op", "user_annotation", "cuda_runtime")
+CALLS = {  # the call that launches it; a kernel of Triton goes through the driver
+    "kernel": ("cuda_runtime", "cudaLaunchKernel"),
+    "triton": ("cuda_driver", "cuLaunchKernel"),
+    "gpu_memcpy": ("cuda_runtime", "cudaMemcpyAsync"),
+    "gpu_memset": ("cuda_runtime", "cudaMemsetAsync"),
+    "wait": ("cuda_runtime", "cudaDeviceSynchronize"),
+}
+HOST = ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")
 
 # what begins, ends, is launched or waits; its name; its thread; the length of the work
 STEP = listed(
-    [*["cpu_op"] * 3, "user_annotation", "end", "end", "kernel", "kernel", "gpu_memcpy", "gpu_memset", "wait"],
+    [*["cpu_op"] * 3, "user_annotation", "end", "end", "kernel", "kernel", *CALLS],
     (0, 2), [1, 1, 1, 2], (1, 9),
 )  # fmt: skip
 
 
-def _steps(text):
-    """Steps from a short text: `sum( add( k5 ) )`. Work has its length. What ends with 2, or has "@2", is in the second thread."""
-    found = []
+def _case(text, lost=0, backwards=False, at_once=False):
+    """A case from a short text: `sum( add( k5 ) )`. Work has its length. What ends with 2, or has "@2", is in thread 2."""
+    steps = []
     for word in text.split():
         if word[0] == ")":
-            found.append(["end", 0, int(word[1:] or 1), 1])
+            steps.append(["end", 0, int(word[1:] or 1), 1])
         elif word.endswith("("):
             name, thread = word[:-1].rstrip("2"), word[:-1].endswith("2") + 1
             kind = next(kind for kind in NAMES if name in NAMES[kind])
-            found.append([kind, NAMES[kind].index(name), thread, 1])
+            steps.append([kind, NAMES[kind].index(name), thread, 1])
         else:
-            kind = {"k": "kernel", "c": "gpu_memcpy", "f": "gpu_memset", "w": "wait"}[word[0]]
+            kind = {"k": "kernel", "t": "triton", "c": "gpu_memcpy", "f": "gpu_memset", "w": "wait"}[word[0]]
             length, _, thread = word[1:].partition("@")
-            found.append([kind, 0, int(thread or 1), int(length or 1)])
-    return found
+            steps.append([kind, 0, int(thread or 1), int(length)])
+    return {"steps": steps, "lost": lost, "backwards": backwards, "at_once": at_once}
 
 
-def _trace(steps, lost, backwards):
-    """The events of a trace. Numbers of operators and correlation ids both begin at 1, so a mistake between them shows."""
+def _trace(steps, lost, backwards, at_once):
+    """The events of a trace. Numbers of operators and correlation ids both begin at 1, so a mistake between them shows.
+
+    If `at_once`, an operator begins at the same moment as the one around it. Number `lost` is missing in the trace."""
     events, around, blocks = [], {1: [], 2: []}, {}
     now, number, correlation, free = 0, 0, 0, 0
+    gpu = {"pid": 0, "tid": 7}
 
-    def end(thread):
-        event = around[thread].pop()
-        event["dur"] = now - event["ts"]
+    def add(kind, name, place, start, length, **arguments):
+        event = {"ph": "X", "cat": kind, "name": name, **place, "ts": start, "dur": length, "args": arguments}
+        events.append(event)
+        return event
 
     for kind, name, thread, length in steps:
-        now += 2
-        inside = around[thread]
-        if kind in HOST:
+        inside, cpu = around[thread], {"pid": 50, "tid": thread}
+        now += 0 if at_once and kind in NAMES else 2
+        if kind in NAMES:
             number += 1
-            event = {"ph": "X", "cat": kind, "name": NAMES[kind][name], "pid": 50, "tid": thread, "ts": now, "dur": 0}
-            event["args"] = {"External id": number}
-            events.append(event)
-            inside.append(event)
+            inside.append(add(kind, NAMES[kind][name], cpu, now, 0, **{"External id": number}))
         elif kind == "end":
             if inside:
-                end(thread)
+                event = inside.pop()
+                event["dur"] = now - event["ts"]
         else:
             correlation += 1
-            operators = [each for each in inside if each["cat"] == "cpu_op"]
-            arguments = (operators[-1]["args"] if operators else {}) | {"correlation": correlation}
-            event = {
-                "ph": "X",
-                "cat": "cuda_runtime",
-                "name": CALLS.get(kind, "cudaDeviceSynchronize"),
-                "pid": 50,
-                "tid": thread,
-            }
-            events.append(event | {"ts": now, "dur": 1, "args": arguments})
-            place, start = {"pid": 0, "tid": 7}, max(now + 3, free)
+            operators = [event["args"] for event in inside if event["cat"] == "cpu_op"]
+            numbers = (operators[-1] if operators else {}) | {"correlation": correlation}
+            add(*CALLS[kind], cpu, now, 1, **numbers)
             if kind == "wait":
-                arguments = {"External id": correlation, "correlation": correlation, "stream": -1}
-                sync = {"ph": "X", "cat": "cuda_sync", "name": "Context Sync", **place, "ts": now, "dur": length}
-                events.append(sync | {"args": arguments})
+                add(
+                    "cuda_sync",
+                    "Context Sync",
+                    gpu,
+                    now,
+                    length,
+                    **{"External id": correlation, "correlation": correlation},
+                )
             else:
+                start = max(now + 3, free)
                 free = start + length
-                work = {
-                    "ph": "X",
-                    "cat": kind,
-                    "name": f"a {kind}",
-                    **place,
-                    "ts": start,
-                    "dur": length,
-                    "args": arguments,
-                }
                 arrow = {"id": correlation, "cat": "ac2g", "name": "ac2g"}
-                events += [{"ph": "s", **arrow, "pid": 50, "tid": thread, "ts": now}, work]
-                events.append({"ph": "f", **arrow, **place, "ts": start, "bp": "e"})
+                events.append({"ph": "s", **arrow, **cpu, "ts": now})
+                add("kernel" if kind == "triton" else kind, f"a {kind}", gpu, start, length, **numbers)
+                events.append({"ph": "f", **arrow, **gpu, "ts": start, "bp": "e"})
                 for block in inside:
-                    if block["cat"] == "user_annotation":
-                        blocks.setdefault(block["args"]["External id"], [block["name"], start, free])[2] = free
+                    blocks.setdefault(block["args"]["External id"], [block, start, free])[2] = free
+        now += 0 if at_once and kind in NAMES else 1
+    for event in [*reversed(around[1]), *reversed(around[2])]:  # what is open at the end
         now += 1
-    for thread in around:
-        while around[thread]:
-            now += 1
-            end(thread)
-    for number, (name, start, until) in blocks.items():
-        place = {"pid": 0, "tid": 7, "ts": start, "dur": until - start}
-        events.append({"ph": "X", "cat": "gpu_user_annotation", "name": name, **place, "args": {"External id": number}})
-    events = [event for event in events if event["cat"] not in HOST[:2] or event["args"]["External id"] != lost]
+        event["dur"] = now - event["ts"]
+    for number, (block, start, until) in blocks.items():
+        if block["cat"] == "user_annotation":
+            add("gpu_user_annotation", block["name"], gpu, start, until - start, **{"External id": number})
+    events = [event for event in events if event["cat"] not in NAMES or event["args"]["External id"] != lost]
     events.insert(0, {"ph": "M", "name": "process_name", "pid": 50, "tid": 0, "ts": 0, "args": {"name": "python"}})
+    events.append({"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": now + 9})
     return events[::-1] if backwards else events
 
 
 @program(
     "autograd.profiler_util.device_times",
-    cases=drawn(steps=several(STEP, 0, 14), lost=(0, 3), backwards=bool),
-    edges=lambda: rows("steps lost backwards", *((_steps(text), lost, backwards) for text, lost, backwards in (
-        ("", 0, False), ("sum( )", 0, False), ("sum( k5 )", 0, False), ("k5", 0, False), ("sum( ) k5", 0, False),
-        ("sum( add( k5 ) )", 0, False), ("sum( k2 add( k5 ) )", 0, True), ("sum( k2 add( k5 c3 ) f4 )", 0, False),
-        ("step( add( k5 ) add( k4 ) )", 0, False), ("step( copy_( c5 ) k2 )", 0, True),
-        ("add( step( k3 sum( f4 ) ) )", 0, False), ("step( step( add( k3 ) ) )", 0, False), ("sum( w4 ) add( w3 k5 )", 0, False),
-        ("sum( sum( k5 ) )", 0, False), ("sum( sum( k5 ) add( ) )", 0, False), ("sum( k1 sum( k5 ) )", 0, False),
-        ("sum( sum( sum( k5 ) ) )", 0, True), ("sum( sum( sum( k5 ) add( k3 ) ) )", 0, False),
-        ("add( ) sum( k5 )", 1, False), ("add( sum( k5 ) )", 1, False), ("add( sum( k5 ) )", 2, False),
-        ("add( sum( copy_( k5 ) k3 ) )", 2, True), ("model( sum2( k5@2 )2 k3 )", 0, False),
-        ("sum( sum2( k5@2 )2 k3@2 )", 0, False), ("add( k5 ) k3 sum( k4 )", 0, True), ("sum( k1 ) add( w3 ) copy_( k2 )", 0, False),
-        ("sum( add( copy_( c6 ) ) copy_( c6 f2 ) ) copy_( k1 )", 0, False),
-    ))),
+    cases=drawn(steps=several(STEP, 0, 14), lost=(0, 3), backwards=bool, at_once=bool),
+    edges=lambda: [
+        *map(_case, (
+            "", "sum( )", "sum( k5 )", "k5", "sum( ) k5", "sum( add( k5 ) )", "sum( k2 add( k5 c3 ) f4 )",
+            "step( add( k5 ) add( k4 ) )", "step( copy_( c5 ) k2 )", "add( step( k3 sum( f4 ) ) )", "step( step( add( k3 ) ) )",
+            "sum( t5 add( t3 ) )", "sum( w4 ) add( w3 k5 )", "sum( sum( k5 ) )", "sum( sum( k5 ) add( ) )", "sum( k1 sum( k5 ) )",
+            "sum( sum( sum( k5 ) add( k3 ) ) )", "model( sum2( k5@2 )2 k3 )", "sum( sum2( k5@2 )2 k3@2 )",
+            "sum( k1 ) add( w3 ) copy_( k2 )", "sum( add( copy_( c6 ) ) copy_( c6 f2 ) ) copy_( k1 )", "sum( t5 sum( k3 ) )",
+        )),
+        _case("sum( k2 add( k5 ) )", backwards=True), _case("sum( sum( sum( k5 ) ) )", backwards=True),
+        _case("add( ) sum( k5 )", lost=1), _case("add( sum( k5 ) )", lost=1), _case("add( sum( k5 ) )", lost=2),
+        _case("add( sum( copy_( k5 ) k3 ) )", lost=2, backwards=True), _case("add( k5 ) k3 sum( k4 )", backwards=True),
+        _case("step( sum( add( k5 ) ) )", at_once=True), _case("sum( add( copy_( k5 ) k3 ) )", backwards=True, at_once=True),
+    ],
     hint=when("lost", "work whose operator the trace lacks counts nowhere, also not for what is around the operator"),
-    show=lambda torch, steps, lost, backwards: "\n".join(map(_line, _trace(steps, lost, backwards))),
+    show=lambda torch, **case: "\n".join(map(_line, _trace(**case))),
 )  # fmt: skip
-def times(rl, steps, lost, backwards):
-    given = _trace(steps, lost, backwards)
+def times(rl, **case):
+    given = _trace(**case)
     found = rl.autograd.profiler_util.device_times(given)
-    assert given == _trace(steps, lost, backwards), "the events have changed"
+    assert given == _trace(**case), "the events have changed"
     return _rounded(found)
 
 
@@ -148,11 +145,11 @@ def _line(event):
 
 
 @times.oracle
-def _(torch, steps, lost, backwards):
+def _(torch, **case):
     """torch's own parsing of what Kineto gives, and torch's own table."""
     profiler = import_module("torch.autograd.profiler")
     device = torch.autograd.DeviceType
-    timed = [event for event in _trace(steps, lost, backwards) if event["ph"] == "X"]
+    timed = [event for event in _trace(**case) if event["ph"] == "X"]
     made = [_Event(event, device) for event in timed if event["cat"] != "gpu_user_annotation"]
     parser = profiler.profile.__new__(profiler.profile)
     parser.use_device = "cuda"
@@ -167,7 +164,7 @@ class _Event:
     """An event as Kineto gives it to torch: an operator has a number, and what it launched is linked to this number."""
 
     def __init__(self, event, device):
-        is_host, is_own = event["cat"] in HOST, event["cat"] in HOST[:2]
+        is_host, is_own = event["cat"] in HOST, event["cat"] in NAMES
         number = event["args"].get("External id", 0)
         self.given = {
             "name": event["name"], "device_type": device.CPU if is_host else device.CUDA, "is_async": False,
@@ -192,7 +189,7 @@ def recordings():
     return {each["name"]: each for each in json.loads(gzip.decompress(path.read_bytes()))["programs"]}
 
 
-def _case(name):
+def _recorded(name):
     """The program's trace, with the long names of kernels cut."""
     events = recordings()[name]["trace"]["traceEvents"]
     return {
@@ -206,8 +203,8 @@ SHOWN = ["small tensors", "nested operators", "copies", "mask", "two streams", "
 
 @program(
     "autograd.profiler_util.device_times.recorded",
-    cases=lambda st: st.sampled_from(SHOWN).map(_case),
-    edges=lambda: [_case(name) for name in SHOWN],
+    cases=lambda st: st.sampled_from(SHOWN).map(_recorded),
+    edges=lambda: [_recorded(name) for name in SHOWN],
     draws=1,
     hint="this trace is recorded, and what torch computed is from its `key_averages`",
     show=lambda torch, name, events: f"# the recorded trace of this program\n{recordings()[name]['source']}",
