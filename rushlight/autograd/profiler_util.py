@@ -3,7 +3,8 @@
 A profiler only notes when each event began and ended, in which thread. All else is computed afterwards: an event that ran within
 another one is its child, and the time that belongs to an event alone is its own less that of its children.
 
-In PyTorch: `torch/autograd/profiler_util.py`. Left out: devices, asynchronous and remote events.
+In PyTorch: `torch/autograd/profiler_util.py`. Left out: asynchronous and remote events, and those of devices, which only
+`device_times` reads.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "find_parents"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "device_times", "find_parents"]
 
 
 @dataclass(eq=False)
@@ -157,6 +158,58 @@ def average_events(
         row[2] += time
         found += inside
     return rows
+
+
+def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
+    """The columns *Self CUDA* and *CUDA total* of a profile's table, computed from the events of its trace.
+
+    An event is a dict, as in the list `traceEvents` of a trace. Only events whose "ph" is "X" count. They have the keys "cat",
+    "name", "tid" (the thread), "ts" (the start), "dur" (the length, in microseconds) and "args" (a dict). Other events may lack
+    keys. The category "cat" says what an event is:
+
+    - "cpu_op" is an operator. `args["External id"]` is its own number.
+    - "user_annotation" is a block of `record_function`. It has a number too, but no work names it. No block has the name of an
+      operator.
+    - "cuda_runtime" and "cuda_driver" are calls of CUDA on the CPU.
+    - "kernel", "gpu_memcpy" and "gpu_memset" are work of the device. `args["External id"]` is the number of the innermost operator
+      that was running when the work was launched. The key is missing if none was. The trace may lack the operator with this
+      number, because the operator began before the trace. Such work counts nowhere.
+    - Events of other categories count nowhere. They, and calls, may have an "External id" too.
+
+    Operators, blocks and calls have rows. `find_parents` makes their tree. The device time of an operator is the length of the work
+    with its number, plus the device times of its children. That of a block is the sum over its children, and that of a call is 0.
+    Rows are made as `average_events` makes them, with device times in place of the times on the CPU: the same events are
+    removed first.
+
+    Args:
+        events: a list, in any order. It is not changed.
+
+    Returns:
+        a dict from each name to a list [self time, total time], in microseconds. Its order does not matter.
+
+    >>> host = {"ph": "X", "tid": 1, "cat": "cpu_op"}
+    >>> events = [{**host, "name": "relu", "ts": 0, "dur": 9, "args": {"External id": 1}}]
+    >>> events += [{**host, "name": "clamp_min", "ts": 2, "dur": 6, "args": {"External id": 2}}]
+    >>> work = {"ph": "X", "tid": 7, "cat": "kernel", "name": "void vectorized_elementwise_kernel<4, ...>", "ts": 8, "dur": 30}
+    >>> device_times([*events, {**work, "args": {"External id": 2, "correlation": 5}}])
+    {'relu': [0, 30], 'clamp_min': [30, 30]}
+
+    Source: `torch/autograd/profiler.py`, `profile._parse_kineto_results`; `FunctionEvent.device_time_total`.
+    """
+    timed = [event for event in events if event["ph"] == "X"]
+    host = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")]
+    host.sort(key=lambda event: (event["ts"], -event["dur"]))  # a parent is before its children
+    work = defaultdict(int)
+    for event in timed:
+        if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            work[event["args"].get("External id")] += event["dur"]
+    times = [work[event["args"]["External id"]] if event["cat"] == "cpu_op" else 0 for event in host]
+    parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
+    for i in reversed(range(len(host))):
+        if parents[i] is not None:
+            times[parents[i]] += times[i]
+    rows = average_events([(event["name"], [], *pair) for event, *pair in zip(host, times, parents)])
+    return {name: [self_time, total] for (name,), (_, self_time, total) in rows.items()}
 
 
 class EventList(list):

@@ -12,6 +12,7 @@ from statistics import median, pstdev
 import numpy as np
 
 from rushlight.aten.generated import functions
+from rushlight.autograd.profiler_util import average_events, find_parents
 from rushlight.c10.cuda.caching_allocator import (
     MIN_BLOCK_SIZE,
     SMALL_SIZE,
@@ -107,6 +108,59 @@ def average_events__two_passes(events, group_by_input_shapes=False):
             for child in lists[i]:
                 row[1] -= events[child][2]
     return dict(rows)
+
+
+def device_times__recursive(events):
+    """The tree as a recursion, and rows by hand."""
+    host, work = [], Counter()
+    for event in events:
+        if event["ph"] != "X":
+            continue
+        if event["cat"] in {"kernel", "gpu_memcpy", "gpu_memset"}:
+            if "External id" in event["args"]:
+                work[event["args"]["External id"]] += event["dur"]
+        elif event["cat"] in {"cpu_op", "user_annotation", "cuda_runtime", "cuda_driver"}:
+            host.append(event)
+    children = defaultdict(list)
+    for event, parent in zip(host, find_parents([(e["tid"], e["ts"], e["ts"] + e["dur"]) for e in host]), strict=True):
+        children[None if parent is None else id(host[parent])].append(event)
+    rows = defaultdict(lambda: [0, 0])
+
+    def visit(event):
+        inside, total = children[id(event)], 0
+        while len(inside) == 1 and inside[0]["name"] == event["name"]:
+            [same] = inside
+            total += own(same)
+            inside = children[id(same)]
+        mine = own(event) + total
+        total = mine + sum(visit(child) for child in inside)
+        rows[event["name"]][0] += mine
+        rows[event["name"]][1] += total
+        return total
+
+    def own(event):
+        return work[event["args"].get("External id")] if event["cat"] == "cpu_op" else 0
+
+    for event in children[None]:
+        visit(event)
+    return dict(rows)
+
+
+def device_times__up_from_the_work(events):
+    """Each piece of work is added to its operator and to all that are around it."""
+    timed = [event for event in events if event["ph"] == "X"]
+    host = [event for event in timed if event["cat"] in ("user_annotation", "cuda_driver", "cuda_runtime", "cpu_op")]
+    parents = find_parents([[event["tid"], event["ts"], event["ts"] + event["dur"]] for event in host])
+    at = {event["args"]["External id"]: i for i, event in enumerate(host) if event["cat"] == "cpu_op"}
+    totals = [0] * len(host)
+    for event in timed:
+        if event["cat"] == "kernel" or event["cat"].startswith("gpu_mem"):
+            i = at.get(event["args"].get("External id"))
+            while i is not None:
+                totals[i] += event["dur"]
+                i = parents[i]
+    found = average_events([[e["name"], [], total, up] for e, total, up in zip(host, totals, parents, strict=True)])
+    return {key[0]: row[1:] for key, row in found.items()}
 
 
 def recorded_operators__words(program):

@@ -14,6 +14,8 @@ STAND_IN = READINGS / "recorded" / "stand_in"
 RECORDINGS = json.loads(gzip.decompress((STAND_IN / "allocator.json.gz").read_bytes()))
 PROGRAMS = RECORDINGS["programs"]
 TRITON = json.loads(gzip.decompress((STAND_IN / "triton.json.gz").read_bytes()))
+TRACES = json.loads(gzip.decompress((STAND_IN / "traces.json.gz").read_bytes()))
+ON_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
 @pytest.mark.parametrize("path", sorted(STAND_IN.glob("*.json*")), ids=lambda path: path.name)
@@ -132,3 +134,46 @@ def test_what_inductor_knew_about_its_kernels_stands_in_their_text(module):
 
 def _names_one(line):
     return isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
+
+
+def test_the_traces_say_that_the_times_of_the_device_are_modelled():
+    assert "modelled" in TRACES["provenance"]["times"]
+    names = [program["name"] for program in TRACES["programs"]]
+    assert len({*names}) == len(names)
+    kinds = {event.get("cat") for program in TRACES["programs"] for event in program["trace"]["traceEvents"]}
+    assert {"cpu_op", "user_annotation", "cuda_runtime", *ON_DEVICE, "ac2g", "fwdbwd", "cuda_sync"} <= kinds
+
+
+@pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
+def test_each_kernel_of_a_trace_has_one_launch_in_the_operator_that_it_names(program):
+    timed = [event for event in program["trace"]["traceEvents"] if event["ph"] == "X"]
+    calls = {event["args"]["correlation"]: event for event in timed if event["cat"] == "cuda_runtime"}
+    assert len(calls) == sum(event["cat"] == "cuda_runtime" for event in timed)
+    operators = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation")]
+    streams = {}
+    for event in timed:
+        if event["cat"] not in ON_DEVICE:
+            continue
+        call = calls[event["args"]["correlation"]]
+        assert event["ts"] > call["ts"] and event["tid"] == event["args"]["stream"]
+        around = [each for each in operators if each["tid"] == call["tid"] and _is_within(call, each)]
+        innermost = max(around, key=lambda each: each["ts"])
+        assert event["args"]["External id"] == call["args"]["External id"] == innermost["args"]["External id"]
+        streams.setdefault(event["tid"], []).append((event["ts"], event["ts"] + event["dur"]))
+    assert streams
+    for times in streams.values():  # a stream does one thing at a time
+        assert all(end <= start + 0.01 for (_, end), (start, _) in zip(sorted(times), sorted(times)[1:]))
+
+
+def _is_within(inner, outer):
+    return outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
+
+
+@pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
+def test_each_row_of_a_device_has_the_time_of_its_events_in_the_trace(program):
+    microseconds = Counter()
+    for event in program["trace"]["traceEvents"]:
+        if event["ph"] == "X" and event["cat"] in ON_DEVICE:
+            microseconds[event["name"]] += event["dur"]
+    rows = {row["key"]: row["device time"] for row in program["rows"] if row["device"] == "CUDA"}
+    assert microseconds and {name: rows[name] for name in microseconds} == pytest.approx(microseconds, abs=0.01)

@@ -1,4 +1,4 @@
 """The checks of lab 11, a module for each topic."""
 
 # in the order of the labs
-TOPICS = ("events", "queue", "measured", "blocks", "allocator", "attribution", "trade")
+TOPICS = ("events", "queue", "device", "measured", "blocks", "allocator", "attribution", "trade")

@@ -20,7 +20,7 @@ _PICTURES = {
     "capture": ("breaks", "bytecode", "flow", "fx_graph", "fx_graphs", "fx_nodes", "guards"),
     "distributed": ("rank_timeline", "ring_steps", "shards", "pipeline", "cost"),
     "quantization": ("histogram", "masks", "sizes_and_scores", "steps", "trade_off"),
-    "profiles": ("device_timeline", "flame", "roofline"),
+    "profiles": ("device_timeline", "flame", "linked_timeline", "roofline"),
     "memory": ("batch_timeline", "memory_map", "memory_timeline", "memory_trade"),
     "inductor": ("annotated_lines", "fused", "lifetimes", "loops_in", "nests", "times"),
 }

@@ -7,7 +7,10 @@ import math
 from math import prod
 from statistics import fmean, median, pstdev
 
+from answers import edited
+
 from rushlight.aten.generated import functions
+from rushlight.autograd.profiler_util import device_times, find_parents
 from rushlight.c10.cuda.caching_allocator import (
     MIN_BLOCK_SIZE,
     SMALL_SIZE,
@@ -46,6 +49,65 @@ def find_parents__open_brackets(events):
         parents[i] = stack[-1] if stack else None
         stack.append(i)
     return parents
+
+
+device_times__ranges_on_the_device = edited(  # a block's range on the stream is no work
+    device_times, ('("kernel", "gpu_memcpy", "gpu_memset")', '("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation")'),
+    ('event["cat"] == "cpu_op"', 'event["cat"] in ("cpu_op", "user_annotation")'),
+)  # fmt: skip
+device_times__waiting_is_work = edited(
+    device_times, ('("kernel", "gpu_memcpy", "gpu_memset")', '("kernel", "gpu_memcpy", "gpu_memset", "cuda_sync")')
+)
+device_times__calls_have_it_too = edited(  # a call of the runtime has the number of its operator
+    device_times,
+    ('event["args"]["External id"]] if event["cat"] == "cpu_op" else 0', 'event["args"].get("External id", -1)]'),
+)
+device_times__by_correlation = edited(
+    device_times, ('event["args"].get("External id")', 'event["args"]["correlation"]')
+)  # the numbers of launches are others
+device_times__only_kernels = edited(device_times, ('("kernel", "gpu_memcpy", "gpu_memset")', '("kernel",)'))
+device_times__no_calls = edited(  # a call is a child too, and then no other event is alone
+    device_times, ('("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")', '("cpu_op", "user_annotation")')
+)
+device_times__all_in_one_thread = edited(device_times, ('(event["tid"], ', "(0, "))
+
+
+def device_times__by_time(events):
+    """Work belongs to the operator that runs when the work begins: but it runs later."""
+    timed = [event for event in events if event["ph"] == "X"]
+    rows = {
+        event["name"]: [0, 0]
+        for event in timed
+        if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")
+    }
+    for event in timed:
+        if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            around = [
+                each
+                for each in timed
+                if each["cat"] in ("cpu_op", "user_annotation") and each["ts"] <= event["ts"] < each["ts"] + each["dur"]
+            ]
+            for i, each in enumerate(sorted(around, key=lambda each: each["dur"])):
+                rows[each["name"]][1] += event["dur"]
+                rows[each["name"]][0] += 0 if i else event["dur"]
+    return rows
+
+
+def device_times__keeps_all(events):
+    """No event is removed: an operator that calls itself counts twice."""
+    timed = [event for event in events if event["ph"] == "X"]
+    host = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")]
+    parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
+    at = {event["args"]["External id"]: i for i, event in enumerate(host) if event["cat"] == "cpu_op"}
+    rows = {event["name"]: [0, 0] for event in host}
+    for event in timed:
+        i = at.get(event["args"].get("External id")) if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset") else None
+        if i is not None:
+            rows[host[i]["name"]][0] += event["dur"]
+        while i is not None:
+            rows[host[i]["name"]][1] += event["dur"]
+            i = parents[i]
+    return rows
 
 
 def average_events__keeps_all(events, group_by_input_shapes=False):
