@@ -78,7 +78,7 @@ class FunctionEventAvg:
 
 
 def find_parents(events: Sequence[tuple[int, int, int]]) -> list[int | None]:
-    """For each event the position of its parent: the shortest event around it. None for an event that has none.
+    """For each event the position of its parent, the innermost event around it, or None.
 
     An event is a tuple (thread, start, end), with start <= end, in microseconds. A profiler rounds times, so edge cases
     occur. These rules decide:
@@ -92,7 +92,7 @@ def find_parents(events: Sequence[tuple[int, int, int]]) -> list[int | None]:
       event that comes later in the order.
 
     Args:
-        events: a list of tuples or lists, in any order. There may be a hundred thousand, nested a few thousand deep.
+        events: a list of tuples, in any order. There may be tens of thousands, nested a few thousand deep.
 
     Returns:
         a list, with a position in `events` or None for each event.
@@ -121,7 +121,8 @@ def average_events(
     """The rows of a profile's table: for each key the number of its events, their self time and their total time.
 
     An event is a tuple (name, shapes, time, parent): `time` is its length in microseconds, and `parent` the position of its
-    parent in `events`, or None. The self time of an event is its time without the times of its children. The total time of a
+    parent in `events`, or None. The self time of an event is its time less the times of its children. (It may be less than 0,
+    because times are rounded.) The total time of a
     row is the sum of the times of its events. An event within another one of the same row is counted in both, so this total
     may be longer than the program.
 
@@ -130,7 +131,7 @@ def average_events(
     children. Such a parent may be removed too, for the same reason. The shapes of the outermost event stay, and so does its time.
 
     Args:
-        events: a list of tuples or lists. Parents may come before or after their children. It is not changed.
+        events: a list of tuples. Parents may come before or after their children. It is not changed.
         group_by_input_shapes: if False, the key of an event is (name,). If True, it is (name, str(shapes)).
 
     Returns:

@@ -750,7 +750,7 @@ def recorded_operators(program: str) -> list[str]:
 
     `x` is a tensor with 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `b` has 6 elements, and `batch` has the sizes
     2, 4 and 8. All are contiguous, of float32, and `F` is `torch.nn.functional`. An operator that another one calls is
-    recorded after it. Those in `NOT_SHOWN` are left out: they only make views, allocate, fill or copy.
+    recorded after it. Those in `NOT_SHOWN` are left out.
 
     >>> RECORDED["example"]
     'F.softmax(x, dim=1)'

@@ -28,7 +28,7 @@ def queue_depths(events: Sequence[tuple[str, int, int, int]]) -> list[tuple[int,
     the depth is 0. A trace may begin with kernels whose launches are missing: they count as kernels that have begun.
 
     Args:
-        events: a list of tuples or lists, in any order. It is not changed.
+        events: a list of tuples, in any order. It is not changed.
 
     Returns:
         a list with a tuple (start, end, depth) for each event, in the order of starts. Of equal starts the launch comes first.
@@ -78,7 +78,7 @@ def critical_path(kernels: Sequence[tuple[int, int, int, list[int]]]) -> tuple[l
     end at the same time, the one with the lowest position is on the path.
 
     Args:
-        kernels: a list of tuples or lists. Times are ints. There may be thousands.
+        kernels: a list of tuples, maybe thousands. Times are ints. It is not changed.
 
     Returns:
         a tuple of the path, a list of positions in the order of time, and the time at which the last kernel ends. Without

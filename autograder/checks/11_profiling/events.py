@@ -93,7 +93,7 @@ def _forest(st):
         ([[1, 0, 9, 0, False], [0, 1, 5, 0, True], [0, 0, 3, 1, True]], False, False),
         ([[0, 0, 8, 0, False], [0, 0, 6, 0, True], [0, 0, 3, 1, True], [0, 0, 2, 1, True]], False, False),
         ([[0, 0, 8, 0, False], [0, 0, 6, 0, True], [0, 0, 3, 1, True], [0, 0, 2, 1, True]], True, True),
-        ([[0, 0, 8, 0, False], [0, 2, 8, 0, False]], True, False),
+        ([[0, 0, 8, 0, False], [0, 2, 8, 0, False]], True, False), ([[0, 0, 5, 0, False], [1, 0, 6, 0, True]], False, False),
     )),
     hint=when("by_shape", "the shapes of a row are those of the outermost of the events that become one"),
 )  # fmt: skip
@@ -179,7 +179,7 @@ def _quiet(torch):
         *((step, 1, 1, 2, 0, 0, 0) for step in range(6)), *((step, 2, 1, 1, 1, 1, 1) for step in range(6)),
         *((step, 0, 0, 1, 2, 0, 0) for step in range(3)), *((step, 1, 2, 3, 2, 3, 0) for step in (2, 3, 4, 6, 8, 9, 14, 15)),
         (5, 3, 1, 1, 1, 2, 2), (3, 0, 1, 2, 1, 0, 1), (0, 2, 0, 2, 0, 0, 1), (1, 2, 0, 2, 0, 0, 1), (0, 0, 0, 3, 1, 0, 0),
-        (2, 1, 1, 1, 1, 0, 5), (1, 1, 1, 1, 1, 0, 5),
+        (2, 1, 1, 1, 1, 0, 5), (1, 1, 1, 1, 1, 0, 5), *((step, 2, 0, 1, 2, 0, 1) for step in range(5)),
     )),
     hint=when("skip_first_wait", "without its wait the first cycle is shorter, and all later ones begin earlier"),
 )  # fmt: skip

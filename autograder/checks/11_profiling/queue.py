@@ -18,8 +18,9 @@ LAUNCH = listed((1, 6), (0, 5), (1, 9), ["both", "both", "both", "launch", "kern
     "profiler._utils.queue_depths",
     cases=drawn(launches=several(LAUNCH, 0, 6), backwards=bool),
     edges=rows("launches backwards", *(
-        ([], False), ([[1, 3, 4, "both"]], False), ([[1, 0, 4, "both"]], False), ([[1, 3, 4, "launch"]], False),
-        ([[1, 3, 4, "kernel"]], False), ([[1, 2, 9, "both"], [2, 2, 9, "both"], [2, 2, 9, "both"]], False),
+        ([], False), ([[1, 3, 4, "both"]], False), ([[1, 1, 4, "both"]], False), ([[1, 0, 4, "both"]], False),
+        ([[1, 3, 4, "launch"]], False), ([[1, 3, 4, "kernel"]], False),
+        ([[1, 2, 9, "both"], [2, 2, 9, "both"], [2, 2, 9, "both"]], False),
         ([[1, 2, 1, "both"], [6, 2, 1, "both"], [6, 2, 1, "both"]], True), ([[1, 2, 9, "both"], [2, 2, 9, "launch"]], False),
         ([[1, 2, 9, "kernel"], [2, 2, 9, "kernel"], [2, 2, 9, "both"]], False), ([[1, 2, 9, "kernel"], [2, 0, 3, "launch"]], True),
         ([[1, 5, 9, "both"], [1, 5, 9, "both"], [1, 5, 9, "both"], [1, 5, 9, "launch"], [6, 0, 1, "both"]], True),

@@ -129,6 +129,13 @@ def test_flops_are_those_of_torchs_profiler():
     assert counts(rl) == counts(torch)
 
 
+def test_a_formula_gets_the_shapes_of_the_tensors_and_of_nothing_else(monkeypatch):
+    calls = []
+    monkeypatch.setattr("rushlight.profiler.profiler.operator_flops", lambda *call: calls.append(call) or 0)
+    profiled(rl, lambda xp: xp.addmm(xp.ones(6), xp.ones(4, 8), xp.ones(8, 6)), with_flops=True)
+    assert calls == [("addmm", [[6], [4, 8], [8, 6]], [])]
+
+
 def test_the_rows_of_a_table_are_those_of_the_events():
     found = profiled(rl, head, record_shapes=True)
     rows = found.key_averages(group_by_input_shape=True)
