@@ -89,6 +89,7 @@ OPERATORS = [
         *((name, [0, 3, 4, 5], [5], [2], False, [True] * 3) for name in ("convolution", "mkldnn_convolution")),
         ("convolution", [2, 3, 4, 5], [3, 4, 5], [2, 1, 3], False, [True] * 3),
     )),
+    show=lambda torch, **case: _as_call(**case),
     hint=when(
         lambda case: case["transposed"] and case["name"].startswith("convolution"),
         "a transposed convolution multiplies the weight at each position of its input",
@@ -106,6 +107,17 @@ def flops(rl, name, sizes, positions, kernel, transposed, mask):
         as_lists = [[list(shape) for shape in shapes] for shapes in (inputs, outputs)]
         assert found == count(name, *as_lists, transposed), "a shape may be a list"
     return [type(found).__name__, found]
+
+
+def _as_call(name, sizes, positions, kernel, transposed, mask):
+    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+    more = (
+        {"transposed": transposed, "output_mask": mask}
+        if name == "convolution_backward"
+        else {"transposed": transposed}
+    )
+    named = ", ".join(f"{key}={value}" for key, value in more.items()) if name.startswith("convolution") else ""
+    return f"operator_flops({name!r}, {inputs}, {outputs if name == 'convolution' else []}{', ' * bool(named)}{named})"
 
 
 @flops.oracle

@@ -189,7 +189,7 @@ def operator_flops__one_each(name, inputs, outputs, transposed=False, output_mas
 def operator_flops__bias_counts(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
     """It counts the added tensor, and all gradients of a convolution."""
     if name in ("addmm", "baddbmm"):
-        return 2 * prod(inputs[1]) * inputs[2][-1] + prod(outputs[0])
+        return (2 * inputs[1][-1] + 1) * prod(inputs[1][:-1]) * inputs[2][-1]
     if name in ("mm", "bmm"):
         return 2 * prod(inputs[0]) * inputs[1][-1]
     if name == "convolution":

@@ -155,6 +155,13 @@ def test_a_stack_names_the_lines_of_the_program():
     assert "test_profiler.py" in event.stack[0] and event.stack[0].endswith(": head")
 
 
+def test_a_table_by_stack_has_a_line_for_each_of_its_entries():
+    lines = profiled(rl, head, with_stack=True).key_averages(group_by_stack_n=2).table().splitlines()
+    [at] = [i for i, line in enumerate(lines) if "aten::relu" in line]
+    assert lines[1].endswith("Source Location") and lines[at].endswith(": head")
+    assert lines[at + 1].endswith("): profiled") and "Source" not in profiled(rl, head).key_averages().table()
+
+
 def test_a_schedule_keeps_the_active_steps(tmp_path):
     for xp in (torch, rl):
         kept = []
