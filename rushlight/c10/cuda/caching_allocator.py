@@ -152,21 +152,20 @@ def get_allocation_size(size: int) -> int:
 def find_free_block(pool: BlockPool, size: int, stream: int, settings: Settings) -> Block | None:
     """The block of a pool that serves a request: the *best fit*.
 
-    Only a block of the same stream may serve it, because only there does the work on the old tensor certainly end before
-    the work on the new one begins. Among the blocks of this stream that are large enough, take the smallest, and among
-    equal ones that with the lowest address.
+    A block may serve the request if it is large enough and of the same stream. Only there, the work on the old tensor certainly
+    ends before the work on the new one begins. Of these blocks the smallest is the best fit, and of equal ones the block with the
+    lowest address. Two rules about `settings.max_split_size` exclude blocks:
 
-    Then decide whether this one block may serve the request. No other block is tried instead.
+    - A block of so many bytes or more does not serve a request of fewer, because it would not be split.
+    - A request of so many bytes or more is served only by a block that has fewer than `settings.max_non_split_rounding` bytes more
+      than the request.
 
-    - It may not if it has `settings.max_split_size` bytes or more, and the request has fewer. It would not be split.
-    - If the request itself has `settings.max_split_size` bytes or more, then the block may have
-      fewer than `settings.max_non_split_rounding` bytes more than the request. Otherwise it may not serve it.
-
-    The pool does not change.
+    Neither the pool nor a block changes.
 
     Args:
         pool: `pool.blocks` is a list of free blocks in no order.
         size: bytes, already rounded.
+        settings: `max_split_size` may be infinite.
 
     Returns:
         the block, or None.
@@ -198,7 +197,7 @@ def alloc_found_block(block: Block, size: int, requested_size: int, settings: Se
     Otherwise the whole block is used. If it is split, a new `Block` gets the first `size` bytes. `block` itself is the remainder:
     its `ptr` and its `size` change, and it is inserted into its pool with `pool.insert`. Both are linked in the segment: whatever
     was before `block` is now before the new block. The new block is in the same pool, on the same stream and in the same
-    `segment` as `block`.
+    `segment` as `block`. In all else, it is as any new `Block`.
 
     The block that serves the request is then `allocated`, with this `requested_size`.
 
