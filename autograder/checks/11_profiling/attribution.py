@@ -173,7 +173,8 @@ def _made(draw, st, live, number):
         max_size=6),
     ),
     edges=rows("events categories", *(
-        ([], []), ([[-1, "preexisting", 1, 0, 4]], []), ([[-1, "preexisting", 1, 0, 4]], [[1, 0, "parameter"]]),
+        ([], []), ([[0, "create", 1, 0, 4]], []), ([[-1, "preexisting", 1, 0, 4]], []),
+        ([[-1, "preexisting", 1, 0, 4]], [[1, 0, "parameter"]]),
         ([[-1, "preexisting", 1, 0, 4], [7, "create", 2, 0, 3], [8, "create", 3, 0, 2]], [[1, 0, "parameter"], [2, 0, "input"]]),
         ([[1000, "create", 1, 0, 4], [1000, "create", 2, 0, 3], [1002, "destroy", 1, 0, 4]], [[1, 0, "activation"]]),
         ([[1000, "create", 1, 0, 4], [1001, "increment_version", 1, 0, 4]], [[1, 0, "activation"], [1, 1, "gradient"]]),
