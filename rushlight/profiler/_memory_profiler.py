@@ -36,6 +36,9 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
     A value is a pair (key, version): a tensor, and the number of writes to it. A value gets a category once and keeps it, so
     a known one never changes. Values for which no rule holds have no category.
 
+    Parameters, gradients, inputs and optimizer state are known. So are temporaries: tensors that one operator makes and frees.
+    Two rules find the others.
+
     1. *Activations*, node by node, in order. The outputs of a node are of category "activation" if the node is not
        part of the backward pass, at least one input is of category "input" or "activation", and every other input is of
        category "input", "activation", "parameter" or "temporary".
@@ -86,7 +89,8 @@ def coalesce_timeline(
     The bytes of a value belong to its category, `categories[key, version]`, or to None if it has none. Pieces of memory that belong
     to no tensor all have one key, so a key may be created again before it is destroyed. Events at the same time are one moment.
 
-    Time -1 stands for "before the program". In the result it is the earliest other time, or -1 if there is none.
+    Time -1 stands for "before the program", and is a moment of its own. In the result its time is replaced by the earliest other
+    time, or stays -1 if there is none.
 
     Args:
         events: in the order of their times.

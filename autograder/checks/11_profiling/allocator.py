@@ -10,7 +10,7 @@ from importlib import import_module
 from rushlight.course.predictions import RESERVED
 
 from ...check import program
-from ..cases import drawn, predicted, rows, when
+from ..cases import drawn, field, first_apart, predicted, rows
 
 MIB = 1 << 20
 STEPS = ["cached", "new", "after oversize", "after all", "never"]
@@ -33,7 +33,7 @@ STEPS = ["cached", "new", "after oversize", "after all", "never"]
         (12 * MIB + 1, 0, "new", True, 64 * MIB, 0.0, ""), (12 * MIB + 1, 0, "cached", False, None, 0.0, ""),
         (MIB + 1, 0, "cached", False, None, 0.0, ""),
     )),
-    hint=when(lambda case: case["serves"] != "cached", "each attempt is made only if all before it have failed"),
+    hint=lambda case, mine, theirs: _hint(first_apart(mine, theirs), field(mine, "calls"), field(theirs, "calls")),
 )  # fmt: skip
 def allocated(rl, size, stream, serves, oversize, allowed, threshold, divisions):
     names = rl.c10.cuda.caching_allocator
@@ -44,12 +44,21 @@ def allocated(rl, size, stream, serves, oversize, allowed, threshold, divisions)
     try:
         block = names.malloc(watched, size, stream)
     except names.OutOfMemoryError as error:
-        return [watched.calls, "the error that it was given" if error is watched.error else "another error"]
-    return [
-        watched.calls,
-        [block.ptr, block.size, block.stream, block.allocated, block.requested_size],
-        block is watched.recorded,
-    ]
+        return {"calls": watched.calls, "the error of `out_of_memory`": error is watched.error}
+    shown = ("ptr", "size", "stream", "allocated", "requested_size")
+    return {
+        "calls": watched.calls,
+        "block": {name: getattr(block, name) for name in shown},
+        "it is recorded": block is watched.recorded,
+    }
+
+
+def _hint(apart, mine, theirs):
+    if apart == "block":
+        return "`alloc_found_block` makes it of the block that was found: your own one, if you have written it"
+    if apart == "calls" and [each.partition(":")[0] for each in mine] != [each.partition(":")[0] for each in theirs]:
+        return "each attempt is made only if all before it have failed"
+    return None
 
 
 def _watched(names, settings, serves, oversize):
@@ -125,9 +134,10 @@ def _(torch, size, stream, serves, oversize, allowed, threshold, divisions):
     for made in attempts[:last]:
         calls += made
     if last > 3:
-        return [[*calls, f"out_of_memory: {rounded}, {stream}"], "the error that it was given"]
+        return {"calls": [*calls, f"out_of_memory: {rounded}, {stream}"], "the error of `out_of_memory`": True}
     lost = 2 * MIB if serves == "cached" and rounded >= 12 * MIB else 0  # such a block is never split
-    return [[*calls, "record_alloc: allocated"], [0x1000, rounded + lost, stream, True, size], True]
+    block = {"ptr": 0x1000, "size": rounded + lost, "stream": stream, "allocated": True, "requested_size": size}
+    return {"calls": [*calls, "record_alloc: allocated"], "block": block, "it is recorded": True}
 
 
 # Predictions ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...check import program
-from ..cases import drawn, rows, several, when
+from ..cases import drawn, first_apart, rows, several, when
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -29,19 +29,23 @@ def _size(st):
         ([3239531741, 250], 2),
         ([1100, 1822], 8), ([10 * MIB + 1], 8), ([10 * MIB + 1], 0), ([3 * (1 << 30) + 7], 16), ([100, 512], 4), ([1537], 2),
     )),
-    hint=when(lambda case: case["divisions"] > 1, "with divisions, the borders lie between two powers of 2"),
+    hint=lambda case, mine, theirs: (
+        "with divisions, the borders lie between two powers of 2"
+        if case["divisions"] > 1 and first_apart(mine, theirs) == "sizes"
+        else None
+    ),
 )  # fmt: skip
 def rounded(rl, sizes, divisions):
     results = [rl.c10.cuda.caching_allocator.round_size(size, divisions) for size in sizes]
     if divisions == 0:
         results += [rl.c10.cuda.caching_allocator.round_size(size) for size in sizes]
-    return [[type(size).__name__, size] for size in results]
+    return {"types": [type(size).__name__ for size in results], "sizes": results}
 
 
 @rounded.oracle
 def _(torch, sizes, divisions):
     results = [_next_border(size, divisions) for size in sizes] * (1 + (divisions == 0))
-    return [["int", size] for size in results]
+    return {"types": ["int"] * len(results), "sizes": results}
 
 
 def _next_border(size, divisions):
@@ -81,7 +85,11 @@ FAR = 0  # a max_split_size that no block has: infinity, as in `Settings()`
         ([[0, 4]], 0, 2, 0, 6, 2), ([[0, 3], [0, 8]], 1, 2, 0, 6, 2), ([[0, 8], [0, 6]], 0, 5, 0, 5, 1),
         ([[0, 5], [0, 6]], 1, 5, 0, 5, 1), ([[2, 4], [1, 4], [0, 4]], 0, 4, 1, FAR, 40), ([[0, 4], [0, 8]], 0, 3, 0, 4, 40),
     )),
-    hint=when("max_split", "which blocks may serve a request that is below max_split_size, and which one that is not?"),
+    hint=lambda case, mine, theirs: (
+        "which blocks may serve a request that is below max_split_size, and which one that is not?"
+        if case["max_split"] and first_apart(mine, theirs) == "block"
+        else None
+    ),
 )  # fmt: skip
 def found(rl, blocks, order, size, stream, max_split, rounding):
     names = rl.c10.cuda.caching_allocator

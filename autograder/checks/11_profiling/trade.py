@@ -50,14 +50,16 @@ def called_again(rl, entries, calls, twice):
         )
         if kind == "written":
             _first(saved).add_(1)
-    shown = []
-    for _ in range(1 + twice):
+    shown = {}
+    for run in ["the second run", "a third run"][: 1 + twice]:
         counts = {}
-        for at in calls:
+        for number, at in enumerate(calls):
             func = _operator(rl, at)
-            shown.append(attempt(lambda: _shown(names.call_again(cache, counts, func, _args(rl, at), _kwargs(at)))))  # noqa: B023
-        shown.append(sorted([str(func), count] for func, count in counts.items()))
-    return [shown, sorted([str(func), i, entry is names.CONSUMED] for (func, i), entry in cache.items())]
+            result = attempt(lambda: _shown(names.call_again(cache, counts, func, _args(rl, at), _kwargs(at))))  # noqa: B023
+            shown[f"{run}, call {number} in all"] = result
+        shown[f"counts after {run}"] = sorted([str(func), count] for func, count in counts.items())
+    entries = {(str(func), i): entry is names.CONSUMED for (func, i), entry in cache.items()}
+    return shown | {f"{func}, call {i}: its entry is CONSUMED": entries[func, i] for func, i in sorted(entries)}
 
 
 @called_again.oracle
@@ -73,17 +75,16 @@ def _(torch, entries, calls, twice):
         )
         if kind == "written":
             saved[0].add_(1)
-    mode, shown = names._CachedTorchDispatchMode(None, storage), []
-    for _ in range(1 + twice):
+    mode, shown = names._CachedTorchDispatchMode(None, storage), {}
+    for run in ["the second run", "a third run"][: 1 + twice]:
         mode.func_counter.clear()
-        for at in calls:
+        for number, at in enumerate(calls):
             func = _operator(torch, at)
-            shown.append(attempt(lambda: _shown(mode.__torch_dispatch__(func, (), _args(torch, at), _kwargs(at)))))  # noqa: B023
-        shown.append(sorted([str(func), count] for func, count in mode.func_counter.items()))
-    left = sorted(
-        [str(func), i, each is names._CONSUMED] for func, found in storage.items() for i, each in found.items()
-    )
-    return [shown, left]
+            result = attempt(lambda: _shown(mode.__torch_dispatch__(func, (), _args(torch, at), _kwargs(at))))  # noqa: B023
+            shown[f"{run}, call {number} in all"] = result
+        shown[f"counts after {run}"] = sorted([str(func), count] for func, count in mode.func_counter.items())
+    entries = {(str(func), i): each is names._CONSUMED for func, found in storage.items() for i, each in found.items()}
+    return shown | {f"{func}, call {i}: its entry is CONSUMED": entries[func, i] for func, i in sorted(entries)}
 
 
 def _operator(xp, at):
