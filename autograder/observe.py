@@ -380,9 +380,9 @@ def _difference(mine: Tree, theirs: Tree, where: str, origin: Origin) -> str | N
 
 
 def agreement(mine: Tree, theirs: Tree) -> str:
-    """How much of a prediction, which is a list, is right, in words that do not tell torch's answer."""
+    """How much of a prediction is right, a list or one value, in words that do not tell torch's answer."""
     if not isinstance(mine, list):
-        return difference(mine, theirs)
+        return difference(mine, theirs) if _kind(mine) != _kind(theirs) else "your prediction for this program is wrong"
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
         found = f"your {_entries(right)} right, but others are missing"

@@ -379,6 +379,15 @@ def find_free_block__sorted(pool, size, stream, settings):
     return None
 
 
+def find_free_block__rules_first(pool, size, stream, settings):
+    """If the smallest of the large enough blocks may not serve, then no larger one may."""
+    limit = (
+        settings.max_split_size - 1 if size < settings.max_split_size else size + settings.max_non_split_rounding - 1
+    )
+    blocks = [each for each in pool.blocks if each.stream == stream and size <= each.size <= limit]
+    return min(blocks, key=lambda each: (each.size, each.ptr)) if blocks else None
+
+
 def find_free_block__loop(pool, size, stream, settings):
     best = None
     for block in pool.blocks:
@@ -516,6 +525,30 @@ def malloc__or(allocator, size, stream=0):
     found = alloc_found_block(found, bytes_, size, settings)
     allocator.record_alloc(found)
     return found
+
+
+def malloc__asks_for_the_pool_each_time(allocator, size, stream=0):
+    """It rounds before it looks at the events."""
+    size, requested = round_size(size, allocator.settings.divisions(size)), size
+    allocator.process_events()
+
+    def attempt(look, *args):
+        return look(allocator.get_pool(size), size, stream, *args)
+
+    block = attempt(allocator.get_free_block)
+    if not block and allocator.allowed is not None and allocator.settings.garbage_collection_threshold:
+        allocator.garbage_collect_cached_blocks()
+    block = block or attempt(allocator.alloc_block)
+    if not block and attempt(allocator.release_available_cached_blocks):
+        block = attempt(allocator.alloc_block, False)
+    if not block:
+        allocator.release_cached_blocks()
+        block = attempt(allocator.alloc_block, True)
+    if not block:
+        raise allocator.out_of_memory(size, stream)
+    block = alloc_found_block(block, size, requested, allocator.settings)
+    allocator.record_alloc(block)
+    return block
 
 
 def reserved_mebibytes__segments(program):

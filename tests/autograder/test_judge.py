@@ -448,6 +448,18 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
         assert "AccumulateGrad" not in str(verdict) and not verdict.oracle
 
 
+def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
+    from rushlight.course import predictions
+
+    right = predictions.reserved_mebibytes("lost")
+    for words, answer_of_mine in {"is wrong": 987654, "yours is a string": "987654", "yours raises KeyError": None}.items():
+        fill(predictions.reserved_mebibytes, _saying(answer_of_mine))
+        verdict = judge.replay("course.predictions.reserved_mebibytes", {"program": "lost"}, answer)
+        restore(predictions.reserved_mebibytes)
+        assert verdict.outcome == DISAGREED and words in verdict.message
+        assert str(right) not in f"{verdict.message} {verdict.mine} {verdict.theirs}" and not verdict.oracle
+
+
 def _saying(prediction):
     return lambda program: {}[program] if prediction is None else prediction
 

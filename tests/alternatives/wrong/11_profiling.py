@@ -9,6 +9,7 @@ from statistics import fmean, median, pstdev
 
 from answers import edited
 
+from rushlight.amp.grad_scaler import unscale_grads, update_scale
 from rushlight.aten.generated import functions
 from rushlight.autograd.profiler_util import average_events, device_times, find_parents
 from rushlight.c10.cuda.caching_allocator import (
@@ -16,14 +17,17 @@ from rushlight.c10.cuda.caching_allocator import (
     SMALL_SIZE,
     Block,
     alloc_found_block,
-    get_allocation_size,
+    find_free_block,
+    malloc,
     round_size,
+    try_merge_blocks,
 )
-from rushlight.profiler._memory_profiler import CATEGORIES
+from rushlight.profiler._memory_profiler import CATEGORIES, coalesce_timeline, propagate_categories
 from rushlight.profiler._utils import critical_path, queue_depths
 from rushlight.profiler.profiler import schedule_action
 from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL, significant_figures
-from rushlight.utils.checkpoint import CONSUMED, RECOMPUTE, load_result
+from rushlight.utils.checkpoint import CONSUMED, RECOMPUTE, call_again, load_result
+from rushlight.utils.data.timeline import batch_times
 from rushlight.utils.flop_counter import operator_flops
 
 # Profiles
@@ -297,12 +301,9 @@ def round_size__next_power_of_two(size, divisions=0):
     return -(-size // MIN_BLOCK_SIZE) * MIN_BLOCK_SIZE
 
 
-def round_size__always_one_more(size, divisions=0):
-    """A multiple becomes the next one."""
-    step = MIN_BLOCK_SIZE
-    if divisions > 1 and size > MIN_BLOCK_SIZE * divisions:
-        step = (1 << size.bit_length() - 1) // divisions
-    return (size // step + 1) * step
+# a multiple becomes the next one
+round_size__always_one_more = edited(round_size, ("-(-size // step)", "(size // step + 1)"))
+round_size__parts_of_less_than_a_block = edited(round_size, ("MIN_BLOCK_SIZE * divisions", "2 * MIN_BLOCK_SIZE"))
 
 
 def find_free_block__first_fit(pool, size, stream, settings):
@@ -316,22 +317,19 @@ def find_free_block__first_fit(pool, size, stream, settings):
     return None
 
 
-def find_free_block__searches_on(pool, size, stream, settings):
-    """It looks for another block if the best fit may not serve."""
-    fitting = [block for block in pool.blocks if block.stream == stream and block.size >= size]
-    if size < settings.max_split_size:
-        fitting = [block for block in fitting if block.size < settings.max_split_size]
-    else:
-        fitting = [block for block in fitting if block.size <= size + settings.max_non_split_rounding]
-    return min(fitting, key=lambda block: (block.size, block.ptr), default=None)
-
-
-def find_free_block__any_stream(pool, size, stream, settings):
-    fitting = [block for block in pool.blocks if block.size >= size]
-    best = min(fitting, key=lambda block: (block.size, block.ptr), default=None)
-    if best is None or size < settings.max_split_size <= best.size:
-        return None
-    return None if size >= settings.max_split_size and best.size >= size + settings.max_non_split_rounding else best
+find_free_block__any_stream = edited(find_free_block, ("block.stream == stream and ", ""))
+find_free_block__limit_as_int = edited(
+    find_free_block, ("    fitting", "    int(settings.max_split_size)\n    fitting")
+)
+find_free_block__a_copy = edited(
+    find_free_block, ("return best", "return Block(best.stream, best.size, best.ptr, pool)")
+)
+find_free_block__takes_it = edited(
+    find_free_block, ("    return best\n", "    best.allocated = True\n    return best\n")
+)
+find_free_block__counts_calls = edited(
+    find_free_block, ("    fitting", "    pool.get_free_blocks_call_count += 1\n    fitting")
+)
 
 
 def alloc_found_block__remainder_in_front(block, size, requested_size, settings):
@@ -351,92 +349,52 @@ def alloc_found_block__remainder_in_front(block, size, requested_size, settings)
     return block
 
 
-def alloc_found_block__one_way(block, size, requested_size, settings):
-    """The block before does not learn of the new one."""
-    remaining = block.size - size
-    small = block.pool.is_small or settings.expandable_segments
-    if remaining >= MIN_BLOCK_SIZE if small else size < settings.max_split_size and remaining > SMALL_SIZE:
-        taken = Block(block.stream, size, block.ptr, block.pool, prev=block.prev, next=block, segment=block.segment)
-        block.prev, block.ptr, block.size = taken, block.ptr + size, remaining
-        block.pool.insert(block)
-        block = taken
-    block.allocated, block.requested_size = True, requested_size
-    return block
+alloc_found_block__one_way = edited(alloc_found_block, ("before.next = block", "pass"))
+alloc_found_block__small_by_size = edited(alloc_found_block, ("block.pool.is_small", "size <= SMALL_SIZE"))
+alloc_found_block__small_by_segment = edited(alloc_found_block, ("block.pool.is_small", "block.size <= SMALL_BUFFER"))
+alloc_found_block__names_the_rest_too = edited(
+    alloc_found_block, ("rest.size = remaining", "rest.size, rest.requested_size = remaining, requested_size")
+)
+alloc_found_block__shared_streams = edited(
+    alloc_found_block, ("segment=rest.segment)", "segment=rest.segment, stream_uses=rest.stream_uses)")
+)
+
+# a block that waits for another stream is merged, if it is in a list
+try_merge_blocks__only_allocated_ones_stay = edited(
+    try_merge_blocks,
+    ("not src.is_free()", "src.allocated"),
+    ("    (pool.blocks", "    if src in pool.blocks + pool.unmapped:\n        (pool.blocks"),
+)
+
+try_merge_blocks__keeps_the_address = edited(try_merge_blocks, ("        dst.ptr = src.ptr\n", ""))
+try_merge_blocks__maps = edited(
+    try_merge_blocks, ("dst.size += src.size", "dst.size, dst.mapped = dst.size + src.size, True")
+)
+try_merge_blocks__adds_the_requests = edited(
+    try_merge_blocks, ("    return src.size", "    dst.requested_size += src.requested_size\n    return src.size")
+)
 
 
-def try_merge_blocks__only_allocated_ones_stay(dst, src, pool):
-    """A block that waits for another stream is merged."""
-    if src is None or src.allocated or dst.mapped != src.mapped:
-        return 0
-    if dst.prev is src:
-        dst.ptr, dst.prev = src.ptr, src.prev
-        if dst.prev is not None:
-            dst.prev.next = dst
-    else:
-        dst.next = src.next
-        if dst.next is not None:
-            dst.next.prev = dst
-    dst.size += src.size
-    blocks = pool.blocks if src.mapped else pool.unmapped
-    if src in blocks:
-        blocks.remove(src)
-    return src.size
-
-
-def try_merge_blocks__by_address(dst, src, pool):
-    """It keeps the address of dst, as if src were always on the right."""
-    if src is None or not src.is_free() or dst.mapped != src.mapped:
-        return 0
-    if dst.prev is src:
-        dst.prev = src.prev
-    else:
-        dst.next = src.next
-    for neighbour, name in ((dst.prev, "next"), (dst.next, "prev")):
-        if neighbour is not None:
-            setattr(neighbour, name, dst)
-    dst.size += src.size
-    (pool.blocks if src.mapped else pool.unmapped).remove(src)
-    return src.size
-
-
-def malloc__empties_the_cache_first(allocator, size, stream=0):
-    """Everything is given back before the oversize blocks are."""
-    settings = allocator.settings
-    allocator.process_events()
-    rounded = round_size(size, settings.divisions(size))
-    pool = allocator.get_pool(rounded)
-    block = allocator.get_free_block(pool, rounded, stream) or allocator.alloc_block(pool, rounded, stream)
-    if block is None:
-        allocator.release_cached_blocks()
-        block = allocator.alloc_block(pool, rounded, stream, is_retry=True)
-    if block is None:
-        raise allocator.out_of_memory(rounded, stream)
-    block = alloc_found_block(block, rounded, size, settings)
-    allocator.record_alloc(block)
-    return block
-
-
-def malloc__asks_for_the_segment(allocator, size, stream=0):
-    """It passes the size of the segment on, which `alloc_block` computes itself."""
-    settings = allocator.settings
-    allocator.process_events()
-    rounded = round_size(size, settings.divisions(size))
-    pool = allocator.get_pool(rounded)
-    block = allocator.get_free_block(pool, rounded, stream)
-    if block is None:
-        if allocator.allowed is not None and settings.garbage_collection_threshold > 0:
-            allocator.garbage_collect_cached_blocks()
-        block = allocator.alloc_block(pool, get_allocation_size(rounded), stream)
+_OVERSIZE = """\
     if block is None and allocator.release_available_cached_blocks(pool, rounded, stream):
-        block = allocator.alloc_block(pool, get_allocation_size(rounded), stream)
-    if block is None:
-        allocator.release_cached_blocks()
-        block = allocator.alloc_block(pool, get_allocation_size(rounded), stream, is_retry=True)
-    if block is None:
-        raise allocator.out_of_memory(rounded, stream)
-    block = alloc_found_block(block, rounded, size, settings)
-    allocator.record_alloc(block)
-    return block
+        block = allocator.alloc_block(pool, rounded, stream)
+"""
+_ERROR = "raise allocator.out_of_memory(rounded, stream)"
+
+malloc__empties_the_cache_first = edited(malloc, (_OVERSIZE, ""))
+
+malloc__asks_for_the_segment = edited(
+    malloc, ("alloc_block(pool, rounded", "alloc_block(pool, -(-rounded // SMALL_BUFFER) * SMALL_BUFFER")
+)
+malloc__rounds_to_512 = edited(malloc, ("settings.divisions(size)", "0"))
+malloc__one_number_of_divisions = edited(malloc, ("settings.divisions(size)", "settings.roundup_power2_divisions"))
+malloc__divisions_of_the_rounded = edited(malloc, ("divisions(size)", "divisions(round_size(size))"))
+malloc__no_memory_is_no_limit = edited(malloc, ("allocator.allowed is not None", "allocator.allowed"))
+malloc__usual_settings = edited(malloc, ("rounded, size, settings", "rounded, size, Settings()"))
+malloc__an_error_of_its_own = edited(
+    malloc, (_ERROR, "raise OutOfMemoryError(str(allocator.out_of_memory(rounded, stream)))")
+)
+malloc__any_error = edited(malloc, (_ERROR, "allocator.out_of_memory(rounded, stream)\n        raise RuntimeError"))
 
 
 def reserved_mebibytes__what_the_tensors_need(program):
@@ -448,20 +406,22 @@ def reserved_mebibytes__what_the_tensors_need(program):
 
 # Categories
 
-
-def propagate_categories__all_inputs(nodes, known):
-    """A parameter among the inputs makes an activation too, without any input."""
-    found = dict(known)
-    for node in nodes:
-        categories = {found.get(value) for value in node.inputs}
-        if categories and not node.is_backward and categories <= {"input", "activation", "parameter", "temporary"}:
-            for value in node.outputs:
-                found.setdefault(value, "activation")
-    for node in nodes:
-        for key, version in node.outputs if node.is_backward else ():
-            if found.get((key, version - 1)) in (None, "autograd_detail"):
-                found.setdefault((key, version), "autograd_detail")
-    return found
+# a parameter among the inputs makes an activation too, without any input
+propagate_categories__all_inputs = edited(
+    propagate_categories,
+    ('categories & {"input", "activation"}', "categories"),
+    ("{*from_input, ", '{"input", "activation", '),
+)
+propagate_categories__after_temporaries = edited(
+    propagate_categories, ('(None, "autograd_detail")', '(None, "autograd_detail", "temporary")')
+)
+propagate_categories__all_versions_before = edited(
+    propagate_categories,
+    ("found.get((key, version - 1)) in", "next((found[key, v] for v in range(version) if (key, v) in found), None) in"),
+)
+propagate_categories__first_version = edited(
+    propagate_categories, ("found.get((key, version - 1))", "version and found.get((key, 0)) or None")
+)
 
 
 def propagate_categories__one_walk(nodes, known):
@@ -480,45 +440,52 @@ def propagate_categories__one_walk(nodes, known):
     return found
 
 
-def coalesce_timeline__changes(events, categories):
-    """The bytes that each moment adds, not those that there are."""
-    times, sizes = [], []
+# the bytes that each moment adds, not those that there are
+coalesce_timeline__changes = edited(coalesce_timeline, ("now := [*now]", "now := [0] * len(CATEGORIES)"))
+
+# a write in place changes nothing
+coalesce_timeline__ignores_versions = edited(
+    coalesce_timeline, ('version += action == "increment_version"', "version += 0")
+)
+coalesce_timeline__keeps_a_category = edited(
+    coalesce_timeline,
+    (
+        "categories.get((key, version)))] += size",
+        "categories.get((key, version), categories.get((key, version - 1))))] += size",
+    ),
+)
+
+
+def coalesce_timeline__what_is_live(events, categories):
+    """It adds up the live tensors by their keys. Memory of no tensor has one key, but there may be several pieces."""
+    sizes, live = {}, {}
     for time, action, (key, version), size in events:
-        if not times or times[-1] != time:
-            times.append(time)
-            sizes.append([0] * len(CATEGORIES))
-        if action in ("increment_version", "destroy"):
-            sizes[-1][CATEGORIES.index(categories.get((key, version)))] -= size
-        if action != "destroy":
-            version += action == "increment_version"
-            sizes[-1][CATEGORIES.index(categories.get((key, version)))] += size
-    first = min((time for time in times if time != -1), default=-1)
-    return [first if time == -1 else time for time in times], sizes
-
-
-def coalesce_timeline__ignores_versions(events, categories):
-    """A write in place changes nothing."""
-    times, sizes, now = [], [], [0] * len(CATEGORIES)
-    for time, action, value, size in events:
-        if not times or times[-1] != time:
-            times.append(time)
-            sizes.append(now := [*now])
-        sign = {"preexisting": 1, "create": 1, "increment_version": 0, "destroy": -1}[action]
-        now[CATEGORIES.index(categories.get(value))] += sign * size
-    first = min((time for time in times if time != -1), default=-1)
-    return [first if time == -1 else time for time in times], sizes
+        live[key] = version + (action == "increment_version"), size
+        if action == "destroy":
+            del live[key]
+        sizes[time] = [0] * len(CATEGORIES)
+        for other, (at, bytes_) in live.items():
+            sizes[time][CATEGORIES.index(categories.get((other, at)))] += bytes_
+    first = min((time for time in sizes if time != -1), default=-1)
+    return [first if time == -1 else time for time in sizes], [*sizes.values()]
 
 
 # Memory against time
 
-
-def call_again__keeps_the_result(cache, counts, func, args, kwargs):
-    """The entry stays, so its memory is not freed."""
-    number = counts[func] = counts.get(func, 0) + 1
-    entry = cache.get((func, number - 1))
-    if entry is None or entry is CONSUMED:
-        raise RuntimeError
-    return func(*args, **kwargs) if entry is RECOMPUTE else load_result(entry)
+# the memory of the entry is not freed
+call_again__keeps_the_result = edited(call_again, ("    cache[func, number] = CONSUMED\n", ""))
+call_again__counts_results = edited(
+    call_again,
+    ("    counts[func] = number + 1\n", ""),
+    (
+        "    if entry is None:",
+        "    if entry is not RECOMPUTE:\n        counts[func] = number + 1\n    if entry is None:",
+    ),
+    (
+        "        return func(*args, **kwargs)",
+        "        result = func(*args, **kwargs)\n        counts[func] = number + 1\n        return result",
+    ),
+)
 
 
 def call_again__counts_all_operators(cache, counts, func, args, kwargs):
@@ -544,36 +511,21 @@ def unscale_grads__stops(grads, scale):
     return False
 
 
-def unscale_grads__only_inf(grads, scale):
-    found = False
-    for grad in grads:
-        found = found or (grad.abs() == float("inf")).any().item()
-        grad.mul_(scale.double().reciprocal().float())
-    return found
+unscale_grads__only_inf = edited(
+    unscale_grads, ("not functions.isfinite(grad).all()", '(grad.abs() == float("inf")).any()')
+)
+unscale_grads__of_the_sum = edited(unscale_grads, ("isfinite(grad).all()", "isfinite(grad.sum())"))
+unscale_grads__as_float32 = edited(unscale_grads, ("isfinite(grad)", "isfinite(grad.float())"))
+unscale_grads__in_float64 = edited(unscale_grads, (".reciprocal().float()", ".reciprocal()"))
 
+update_scale__grows_to_infinity = edited(update_scale, ("if functions.isfinite(grown).item():", "if True:"))
 
-def update_scale__grows_to_infinity(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
-    if found_inf:
-        scale.mul_(backoff_factor)
-        return 0
-    if growth_tracker + 1 == growth_interval:
-        scale.mul_(growth_factor)
-        return 0
-    return growth_tracker + 1
-
-
-def update_scale__keeps_the_count(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
-    """A bad step does not begin the interval again."""
-    if found_inf:
-        scale.mul_(backoff_factor)
-        return growth_tracker
-    growth_tracker += 1
-    if growth_tracker == growth_interval:
-        grown = scale * growth_factor
-        if functions.isfinite(grown).item():
-            scale.copy_(grown)
-        return 0
-    return growth_tracker
+# a bad step does not begin the interval again
+update_scale__keeps_the_count = edited(
+    update_scale,
+    ("scale.mul_(backoff_factor)\n        return 0", "scale.mul_(backoff_factor)\n        return growth_tracker"),
+)
+update_scale__divides_by_growth = edited(update_scale, ("scale.mul_(backoff_factor)", "scale.div_(growth_factor)"))
 
 
 def batch_times__the_first_free_worker(load, step, num_workers, prefetch_factor=2):
@@ -592,15 +544,8 @@ def batch_times__the_first_free_worker(load, step, num_workers, prefetch_factor=
     return times
 
 
-def batch_times__far_ahead(load, step, num_workers, prefetch_factor=2):
-    """The workers never wait to be told."""
-    times, asked, done = [], 0, [0] * num_workers
-    for i, each in enumerate(load):
-        if num_workers:
-            done[i % num_workers] += each
-            got = max(asked, done[i % num_workers])
-        else:
-            got = asked + each
-        times.append((asked, got))
-        asked = got + step[i]
-    return times
+# the workers never wait to be told
+batch_times__far_ahead = edited(batch_times, ("if i >= ahead else 0", "if i < 0 else 0"))
+batch_times__ahead_of_itself = edited(
+    batch_times, ("got = asked + load[i]", "got = asked + load[i] - (step[i - 1] if i and prefetch_factor > 1 else 0)")
+)
