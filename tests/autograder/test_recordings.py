@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -11,6 +12,7 @@ from autograder.course import READINGS
 STAND_IN = READINGS / "recorded" / "stand_in"
 RECORDINGS = json.loads(gzip.decompress((STAND_IN / "allocator.json.gz").read_bytes()))
 PROGRAMS = RECORDINGS["programs"]
+GRAPHS = json.loads(gzip.decompress((STAND_IN / "graphs.json.gz").read_bytes()))["graphs"]
 BACKWARD = json.loads(gzip.decompress((STAND_IN / "streams.json.gz").read_bytes()))["programs"]
 
 
@@ -96,6 +98,16 @@ def test_each_event_of_a_backward_pass_is_recorded_once_and_another_stream_waits
     waits = [step[1:] for step in program["steps"] if step[0] == "wait"]
     assert [*recorded] == [*range(len(recorded))] == sorted(event for event, _ in waits)
     assert all(recorded[event] != stream for event, stream in waits)
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph["name"])
+def test_the_code_calls_each_partition_that_may_be_captured_and_a_graph_without_a_reason_is_captured(graph):
+    said, call = graph["partitions"]["messages"], graph["partitions"]["call"]
+    counts = [int(each) for each in re.findall(r"\d+", said[0])]  # all, those to capture, the others
+    kinds = [re.search(r"nodes, ([\w-]+),", line)[1] for line in said if "nodes," in line]
+    assert counts == [len(kinds), kinds.count("cudagraphable"), kinds.count("non-cudagraphable")]
+    assert len(re.findall(r"self\.partitions\[\d\]", call)) == counts[1]
+    assert graph["whole"]["captured"] == (not graph["whole"]["messages"])
 
 
 def _check_segments(segments, live, pending, total):
