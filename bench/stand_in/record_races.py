@@ -1,7 +1,7 @@
 """Recordings of what PyTorch's sanitizer of streams prints about a training loop that prefetches, made without a GPU.
 
-The sanitizer reads the order of launches, events and waits, and no times. So on the stand-in of `cuda.c` it finds what it finds on a
-GPU. The memory of each batch is chosen by PyTorch's own allocator. Nothing is computed. By hand, as `record.py` says:
+The sanitizer reads the order of launches, events and waits, and no times. So on the stand-in of `cuda.c` it finds what it finds on
+a GPU. The memory of each batch is chosen by PyTorch's own allocator. Nothing is computed. By hand, as `record.py` says:
 
     cuda/bin/python bench/stand_in/record_races.py --include /usr/local/cuda/include
 
