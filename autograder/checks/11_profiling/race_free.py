@@ -43,7 +43,7 @@ PREFETCH = [["copy in", 1, 0], ["launch", 0, 20, 1, 0]]
 HINTS = {
     "work": "`schedule`, `replay_times` and `compute_in_chunks` decide when work starts, and `add_node` what a node waits for",
     "tensors": "the times agree, but the numbers do not: which work reads, and which one writes?",
-    "races": "`synchronize` and `check_access` find the races, with the numbers of the two launches and the tensor",
+    "races": "`update_clocks` and `check_access` find the races, with the numbers of the two launches and the tensor",
 }
 
 

@@ -37,7 +37,7 @@ def _words(text):
 
 
 @program(
-    "cuda._sanitizer.synchronize",
+    "cuda._sanitizer.update_clocks",
     cases=drawn(steps=_steps),
     edges=rows("steps", *map(_words, (
         "", "k1 k2 r0@1 w0@2", "k1 r0@1 k1 w0@2 k1", "k1 r0@1 k1 r0@1 w0@2", "k1 r0@1 k2 r0@2 w0@3", "w0@1 e0 k1", "k1 w0@1 r0@1",
@@ -53,7 +53,7 @@ def _words(text):
         "the host waits: all streams that there are, and `clocks.host`, come after what it has waited for",
     ),
 )  # fmt: skip
-def synchronized(rl, steps):
+def updated(rl, steps):
     names = import_module(f"{rl.__name__}.cuda._sanitizer")
     clocks, number, shown = names.Clocks(), 0, {}
     for i, step in enumerate(steps):
@@ -61,7 +61,7 @@ def synchronized(rl, steps):
             number += 1
             clocks.of(step[1])[step[1]] = number
         else:
-            names.synchronize(clocks, tuple(step))
+            names.update_clocks(clocks, tuple(step))
         every = [clocks.host, *clocks.streams.values(), *clocks.events.values()]
         assert len({id(each) for each in every}) == len(every), "two clocks are one dict"
         streams = {stream: clocks.streams.get(stream, clocks.host) for stream in range(4)}
@@ -70,7 +70,7 @@ def synchronized(rl, steps):
     return shown
 
 
-@synchronized.oracle
+@updated.oracle
 def _(torch, steps):
     """`torch.cuda._sanitizer.StreamSynchronizations` on the same steps."""
     syncs = quiet(import_module(f"{torch.__name__}.cuda._sanitizer")).StreamSynchronizations()
