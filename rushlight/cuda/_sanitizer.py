@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Accesses", "Clocks", "Race", "check_access", "find_races", "is_ordered_after", "synchronize"]
+__all__ = ["Accesses", "Clocks", "Race", "check_access", "find_races", "is_ordered_after", "update_clocks"]
 
 Clock = dict[int, int]  # by stream: the number of a kernel
 
@@ -37,7 +37,7 @@ def merge(clock: Clock, other: Clock) -> None:
         clock[stream] = max(clock.get(stream, 0), number)
 
 
-def synchronize(clocks: Clocks, step: Sequence) -> None:
+def update_clocks(clocks: Clocks, step: Sequence) -> None:
     """Bring the vector clocks up to date after one step that orders work. `merge(clock, other)` lets a clock wait for another.
 
     A step is one of these:
@@ -56,8 +56,8 @@ def synchronize(clocks: Clocks, step: Sequence) -> None:
             values of `clocks.events`. Two of them are never the same dict.
 
     >>> clocks = Clocks({1: {1: 7}, 2: {2: 5}})
-    >>> synchronize(clocks, ("record", 0, 1))
-    >>> synchronize(clocks, ("wait", 0, 2))
+    >>> update_clocks(clocks, ("record", 0, 1))
+    >>> update_clocks(clocks, ("wait", 0, 2))
     >>> clocks.streams
     {1: {1: 7}, 2: {2: 5, 1: 7}}
 
@@ -158,5 +158,5 @@ def find_races(trace: Iterable[Sequence]) -> list[Race]:
         elif step[0] in ("alloc", "free"):
             tensors.pop(step[1], None)
         else:
-            synchronize(clocks, step)
+            update_clocks(clocks, step)
     return races

@@ -16,6 +16,8 @@ PROGRAMS = RECORDINGS["programs"]
 TRITON = json.loads(gzip.decompress((STAND_IN / "triton.json.gz").read_bytes()))
 TRACES = json.loads(gzip.decompress((STAND_IN / "traces.json.gz").read_bytes()))
 ON_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
+GRAPHS = json.loads(gzip.decompress((STAND_IN / "graphs.json.gz").read_bytes()))["graphs"]
+BACKWARD = json.loads(gzip.decompress((STAND_IN / "streams.json.gz").read_bytes()))["programs"]
 
 
 @pytest.mark.parametrize("path", sorted(STAND_IN.glob("*.json*")), ids=lambda path: path.name)
@@ -79,6 +81,37 @@ def test_the_events_of_a_program_give_its_bytes_and_its_segments(program):
         assert sum(live.values()) <= allocated <= active <= total
         assert (active == allocated) == (not pending)
     _check_segments(program["segments"], live, pending, total)
+
+
+@pytest.mark.parametrize("program", BACKWARD, ids=lambda program: program["name"])
+def test_each_node_of_a_backward_pass_runs_once_on_a_stream_of_the_forward_pass(program):
+    nodes, steps = program["nodes"], program["steps"]
+    assert [step[1] for step in steps if step[0] == "run"] == [*range(len(nodes))]
+    of_forward = {stream for *_, stream in program["forward"]}
+    for i, node in enumerate(nodes):
+        assert (node["stream"] is None) == (
+            node["thread"] == 0
+        )  # a node of the CPU runs in the thread that called backward
+        assert node["stream"] is None or node["stream"] in of_forward
+        assert all(i < to for to, _ in node["edges"])
+
+
+@pytest.mark.parametrize("program", BACKWARD, ids=lambda program: program["name"])
+def test_each_event_of_a_backward_pass_is_recorded_once_and_another_stream_waits_for_it(program):
+    recorded = {event: stream for kind, event, stream in (s for s in program["steps"] if s[0] == "record")}
+    waits = [step[1:] for step in program["steps"] if step[0] == "wait"]
+    assert [*recorded] == [*range(len(recorded))] == sorted(event for event, _ in waits)
+    assert all(recorded[event] != stream for event, stream in waits)
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph["name"])
+def test_the_code_calls_each_partition_that_may_be_captured_and_a_graph_without_a_reason_is_captured(graph):
+    said, call = graph["partitions"]["messages"], graph["partitions"]["call"]
+    counts = [int(each) for each in re.findall(r"\d+", said[0])]  # all, those to capture, the others
+    kinds = [re.search(r"nodes, ([\w-]+),", line)[1] for line in said if "nodes," in line]
+    assert counts == [len(kinds), kinds.count("cudagraphable"), kinds.count("non-cudagraphable")]
+    assert len(re.findall(r"self\.partitions\[\d\]", call)) == counts[1]
+    assert graph["whole"]["captured"] == (not graph["whole"]["messages"])
 
 
 def _check_segments(segments, live, pending, total):

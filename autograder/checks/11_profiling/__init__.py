@@ -2,3 +2,5 @@
 
 # in the order of the labs
 TOPICS = ("events", "queue", "device", "measured", "blocks", "allocator", "attribution", "trade")
+TOPICS = ("events", "queue", "measured", "blocks", "allocator", "attribution", "trade")
+TOPICS += ("launches", "races", "copies", "capture", "waves", "race_free")
