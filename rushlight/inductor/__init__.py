@@ -16,17 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
-from rushlight.inductor import (  # noqa: F401 (for its users)
-    cudagraph_utils,  # noqa: F401 (for its users)
-    graph,
-    ir,
-    memory,
-    metrics,
-    output_code,
-    scheduler,
-    triton_code,
-    wrapper,
-)
+from rushlight.inductor import cudagraph_utils, graph, ir, memory, metrics, output_code, scheduler, triton_code, wrapper  # noqa: F401 (for its users)
 from rushlight.utils import _logging as logs
 from rushlight.utils.cpp_extension import compiler
 

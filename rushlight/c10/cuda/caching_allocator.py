@@ -238,8 +238,8 @@ def alloc_found_block(block: Block, size: int, requested_size: int, settings: Se
 def try_merge_blocks(dst: Block, src: Block | None, pool: BlockPool) -> int:
     """Merge `src`, a neighbour of `dst` in its segment, into `dst`, if it is free.
 
-    Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if one of the two blocks is `mapped` and the other
-    is not.
+    Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if one of the two blocks is `mapped` and the
+    other is not.
 
     Otherwise `dst` grows by the bytes of `src`, on the side where `src` is. `dst` and the neighbour on the far side of `src`, if
     there is one, are linked. `src` leaves the pool: the list `pool.blocks`, or `pool.unmapped` if it is not mapped.

@@ -21,7 +21,6 @@ _PICTURES = {
     "distributed": ("rank_timeline", "ring_steps", "shards", "pipeline", "cost"),
     "quantization": ("histogram", "masks", "sizes_and_scores", "steps", "trade_off"),
     "profiles": ("device_timeline", "flame", "linked_timeline", "roofline"),
-    "profiles": ("device_timeline", "flame", "roofline"),
     "streams": ("capture_graph", "graph_replay", "stream_timeline", "wave_steps"),
     "memory": ("batch_timeline", "memory_map", "memory_timeline", "memory_trade"),
     "inductor": ("annotated_lines", "fused", "lifetimes", "loops_in", "nests", "times"),

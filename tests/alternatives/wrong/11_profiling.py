@@ -557,20 +557,6 @@ batch_times__ahead_of_itself = edited(
 )
 
 
-def batch_times__far_ahead(load, step, num_workers, prefetch_factor=2):
-    """The workers never wait to be told."""
-    times, asked, done = [], 0, [0] * num_workers
-    for i, each in enumerate(load):
-        if num_workers:
-            done[i % num_workers] += each
-            got = max(asked, done[i % num_workers])
-        else:
-            got = asked + each
-        times.append((asked, got))
-        asked = got + step[i]
-    return times
-
-
 # Streams, graphs and waves
 
 
