@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read at import: torch's profiler keeps its log to itself
 try:
     import torch
 except ModuleNotFoundError:

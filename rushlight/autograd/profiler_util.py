@@ -79,21 +79,18 @@ class FunctionEventAvg:
 
 
 def find_parents(events: Sequence[tuple[int, int, int]]) -> list[int | None]:
-    """For each event the position of its parent: the shortest event around it. None for an event that has none.
+    """For each event the position of its parent, the innermost event around it, or None.
 
-    An event is a tuple (thread, start, end), with start <= end, in microseconds. A profiler rounds times, so edge cases
-    occur. These rules decide:
+    An event is a tuple (thread, start, end), with start <= end, in microseconds. A profiler rounds times, and a block may
+    begin in one call and end in another. So two rules decide what is around what:
 
-    - Only events of one thread contain each other. Sort the events of a thread by start. Of equal starts, the longer event comes
-      first. Of equal times, the event with the lower position comes first.
-    - An event can only have an event before it in this order as its parent. The parent must have started and not ended: an
-      event that begins at the moment at which another one ends is not within it. It must end at the same time as the parent, or
-      before.
-    - Two events may overlap in part. Then neither is the other's parent. The one that began first can be the parent of no
-      event that comes later in the order.
+    - Sort the events of a thread by start. Of equal starts, the longer event comes first. Of equal times, the event with the
+      lower position comes first.
+    - The parent of an event is the last one before it in this order that has not ended when the event begins, and does not end
+      before the event ends. (One that ends at the very moment at which the event begins has ended.)
 
     Args:
-        events: a list of tuples or lists, in any order. There may be a hundred thousand, nested a few thousand deep.
+        events: a list of tuples, in any order. There may be tens of thousands, nested a few thousand deep.
 
     Returns:
         a list, with a position in `events` or None for each event.
@@ -122,7 +119,8 @@ def average_events(
     """The rows of a profile's table: for each key the number of its events, their self time and their total time.
 
     An event is a tuple (name, shapes, time, parent): `time` is its length in microseconds, and `parent` the position of its
-    parent in `events`, or None. The self time of an event is its time without the times of its children. The total time of a
+    parent in `events`, or None. The self time of an event is its time less the times of its children. (It may be less than 0,
+    because times are rounded.) The total time of a
     row is the sum of the times of its events. An event within another one of the same row is counted in both, so this total
     may be longer than the program.
 
@@ -131,7 +129,7 @@ def average_events(
     children. Such a parent may be removed too, for the same reason. The shapes of the outermost event stay, and so does its time.
 
     Args:
-        events: a list of tuples or lists. Parents may come before or after their children. It is not changed.
+        events: a list of tuples. Parents may come before or after their children. It is not changed.
         group_by_input_shapes: if False, the key of an event is (name,). If True, it is (name, str(shapes)).
 
     Returns:
@@ -277,7 +275,12 @@ class EventList(list):
             columns.append(("Input Shapes", lambda row: str(row.input_shapes)))
         if any(row.flops for row in self):
             columns.append(("Total MFLOPs", lambda row: f"{row.flops / 1e6:.3f}" if row.flops else "--"))
-        cells = [[name for name, _ in columns], *([show(row) for _, show in columns] for row in rows[:row_limit])]
+        if any(row.stack for row in self):
+            columns.append(("Source Location", lambda row: _tail(row.stack[0]) if row.stack else ""))
+        cells = [[name for name, _ in columns]]
+        for row in rows[:row_limit]:
+            cells.append([show(row) for _, show in columns])
+            cells += [[""] * (len(columns) - 1) + [_tail(line)] for line in row.stack[1:]]
         widths = [max(map(len, column)) for column in zip(*cells)]
         line = "  ".join("-" * width for width in widths)
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
@@ -286,6 +289,10 @@ class EventList(list):
 
 def _shortened(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 3] + "..."
+
+
+def _tail(line: str, width: int = 75) -> str:
+    return line if len(line) <= width else "..." + line[3 - width :]
 
 
 def _format_time(microseconds: float) -> str:

@@ -746,11 +746,12 @@ def reserved_mebibytes(program: str) -> int:
 
 
 def recorded_operators(program: str) -> list[str]:
-    """The operators that torch's profiler records for a line of `RECORDED`, on a CPU, without gradients.
+    """The operators among the `events()` of torch's profiler for a line of `RECORDED`, on a CPU, without gradients.
 
     `x` is a tensor with 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `b` has 6 elements, and `batch` has the sizes
     2, 4 and 8. All are contiguous, of float32, and `F` is `torch.nn.functional`. An operator that another one calls is
-    recorded after it. Those in `NOT_SHOWN` are left out: they only make views, allocate, fill or copy.
+    recorded after it. `events()` has removed each event that is the only child of an event with the same name. The operators in
+    `NOT_SHOWN` are left out.
 
     >>> RECORDED["example"]
     'F.softmax(x, dim=1)'
@@ -763,7 +764,8 @@ def recorded_operators(program: str) -> list[str]:
     Returns:
         a list or a tuple of names in the order in which they begin, without `aten::`.
 
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorProperties.cpp`.
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorShape.cpp`;
+    `tools/autograd/templates/python_variable_methods.cpp`.
     """
     return {
         "example": ["softmax", "_softmax"],

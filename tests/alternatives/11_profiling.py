@@ -306,20 +306,20 @@ def operator_flops__table(name, inputs, outputs, transposed=False, output_mask=(
 
 def operator_flops__cases(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
     total = 0
-    if name.endswith("mm"):
+    if name in ("mm", "addmm", "bmm", "baddbmm"):
         *_, left, right = inputs
         total = 2
         for size in left:
             total *= size
         total *= right[-1]
-    elif name.startswith("convolution"):
+    elif name in ("convolution", "convolution_backward"):
         x, weight, y = (inputs[1], inputs[2], inputs[0]) if "backward" in name else (*inputs, outputs[0])
         total = 2 * x[0]
         for size in (*weight, *(x[2:] if transposed else y[2:])):
             total *= size
         if "backward" in name:
             total = sum(total for wanted in output_mask[:2] if wanted)
-    elif "attention" in name:
+    elif name == "_scaled_dot_product_flash_attention":
         query, key, value = inputs
         total = 2 * query[0] * query[1] * query[2] * key[2] * (query[3] + value[3])
     return total

@@ -17,11 +17,12 @@ from rushlight.course.draw.paper import FAINT, INK, MARK, MONO, OURS, charts
 
 NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
 CHARACTER_INCHES = 0.075  # of size 8.5
+ENGINE = "autograd::engine::evaluate_function: "
 
 
 def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
     """A flame chart: an event is below the one that it ran in, and as wide as it took long. Grey is an operator, purple a
-    node of the backward pass, hatched a block with a name.
+    node of the backward pass, white a block with a name, or the engine's event around a node.
 
     Args:
         events: a list of `FunctionEvent`, with their tree.
@@ -35,9 +36,10 @@ def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
     for event, level in depth.items():
         long = event.end - event.start
         fill = {1: MARK, 7: "0.95"}.get(event.scope, f"{0.86 - 0.07 * (level % 4):.2f}")
+        fill = "0.95" if event.name.startswith(ENGINE) else fill
         box = (event.start - first, level + 0.06), long, 0.86
         axes.add_patch(Rectangle(*box, facecolor=fill, edgecolor=INK, linewidth=0.5))
-        name = event.name.removeprefix("aten::").removeprefix("autograd::engine::evaluate_function: ")
+        name = event.name.removeprefix("aten::").replace(ENGINE, "engine: ")
         room = int(long / (last - first) * (paper.INCHES - 0.3) / CHARACTER_INCHES) - 1
         if room >= min(len(name), 5):
             text = name if len(name) <= room else name[: room - 1] + "…"

@@ -10,7 +10,7 @@ from statistics import fmean, median, pstdev
 from answers import edited
 
 from rushlight.aten.generated import functions
-from rushlight.autograd.profiler_util import device_times, find_parents
+from rushlight.autograd.profiler_util import average_events, device_times, find_parents
 from rushlight.c10.cuda.caching_allocator import (
     MIN_BLOCK_SIZE,
     SMALL_SIZE,
@@ -20,9 +20,11 @@ from rushlight.c10.cuda.caching_allocator import (
     round_size,
 )
 from rushlight.profiler._memory_profiler import CATEGORIES
-from rushlight.profiler.profiler import ProfilerAction
-from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL
+from rushlight.profiler._utils import critical_path, queue_depths
+from rushlight.profiler.profiler import schedule_action
+from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL, significant_figures
 from rushlight.utils.checkpoint import CONSUMED, RECOMPUTE, load_result
+from rushlight.utils.flop_counter import operator_flops
 
 # Profiles
 
@@ -133,6 +135,12 @@ def average_events__every_recursion(events, group_by_input_shapes=False):
     return rows
 
 
+average_events__never_negative = edited(
+    average_events,
+    ("time - sum(events[child][2] for child in inside)", "max(time - sum(events[child][2] for child in inside), 0)"),
+)
+
+
 def recorded_operators__always_copies(program):
     known = {
         "same type": ["to", "_to_copy"],
@@ -148,24 +156,24 @@ def recorded_operators__only_kernels(program):
     )
 
 
-def schedule_action__saves_each(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
-    """It saves at each active step."""
-    step += (wait if skip_first_wait else 0) - skip_first
-    cycle, position = divmod(step, wait + warmup + active)
-    if step < 0 or repeat and cycle >= repeat or position < wait:
-        return ProfilerAction.NONE
-    return ProfilerAction.WARMUP if position < wait + warmup else ProfilerAction.RECORD_AND_SAVE
-
-
-def schedule_action__skips_again(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
-    """The first steps are left out of each cycle."""
-    cycle, position = divmod(step, skip_first + wait + warmup + active)
-    position -= skip_first
-    if repeat and cycle >= repeat or position < wait:
-        return ProfilerAction.NONE
-    if position < wait + warmup:
-        return ProfilerAction.WARMUP
-    return ProfilerAction.RECORD if position < wait + warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
+schedule_action__saves_each = edited(
+    schedule_action,
+    ("RECORD if position < wait + warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE", "RECORD_AND_SAVE"),
+)
+# the first steps are left out of each cycle
+schedule_action__skips_again = edited(
+    schedule_action,
+    ("- skip_first\n", "\n"),
+    (
+        "divmod(step, wait + warmup + active)",
+        "divmod(step, skip_first + wait + warmup + active)\n    position -= skip_first",
+    ),
+)
+# no cycle waits, not only the first
+schedule_action__never_waits = edited(
+    schedule_action,
+    ("    cycle,", "    step, wait = (step - wait, 0) if skip_first_wait else (step, wait)\n    cycle,"),
+)
 
 
 def queue_depths__launches_less_kernels(events):
@@ -177,6 +185,12 @@ def queue_depths__launches_less_kernels(events):
         begun = sum(each[0] == "kernel" and each[1] <= start for each in events)
         found.append((start, start + duration, max(launches - begun, 0)))
     return found
+
+
+# at the end of a launch, not at its start
+queue_depths__after_the_launch = edited(
+    queue_depths, ("bisect_right(starts, start)", "bisect_right(starts, start + duration * (kind == 'launch'))")
+)
 
 
 def queue_depths__running(events):
@@ -193,39 +207,35 @@ def queue_depths__running(events):
     return found
 
 
-def critical_path__longest_kernels(kernels):
-    """It follows the longest predecessor, not the one that ended last."""
-    ends, before, last = [], [], {}
-    for i, (stream, launched, duration, waits) in enumerate(kernels):
-        needed = [*waits, *([last[stream]] if stream in last else [])]
-        start = max([launched, *(ends[j] for j in needed)])
-        before.append(max(needed, key=lambda j: kernels[j][2], default=None) if start > launched else None)
-        ends.append(start + duration)
-        last[stream] = i
-    if not ends:
-        return [], 0
-    at, path = ends.index(max(ends)), []
-    while at is not None:
-        path.append(at)
-        at = before[at]
-    return path[::-1], max(ends)
+# it follows the longest predecessor, not the one that ended last
+critical_path__longest_kernels = edited(
+    critical_path,
+    ("before.append(latest if", "before.append(max(needed, key=lambda j: kernels[j][2]) if"),
+)
+# the times of the launches do not matter
+critical_path__without_launches = edited(
+    critical_path, (" and ends[latest] >= launched", ""), ("else launched)", "else 0)")
+)
 
 
-def critical_path__without_launches(kernels):
-    """The times of the launches do not matter."""
-    ends, before, last = [], [], {}
-    for i, (stream, _, duration, waits) in enumerate(kernels):
-        needed = [*waits, *([last[stream]] if stream in last else [])]
-        before.append(min(needed, key=lambda j: (-ends[j], j), default=None))
-        ends.append((0 if before[-1] is None else ends[before[-1]]) + duration)
-        last[stream] = i
-    if not ends:
-        return [], 0
-    at, path = ends.index(max(ends)), []
-    while at is not None:
-        path.append(at)
-        at = before[at]
-    return path[::-1], max(ends)
+operator_flops__every_product = edited(
+    operator_flops, ('name in ("mm", "addmm", "bmm", "baddbmm")', 'name.endswith("mm")')
+)
+operator_flops__every_attention = edited(
+    operator_flops, ('name == "_scaled_dot_product_flash_attention"', '"attention" in name')
+)
+operator_flops__every_convolution = edited(operator_flops, ('name == "convolution"', 'name.endswith("convolution")'))
+operator_flops__shapes_of_the_result = edited(
+    operator_flops, ("return 2 * prod(inputs[0]) * inputs[1][-1]", "return 2 * prod(outputs[0]) * inputs[0][-1]")
+)
+operator_flops__only_tuples = edited(
+    operator_flops,
+    ("        inputs = inputs[1:]", "        inputs = inputs[1:]\n    inputs = [() + shape for shape in inputs]"),
+)
+operator_flops__no_gradient_by_default = edited(operator_flops, ("(True, True, True)", "(False, False, False)"))
+operator_flops__two_dimensions = edited(operator_flops, ("prod(positions)", "prod(positions[:2])"))
+operator_flops__an_empty_batch = edited(operator_flops, ("2 * inputs[0][0] *", "2 * max(inputs[0][0], 1) *"))
+operator_flops__no_keys = edited(operator_flops, ("* s * t *", "* s * max(t, 1) *"))
 
 
 def operator_flops__one_each(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
@@ -238,7 +248,7 @@ def operator_flops__one_each(name, inputs, outputs, transposed=False, output_mas
 def operator_flops__bias_counts(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
     """It counts the added tensor, and all gradients of a convolution."""
     if name in ("addmm", "baddbmm"):
-        return 2 * prod(inputs[1]) * inputs[2][-1] + prod(outputs[0])
+        return (2 * inputs[1][-1] + 1) * prod(inputs[1][:-1]) * inputs[2][-1]
     if name in ("mm", "bmm"):
         return 2 * prod(inputs[0]) * inputs[1][-1]
     if name == "convolution":
@@ -259,6 +269,22 @@ def significant_figures__median_of_the_middle(times):
     middle = ordered[len(times) // 4 : math.ceil(3 * len(times) / 4)]
     interval = max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
     return min(max(math.floor(math.log10(fmean(middle) / interval)), 1), MAX_SIGNIFICANT_FIGURES)
+
+
+significant_figures__lower_median = edited(
+    significant_figures, ("median(times)", "sorted(times)[(len(times) - 1) // 2]")
+)
+significant_figures__upper_median = edited(significant_figures, ("median(times)", "sorted(times)[len(times) // 2]"))
+# 25 ns only if all times are equal
+significant_figures__equal_times = edited(
+    significant_figures, ("max(1.645", "(1.645"), (", MIN_CONFIDENCE_INTERVAL)", " or MIN_CONFIDENCE_INTERVAL)")
+)
+significant_figures__clock_besides = edited(
+    significant_figures, ("max(1.645", "(1.645"), (", MIN_CONFIDENCE_INTERVAL)", " + MIN_CONFIDENCE_INTERVAL)")
+)
+significant_figures__around_the_median = edited(
+    significant_figures, ("pstdev(middle)", "pstdev(middle, median(times))")
+)
 
 
 # Blocks
