@@ -155,7 +155,7 @@ def device_times__up_from_the_work(events):
     """Each piece of work is added to its operator and to all that are around it."""
     timed = [event for event in events if event["ph"] == "X"]
     host = [event for event in timed if event["cat"] in ("user_annotation", "cuda_driver", "cuda_runtime", "cpu_op")]
-    parents = find_parents([[event["tid"], event["ts"], event["ts"] + event["dur"]] for event in host])
+    parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
     at = {event["args"]["External id"]: i for i, event in enumerate(host) if event["cat"] == "cpu_op"}
     totals = [0] * len(host)
     for event in timed:
@@ -164,7 +164,7 @@ def device_times__up_from_the_work(events):
             while i is not None:
                 totals[i] += event["dur"]
                 i = parents[i]
-    found = average_events([[e["name"], [], total, up] for e, total, up in zip(host, totals, parents, strict=True)])
+    found = average_events([(e["name"], [], total, up) for e, total, up in zip(host, totals, parents, strict=True)])
     return {key[0]: row[1:] for key, row in found.items()}
 
 
