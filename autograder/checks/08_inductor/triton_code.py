@@ -1,7 +1,8 @@
 """Checks of lab 08: reading the code that Inductor generates for a GPU.
 
 The texts are recordings of a CUDA build of PyTorch, with what Inductor knew while it wrote them. No GPU, and no Triton, is needed.
-A case has a text. The judge has the recorded facts, and torch's own classes for grids.
+A case has a text. The judge has the recorded facts, and torch's own classes for grids. In drawn cases the sizes of blocks, or the
+types of a kernel's pointers, are others than in the recording.
 """
 
 import gzip
@@ -15,6 +16,7 @@ from ...check import program
 BLOCKS = {"x": [1, 2, 8, 32, 128, 256, 1024], "y": [1, 4, 16, 64], "r0_": [4, 64, 512, 2048]}
 SHOWN = ["relu", "nothing to mask", "transposed", "permuted", "small sum", "sum of columns", "softmax", "sum"]
 SHOWN += ["softmax, rows of 1,100", "sums of 1,500", "two of the same", "two layers", "cross entropy"]
+TYPES = {"*i1": 1, "*i8": 1, "*u8": 1, "*i16": 2, "*i32": 4, "*i64": 8, "*fp16": 2, "*bf16": 2, "*fp32": 4, "*fp64": 8}
 LARGEST = 20_000  # positions of a kernel whose traffic is asked: an answer may go through them one by one
 
 
@@ -143,7 +145,7 @@ def _(torch, module, text, configs):
 # Traffic -------------------------------------------------------------------------------------------------------------
 
 
-def _traffic_cases(names=None):
+def _traffic_edges():
     """A case for each recorded kernel that is small enough, the shortest text first."""
     found = {}
     for name in modules():
@@ -153,8 +155,25 @@ def _traffic_cases(names=None):
                 positions *= size
             if positions <= LARGEST:
                 source = source.partition("\n")[2]
-                found.setdefault(source, {"module": name, "kernel": kernel, "source": source})
+                found.setdefault(source, {"module": name, "kernel": kernel, "source": source, "types": {}})
     return sorted(found.values(), key=lambda case: len(case["source"]))
+
+
+def _traffic_cases(st):
+    """The recorded kernels, with other types of their pointers."""
+
+    def case(edge):
+        pointers = re.findall(r"'(\w+)': '\*", edge["source"])
+        types = st.fixed_dictionaries({pointer: st.sampled_from(sorted(TYPES)) for pointer in pointers})
+        return types.map(lambda types: edge | {"source": _with_types(edge["source"], types), "types": types})
+
+    return st.sampled_from(_traffic_edges()).flatmap(case)
+
+
+def _with_types(source, types):
+    return re.sub(
+        r"'(\w+)': '\*\w+'", lambda found: f"'{found[1]}': '{types[found[1]]}'" if types else found[0], source
+    )
 
 
 def _about_traffic(case, mine, theirs):
@@ -172,19 +191,19 @@ def _about_traffic(case, mine, theirs):
 
 @program(
     "inductor.triton_code.kernel_traffic",
-    cases=lambda st: st.sampled_from(_traffic_cases()),
-    edges=_traffic_cases,
-    draws=8,
+    cases=_traffic_cases,
+    edges=_traffic_edges,
+    draws=16,
     hint=_about_traffic,
 )
-def kernel_traffic(xp, module, kernel, source):
+def kernel_traffic(xp, module, kernel, source, types):
     moved = xp.inductor.triton_code.kernel_traffic(source)
     return {pointer: moved[pointer] for pointer in sorted(moved)}
 
 
 @kernel_traffic.oracle
-def _(torch, module, kernel, source):
-    if _kernels(module)[kernel].partition("\n")[2] != source:
+def _(torch, module, kernel, source, types):
+    if _with_types(_kernels(module)[kernel].partition("\n")[2], types) != source:
         raise ValueError("this is not the recorded text of the kernel")
     known = modules()[module]["kernels"][kernel]
     positions = 1
@@ -194,5 +213,6 @@ def _(torch, module, kernel, source):
     for access in sorted(known["accesses"], key=lambda access: access["argument"]):
         elements = positions if access["elements"] is None else access["elements"]
         both = moved.setdefault(access["argument"], [0, 0])
-        both[access["what"] == "store"] += elements * access["size"]
+        size = TYPES[types[access["argument"]]] if types else access["size"]
+        both[access["what"] == "store"] += elements * size
     return moved
