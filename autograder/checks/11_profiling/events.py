@@ -51,8 +51,8 @@ def _(torch, events):
 
 @program(
     "autograd.profiler_util.find_parents.deep",
-    cases=drawn(depth=[1500, 3000], beside=[20000]),
-    edges=rows("depth beside", (2000, 30000)),
+    cases=drawn(depth=[4000, 6000], beside=[20000]),
+    edges=rows("depth beside", (5000, 30000)),
     draws=1,
 )
 def deep_parents(rl, depth, beside):
