@@ -238,8 +238,8 @@ def alloc_found_block(block: Block, size: int, requested_size: int, settings: Se
 def try_merge_blocks(dst: Block, src: Block | None, pool: BlockPool) -> int:
     """Merge `src`, a neighbour of `dst` in its segment, into `dst`, if it is free.
 
-    Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if one of the two blocks is `mapped` and the other
-    is not.
+    Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if one of the two blocks is `mapped` and the
+    other is not.
 
     Otherwise `dst` grows by the bytes of `src`, on the side where `src` is. `dst` and the neighbour on the far side of `src`, if
     there is one, are linked. `src` leaves the pool: the list `pool.blocks`, or `pool.unmapped` if it is not mapped.
@@ -374,8 +374,8 @@ def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
     attempt that is not made: each one is made only if all before it have failed. The third one is made only if the oversize
     blocks were large enough. The last one is a retry. If it fails too, the error is raised.
 
-    Complete events may free a block that serves, so they come first. Once, before the second attempt, old segments are collected, if
-    the memory is limited (`allocator.allowed` is not None) and the setting `garbage_collection_threshold` is above 0.
+    Complete events may free a block that serves, so they come first. Once, before the second attempt, old segments are collected
+    if the memory is limited (`allocator.allowed` is not None) and the setting `garbage_collection_threshold` is above 0.
     `alloc_found_block` splits the block that is found. Its result is recorded.
 
     Args:
