@@ -452,7 +452,11 @@ def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
     from rushlight.course import predictions
 
     right = predictions.reserved_mebibytes("lost")
-    for words, answer_of_mine in {"is wrong": 987654, "yours is a string": "987654", "yours raises KeyError": None}.items():
+    for words, answer_of_mine in {
+        "is wrong": 987654,
+        "yours is a string": "987654",
+        "yours raises KeyError": None,
+    }.items():
         fill(predictions.reserved_mebibytes, _saying(answer_of_mine))
         verdict = judge.replay("course.predictions.reserved_mebibytes", {"program": "lost"}, answer)
         restore(predictions.reserved_mebibytes)
