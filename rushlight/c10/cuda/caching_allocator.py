@@ -374,9 +374,9 @@ def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
     attempt that is not made: each one is made only if all before it have failed. The third one is made only if the oversize
     blocks were large enough. The last one is a retry. If it fails too, the error is raised.
 
-    Complete events may free a block that serves, so they come first. Old segments are collected before a new one is asked for, if
-    the memory is limited (`allocator.allowed` is not None) and the setting `garbage_collection_threshold` is above 0.
-    A block that is found is split with `alloc_found_block`. The result is recorded.
+    Complete events may free a block that serves, so they come first. Once, before the second attempt, old segments are collected
+    if the memory is limited (`allocator.allowed` is not None) and the setting `garbage_collection_threshold` is above 0.
+    `alloc_found_block` splits the block that is found. Its result is recorded.
 
     Args:
         allocator: `allocator.settings` has the settings.
