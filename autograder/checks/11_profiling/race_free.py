@@ -57,6 +57,8 @@ HINTS = {
         [["launch", 1, 30, 0, 1], ["record", 0, 1], ["launch", 1, 30, 0, 1], ["synchronize event", 0], ["launch", 2, 5, 1, 0]],
         [["graph", 1, FORK, 2], ["launch", 1, 3, 0, 0]], [["graph", 0, FORK, 1], ["launch", 1, 3, 0, 0], ["synchronize"]],
         [["chunks", 4, 2, 20], ["launch", 0, 5, 0, 1]], [["launch", 1, 30, 0, 1], ["chunks", 3, 3, 7], ["copy out", 2, 0]],
+        [["launch", 1, 10, 0, 2], ["launch", 2, 10, 1, 2], ["launch", 0, 10, 2, 2]],
+        [["launch", 1, 10, 0, 0], ["record", 0, 1], ["record", 0, 2], ["wait", 0, 0], ["launch", 0, 10, 1, 0]],
         [*PREFETCH, ["busy", 30], ["record", 1, 0], ["wait", 1, 1], *PREFETCH, ["copy out", 0, 1], ["synchronize"], *PREFETCH],
     ))),
     draws=40,
