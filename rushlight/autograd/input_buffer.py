@@ -59,16 +59,15 @@ def backward_steps(nodes: Sequence[StreamNode], roots: Sequence[Edge], caller: i
 
     Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`; `torch/csrc/autograd/engine.cpp`.
     """
-    steps: list[tuple] = []
-    waiting: dict[Edge, int | None] = {}  # by input that has a gradient: the event that its node must wait for
-    numbers = count()
+    steps, numbers = [], count()
+    waiting = {}  # by input that has a gradient: the event that its node must wait for, or None
 
-    def record(stream: int) -> int:
+    def record(stream):
         event = next(numbers)
         steps.append(("record", event, stream))
         return event
 
-    def send(edge: Edge, producer: int) -> None:
+    def send(edge, producer):
         consumer = nodes[edge[0]].stream
         event = record(producer) if producer != consumer else None
         if edge in waiting:

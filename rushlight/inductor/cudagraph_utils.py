@@ -77,11 +77,12 @@ def why_no_graph(nodes: Sequence[GraphNode], static_input_idxs: Collection[int] 
         masked = node.target in INDEX_PUT_OPS and any(dtypes[each] in ("bool", "uint8") for each in node.inputs[1:-1])
         if node.target in FORBIDDEN_CUDAGRAPH_OPS or masked:
             return f"incompatible op {node.target}"
-    counted = [node for node in nodes if node.device and (node.target != "placeholder" or node.name in used)]
+    unused = {node.name for node in nodes if node.target == "placeholder"} - used
+    counted = [node for node in nodes if node.device and node.name not in unused]
     for node in counted:
         if node.device == "cpu":
             return f"cpu device ({node.name})"
-    devices = list(dict.fromkeys(node.device for node in counted))
+    devices = dict.fromkeys(node.device for node in counted)
     if len(devices) > 1:
         return f"multiple devices: {', '.join(devices)}"
     written = {node.inputs[0] for node in nodes if node.target == "aten.copy_.default"}

@@ -25,6 +25,7 @@ from rushlight.cuda._sanitizer import is_ordered_after, merge
 from rushlight.cuda.graphs import Node
 from rushlight.cuda.memory import empty, launch
 from rushlight.cuda.waves import Waves
+from rushlight.inductor.cudagraph_utils import FORBIDDEN_CUDAGRAPH_OPS, INDEX_PUT_OPS
 from rushlight.profiler._memory_profiler import CATEGORIES
 from rushlight.profiler.profiler import ProfilerAction
 from rushlight.utils.benchmark.utils.common import MIN_CONFIDENCE_INTERVAL
@@ -1021,3 +1022,124 @@ def quantize__count(m, n, tile=(128, 128), multiprocessors=108, blocks_each=1):
     return Waves(
         tiles=tiles, waves=waves, tile_efficiency=m * n / (tiles * math.prod(tile)), wave_efficiency=tiles / places
     )
+
+
+def backward_steps__a_table_of_inputs(nodes, roots, caller):
+    steps, inputs = [], [{} for _ in nodes]  # for each node, by input: the event to wait for, or None
+
+    def record(stream):
+        steps.append(("record", sum(each[0] == "record" for each in steps), stream))
+        return steps[-1][1]
+
+    def arrive(to, at, made_on):
+        own = nodes[to].stream
+        new = None if own == made_on else record(made_on)
+        if at not in inputs[to]:
+            inputs[to][at] = new
+            return
+        for event in [new, inputs[to][at]]:
+            if event is not None:
+                steps.append(("wait", event, own))
+        steps.append(("add", own))
+        inputs[to][at] = None
+
+    for to, at in roots:
+        arrive(to, at, caller)
+    for i in range(len(nodes)):
+        for at in sorted(inputs[i]):
+            if inputs[i][at] is not None:
+                steps.append(("wait", inputs[i][at], nodes[i].stream))
+        steps.append(("run", i))
+        for to, at in nodes[i].edges:
+            arrive(to, at, nodes[i].stream)
+    leaves = {node.stream for node in nodes if len(node.edges) == 0}
+    for leaf in sorted(leaves):
+        if leaf != caller:
+            event = record(leaf)
+            steps.append(("wait", event, caller))
+    return steps
+
+
+def backward_steps__the_caller_as_a_node(nodes, roots, caller):
+    out, filled, events = [], set(), {}
+    runs = [(None, caller, roots)] + [(i, node.stream, node.edges) for i, node in enumerate(nodes)]
+    number = 0
+    for i, stream, edges in runs:
+        if i is not None:
+            for edge in sorted(edge for edge in events if edge[0] == i):
+                out.append(("wait", events.pop(edge), stream))
+            out.append(("run", i))
+        for edge in map(tuple, edges):
+            target, waits = nodes[edge[0]].stream, []
+            if target != stream:
+                out.append(("record", number, stream))
+                waits, number = [number], number + 1
+            if edge in filled:
+                waits += [events.pop(edge)] if edge in events else []
+                out += [("wait", event, target) for event in waits] + [("add", target)]
+            elif waits:
+                [events[edge]] = waits
+            filled.add(edge)
+    for stream in sorted({stream for i, stream, edges in runs[1:] if not edges}):
+        if stream != caller:
+            out += [("record", number, stream), ("wait", number, caller)]
+            number += 1
+    return out
+
+
+def why_no_graph__one_pass(nodes, static_input_idxs=()):
+    dtype, device, inputs, first_cpu, devices = {}, {}, [], None, []
+    used = set().union(*(node.inputs for node in nodes))
+    writes = set()
+    for node in nodes:
+        dtype[node.name], device[node.name] = node.dtype, node.device
+        if node.target in FORBIDDEN_CUDAGRAPH_OPS:
+            return f"incompatible op {node.target}"
+        if node.target in INDEX_PUT_OPS:
+            _, *indices, _ = node.inputs
+            if {"bool", "uint8"} & {dtype[each] for each in indices}:
+                return f"incompatible op {node.target}"
+        if node.target == "placeholder":
+            inputs.append(node.name)
+            if node.name not in used:
+                continue
+        if node.target == "aten.copy_.default":
+            writes.add(node.inputs[0])
+        if node.device is not None and node.device not in devices:
+            devices.append(node.device)
+            first_cpu = node.name if node.device == "cpu" else first_cpu
+    if first_cpu is not None:
+        return f"cpu device ({first_cpu})"
+    if len(devices) >= 2:
+        return "multiple devices: " + ", ".join(devices)
+    count = len({i for i, name in enumerate(inputs) if name in writes} - {*static_input_idxs})
+    return None if count == 0 else f"mutated inputs ({count} instances)"
+
+
+def why_no_graph__rule_by_rule(nodes, static_input_idxs=()):
+    by_name = {node.name: node for node in nodes}
+
+    def forbidden(node):
+        if node.target not in INDEX_PUT_OPS:
+            return node.target in FORBIDDEN_CUDAGRAPH_OPS
+        return any(by_name[each].dtype in {"bool", "uint8"} for each in node.inputs[1 : len(node.inputs) - 1])
+
+    def users(name):
+        return [node for node in nodes if name in node.inputs]
+
+    for node in filter(forbidden, nodes):
+        return "incompatible op " + node.target
+    placeholders = [node for node in nodes if node.target == "placeholder"]
+    placed = [node for node in nodes if node.device is not None and (node not in placeholders or users(node.name))]
+    for node in placed:
+        if node.device == "cpu":
+            return "cpu device (" + node.name + ")"
+    order = sorted({node.device for node in placed}, key=[node.device for node in placed].index)
+    if order[1:]:
+        return "multiple devices: " + ", ".join(order)
+    mutated = 0
+    for i, node in enumerate(placeholders):
+        written = any(user.target == "aten.copy_.default" and user.inputs[0] == node.name for user in users(node.name))
+        mutated += written and i not in static_input_idxs
+    if mutated:
+        return f"mutated inputs ({mutated} instances)"

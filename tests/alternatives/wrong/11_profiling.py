@@ -12,6 +12,7 @@ from answers import edited
 from rushlight import cuda
 from rushlight.amp.grad_scaler import unscale_grads, update_scale
 from rushlight.aten.generated import functions
+from rushlight.autograd import input_buffer
 from rushlight.autograd.profiler_util import average_events, device_times, find_parents
 from rushlight.c10.cuda.caching_allocator import (
     MIN_BLOCK_SIZE,
@@ -28,6 +29,7 @@ from rushlight.cuda._sanitizer import is_ordered_after
 from rushlight.cuda.graphs import Node
 from rushlight.cuda.memory import empty, launch
 from rushlight.cuda.waves import Waves
+from rushlight.inductor import cudagraph_utils
 from rushlight.profiler._memory_profiler import CATEGORIES, coalesce_timeline, propagate_categories
 from rushlight.profiler._utils import critical_path, queue_depths
 from rushlight.profiler.profiler import schedule_action
@@ -795,3 +797,103 @@ quantize__one_more = edited(waves.quantize, ("waves = -(-tiles // places)", "wav
 
 
 quantize__a_block_each = edited(waves.quantize, ("places = multiprocessors * blocks_each", "places = multiprocessors"))
+
+
+backward_steps__waits_at_once = edited(
+    input_buffer.backward_steps,
+    ("            steps.append((\"add\", consumer))\n            event = None\n        waiting[edge] = event",
+     "            steps.append((\"add\", consumer))\n"
+     "        elif event is not None:\n            steps.append((\"wait\", event, consumer))\n        waiting[edge] = None"),
+)  # fmt: skip
+
+
+backward_steps__adds_where_the_gradient_is_made = edited(
+    input_buffer.backward_steps, ('steps.append(("add", consumer))', 'steps.append(("add", producer))')
+)
+
+
+backward_steps__the_old_event_first = edited(
+    input_buffer.backward_steps, ("(event, waiting[edge]) if each", "(waiting[edge], event) if each")
+)
+
+
+backward_steps__the_sum_has_the_last_event = edited(input_buffer.backward_steps, ("            event = None\n", ""))
+
+
+backward_steps__an_event_for_each_edge = edited(
+    input_buffer.backward_steps, ("record(producer) if producer != consumer else None", "record(producer)")
+)
+
+
+backward_steps__one_event_for_a_node = edited(
+    input_buffer.backward_steps,
+    ("        for edge in node.edges:\n            send(edge, node.stream)",
+     "        for edge in dict.fromkeys(node.edges):\n            send(edge, node.stream)"),
+)  # fmt: skip
+
+
+backward_steps__the_caller_waits_for_all = edited(
+    input_buffer.backward_steps, (" for node in nodes if not node.edges}", " for node in nodes}")
+)
+
+
+backward_steps__nobody_waits_at_the_end = edited(
+    input_buffer.backward_steps, ("sorted({node.stream", "sorted(set() & {node.stream")
+)
+
+
+backward_steps__gradients_are_there_already = edited(
+    input_buffer.backward_steps,
+    ("    for edge in roots:\n        send(edge, caller)", "    for edge in roots:\n        waiting[edge] = None"),
+)
+
+
+why_no_graph__devices_first = edited(
+    cudagraph_utils.why_no_graph,
+    ("        if node.target in FORBIDDEN_CUDAGRAPH_OPS or masked:",
+     "        if node.device == \"cpu\" and (node.target != \"placeholder\" or node.name in used):\n"
+     "            return f\"cpu device ({node.name})\"\n"
+     "        if node.target in FORBIDDEN_CUDAGRAPH_OPS or masked:"),
+)  # fmt: skip
+
+
+why_no_graph__unused_inputs_count = edited(cudagraph_utils.why_no_graph, (" and node.name not in unused", ""))
+
+
+why_no_graph__the_output_is_no_use = edited(
+    cudagraph_utils.why_no_graph,
+    (
+        "for node in nodes for name in node.inputs}",
+        'for node in nodes if node.target != "output" for name in node.inputs}',
+    ),
+)
+
+
+why_no_graph__any_mask = edited(cudagraph_utils.why_no_graph, ("node.inputs[1:-1]", "node.inputs"))
+
+
+why_no_graph__one_index = edited(cudagraph_utils.why_no_graph, ("node.inputs[1:-1]", "node.inputs[1:2]"))
+
+
+why_no_graph__sorted_devices = edited(
+    cudagraph_utils.why_no_graph,
+    ("dict.fromkeys(node.device for node in counted)", "sorted({node.device for node in counted})"),
+)
+
+
+why_no_graph__writes_are_counted = edited(
+    cudagraph_utils.why_no_graph,
+    ("written = {node.inputs[0] for", "written = [node.inputs[0] for"),
+    ('== "aten.copy_.default"}', '== "aten.copy_.default"]'),
+    ("mutated = [name for i, name in enumerate(placeholders) if name in written and",
+     "mutated = [name for i, name in enumerate(placeholders) for _ in range(written.count(name)) if"),
+)  # fmt: skip
+
+
+why_no_graph__numbers_of_nodes = edited(
+    cudagraph_utils.why_no_graph,
+    (
+        'placeholders = [node.name for node in nodes if node.target == "placeholder"]',
+        "placeholders = [node.name for node in nodes]",
+    ),
+)
