@@ -251,6 +251,7 @@ def test_what_is_allowed_while_it_captures(device):
     with graph(g):
         x.copy_(pinned, non_blocking=True)
         current_stream().wait_event(Event())  # never recorded
+        assert Event().query()  # PyTorch does not ask CUDA about such an event
         device.busy(10.0)
         with stream(default_stream()):
             launch("not captured", 1.0)  # runs at once: it is on another stream
