@@ -197,12 +197,6 @@ def test_a_number_of_python_is_as_it_was(device):
 UNSUPPORTED = "not permitted when stream is capturing"
 
 
-def event_of_before():
-    event = Event()
-    event.record()
-    return event
-
-
 @pytest.mark.parametrize(
     ("action", "message"),
     [
