@@ -2,6 +2,4 @@
 
 # in the order of the labs
 TOPICS = ("events", "queue", "device_times", "measured", "blocks", "allocator", "attribution", "trade")
-TOPICS += ("launches", "races", "copies", "capture", "waves", "race_free")
-TOPICS = ("events", "queue", "measured", "blocks", "allocator", "attribution", "trade")
 TOPICS += ("launches", "races", "copies", "capture", "waves", "backward", "compiled", "race_free")
