@@ -27,6 +27,9 @@ def _captured(text):
         "0 1 0<1 1<0 0 1 2<0 2<1 2", "2 2<0 2 0<2 1<0 1 1 0<1 0", "1 1 0 0 0 0 0 0 0 0<1 0",
     ))),
     hint=when(lambda case: any(a != b for a, b in case["steps"]), "a wait adds to what the stream's next work depends on"),
+    show=lambda torch, steps: "\n".join(
+        f"a node on stream {a}" if a == b else f"stream {a} waits for stream {b}" for a, b in steps
+    ),
 )  # fmt: skip
 def added(rl, steps):
     graphs, work = rl.cuda.graphs, rl.cuda.simulator.Work
@@ -45,7 +48,7 @@ def added(rl, steps):
         assert isinstance(node.dependencies, tuple), "the dependencies of a node are a tuple"
         before.append({*node.dependencies}.union(*(before[i] for i in node.dependencies)))
     return {
-        "nodes": [{"stream": node.stream, "dependencies": [*node.dependencies]} for node in graph.nodes],
+        "nodes": [f"stream {node.stream}, after {[*node.dependencies]}" for node in graph.nodes],
         "frontiers": [sorted(graph.frontiers[stream]) for stream in range(3)],
         "must come before": [sorted(each) for each in before],
     }
@@ -58,7 +61,7 @@ def _(torch, steps):
     nodes = [n for n, (stream, other) in enumerate(steps) if stream == other]
     before = [[j for j in range(i) if not _race(steps, nodes[j], nodes[i])] for i in range(len(nodes))]
     return {
-        "nodes": [{"stream": steps[n][0], "dependencies": sorted(_last(steps[:n], steps[n][0]))} for n in nodes],
+        "nodes": [f"stream {steps[n][0]}, after {sorted(_last(steps[:n], steps[n][0]))}" for n in nodes],
         "frontiers": [sorted(_last(steps, stream)) for stream in range(3)],
         "must come before": before,
     }
@@ -170,7 +173,8 @@ def replayed(rl, nodes, overhead, before, replays):
         assert isinstance(times, list), "the result is a list"
         engines = [device.engines.get(engine, 0.0) for engine in ("HtoD", "DtoH")]
         ready = {"stream": device.ready.get(5, 0.0), "other": device.ready.get(1, 0.0)}
-        shown.append({"nodes": [list(each) for each in times], "now": device.now, "ready": ready, "engines": engines})
+        spans = [f"from {float(start)} to {float(end)}" for start, end in times]
+        shown.append({"nodes": spans, "now": device.now, "ready": ready, "engines": engines})
     assert [each.dependencies for each in made] == [_before(i, each) for i, each in enumerate(nodes)], (
         "a node has changed"
     )
@@ -190,7 +194,7 @@ def _(torch, nodes, overhead, before, replays):
     for _ in range(replays):
         made = model.replay("stream", [(float(each[0]), each[1], _before(i, each)) for i, each in enumerate(nodes)])
         engines = [model.engine_free("HtoD"), model.engine_free("DtoH")]
-        times = [[piece.start, piece.end] for piece in made]
+        times = [f"from {piece.start} to {piece.end}" for piece in made]
         shown.append(
             {
                 "nodes": times,

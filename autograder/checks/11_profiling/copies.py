@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ...check import program
 from ..cases import drawn, rows, when
-from .device import Model
+from .device import Model, timed
 
 BANDWIDTH = 4.0  # bytes in a microsecond: a copy of n float32 takes n
 
@@ -32,10 +32,7 @@ def in_chunks(rl, count, size, duration, buffers, overhead, wide):
         overlap.compute_in_chunks(inputs, outputs, lambda x: 2 * x + 1, float(duration), **more)
         results, now = [each.data.tolist() for each in outputs], device.now
         kept = [each.data.tolist() for each in inputs] == [_numbers(i, size, wide).tolist() for i in range(count)]
-    work = [
-        {"work": each.engine or "kernel", "queued": each.queued, "start": each.start, "end": each.end}
-        for each in device.timeline
-    ]
+    work = [timed(each.engine or "kernel", each) for each in device.timeline]
     return {
         "work": work,
         "results": results,
@@ -55,13 +52,9 @@ def _(torch, count, size, duration, buffers, overhead, wide):
         model.launch(i, size * bytes_each / BANDWIDTH, "HtoD")
         model.launch(i, float(duration))
         ends.append(model.launch(i, size * bytes_each / BANDWIDTH, "DtoH").end)
-        numbers = torch.full((size, 2), i) if wide else torch.full((size,), float(i))
-        results.append((2 * numbers + 1).tolist())
+        results.append([[2 * i + 1] * 2] * size if wide else [2.0 * i + 1] * size)
     model.synchronize()
-    work = [
-        {"work": each.engine or "kernel", "queued": each.queued, "start": each.start, "end": each.end}
-        for each in model.pieces
-    ]
+    work = [timed(each.engine or "kernel", each) for each in model.pieces]
     return {"work": work, "results": results, "now": model.now, "inputs kept": True, "few buffers": True}
 
 

@@ -93,6 +93,11 @@ class Model:
         return values
 
 
+def timed(name: str, work: Any) -> str:
+    """When work was launched and when it ran, of the judge's device or of the student's."""
+    return f"{name}: launched {float(work.queued)}, from {float(work.start)} to {float(work.end)}"
+
+
 def races(trace: list) -> list:
     """What PyTorch's sanitizer finds: for each launch, the numbers of the two kernels and the tensor."""
     sanitizer = import_module("torch.cuda._sanitizer")

@@ -32,6 +32,17 @@ ENGINES = ["HtoD", "DtoH"]
         lambda case: any(each[2] for each in case["launches"]),
         "copies of one direction wait for each other, also on different streams; kernels do not",
     ),
+    show=lambda torch, overhead, now, launches: "\n".join(
+        [
+            f"launch_overhead = {overhead}, now = {now}",
+            *(
+                f"{f'the host does something else for {busy} µs; ' if busy else ''}"
+                f"{f'stream {stream} is told to wait for {told} µs; ' if told else ''}"
+                f"{engine or 'a kernel'} on stream {stream} takes {duration} µs"
+                for stream, duration, engine, busy, told in launches
+            ),
+        ]
+    ),
 )  # fmt: skip
 def scheduled(rl, overhead, now, launches):
     device, found = rl.cuda.Device(launch_overhead=overhead, now=now), []
@@ -40,10 +51,10 @@ def scheduled(rl, overhead, now, launches):
         if told:
             device.ready[stream] = max(device.ready.get(stream, 0.0), device.now + told)
         start, end = rl.cuda.simulator.schedule(device, stream, float(duration), engine)
-        found.append({"start": start, "end": end, "now": device.now})
+        found.append(f"from {float(start)} to {float(end)}; the host: {float(device.now)}")
     used = sorted({each[0] for each in launches})
     ready, engines = [device.ready[stream] for stream in used], [device.engines.get(engine, 0.0) for engine in ENGINES]
-    return {"launches": found, "ready": ready, "engines": engines}
+    return _scheduled(found, used, ready, engines)
 
 
 @scheduled.oracle
@@ -55,9 +66,15 @@ def _(torch, overhead, now, launches):
         if told:
             model.hold(stream, model.now + told)
         piece = model.launch(stream, float(duration), engine)
-        found.append({"start": piece.start, "end": piece.end, "now": model.now})
+        found.append(f"from {piece.start} to {piece.end}; the host: {model.now}")
     used = sorted({each[0] for each in launches})
-    return {"launches": found, "ready": [*map(model.free, used)], "engines": [*map(model.engine_free, ENGINES)]}
+    return _scheduled(found, used, map(model.free, used), map(model.engine_free, ENGINES))
+
+
+def _scheduled(launches, used, ready, engines):
+    found = {f"launch {i}": each for i, each in enumerate(launches)}
+    found |= {f"stream {stream} is ready": float(time) for stream, time in zip(used, ready, strict=True)}
+    return found | {f"{engine} is free": float(time) for engine, time in zip(ENGINES, engines, strict=True)}
 
 
 # Predictions ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ...check import program
 from ..cases import explained, rows
-from .device import Model, races
+from .device import Model, races, timed
 
 EVENTS, TENSORS, SIZE, BANDWIDTH = 2, 3, 5, 8.0
 COPY = SIZE * 8 / BANDWIDTH  # microseconds
@@ -113,7 +113,7 @@ def ran(rl, steps, overhead):
                         out.append(_pinned(memory, -1).copy_(tensors[rest[1]], non_blocking=True))
         now, numbers = device.now, {each.data_ptr(): i for i, each in enumerate(tensors)}
         races = [[each.current, each.previous, numbers.get(each.tensor)] for each in sanitizer.find_races(device.trace)]
-        work = [[span.engine or "kernel", span.queued, span.start, span.end] for span in device.timeline]
+        work = [timed(span.engine or "kernel", span) for span in device.timeline]
         cuda.synchronize()
         values, copied = [int(each.cpu().data[0]) for each in tensors], [int(each.data[0]) for each in out]
     return {"work": work, "now": now, "tensors": values, "copied to the host": copied, "races": races}
@@ -186,7 +186,7 @@ def _(torch, steps, overhead):
             values[n, "out"] = -1
             out.append((n, "out"))
             copy(rest[0], rest[1], (n, "out"), "DtoH")
-    work = [[piece.engine or "kernel", piece.queued, piece.start, piece.end] for piece in model.pieces]
+    work = [timed(piece.engine or "kernel", piece) for piece in model.pieces]
     values = model.values(values)
     tensors, copied = [values[i] for i in range(TENSORS)], [values[name] for name in out]
     return {

@@ -100,8 +100,8 @@ def _nonzero(streams, events, host):
         f"event {i}": clock for i, clock in events.items()
     }
     clocks |= {"host": host}
-    found = {name: sorted([s, n] for s, n in clock.items() if n) for name, clock in clocks.items()}
-    return {name: clock for name, clock in found.items() if clock}
+    found = {name: {s: n for s, n in sorted(clock.items()) if n} for name, clock in clocks.items()}
+    return {name: str(clock) for name, clock in found.items() if clock}
 
 
 # Races ---------------------------------------------------------------------------------------------------------------

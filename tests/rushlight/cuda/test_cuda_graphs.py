@@ -197,12 +197,6 @@ def test_a_number_of_python_is_as_it_was(device):
 UNSUPPORTED = "not permitted when stream is capturing"
 
 
-def event_of_before():
-    event = Event()
-    event.record()
-    return event
-
-
 @pytest.mark.parametrize(
     ("action", "message"),
     [
@@ -251,6 +245,7 @@ def test_what_is_allowed_while_it_captures(device):
     with graph(g):
         x.copy_(pinned, non_blocking=True)
         current_stream().wait_event(Event())  # never recorded
+        assert Event().query()  # PyTorch does not ask CUDA about such an event
         device.busy(10.0)
         with stream(default_stream()):
             launch("not captured", 1.0)  # runs at once: it is on another stream
