@@ -3,7 +3,8 @@
 On the stand-in of `cuda.c` and `kernels.c` Inductor believes that there is a CUDA device. It lowers, schedules and writes Triton
 code for it. Triton does not compile the code, and no kernel runs on a device. `interpret_triton.py` runs most of them on the CPU.
 For each kernel the facts are recorded where Inductor decides them: the nodes of its iteration ranges, its loads and stores, its
-loops. Nothing here reads the text. The configurations are those that Inductor would try on the device. By hand, as `record.py` says:
+loops. Nothing here reads the text. The configurations are those that Inductor would try on the device. By hand, as `record.py`
+says:
 
     cuda/bin/python bench/stand_in/record_triton.py --include /usr/local/cuda/include
 
