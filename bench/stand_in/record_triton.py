@@ -1,9 +1,10 @@
 """Recordings of the Triton code that Inductor writes, and of what Inductor knows about this code, made without a GPU.
 
 On the stand-in of `cuda.c` and `kernels.c` Inductor believes that there is a CUDA device. It lowers, schedules and writes Triton
-code for it. Triton does not compile the code, and no kernel runs. For each kernel the facts are recorded where Inductor decides
-them: the nodes of its iteration ranges, its loads and stores, its loops. Nothing here reads the text. The configurations are those
-that Inductor would try on the device. By hand, as `record.py` says:
+code for it. Triton does not compile the code, and no kernel runs on a device. `interpret_triton.py` runs most of them on the CPU.
+For each kernel the facts are recorded where Inductor decides them: the nodes of its iteration ranges, its loads and stores, its
+loops. Nothing here reads the text. The configurations are those that Inductor would try on the device. By hand, as `record.py`
+says:
 
     cuda/bin/python bench/stand_in/record_triton.py --include /usr/local/cuda/include
 
@@ -296,21 +297,28 @@ def _configs(source: str, **options: bool) -> list[dict[str, int]]:
 def written(name: str, source: str, inputs: list, space: dict[str, Any] | None = None) -> dict[str, Any]:
     """The text of the module that Inductor writes for a function, and the facts about it."""
     import torch
+    from torch._inductor.compile_fx import compile_fx
 
     torch._dynamo.reset()
     space = {"torch": torch, "F": torch.nn.functional} | (space or {})
     exec(source, space)
     inputs = [each if each and isinstance(each[-1], str) else [each, None, "float32"] for each in inputs]
-    facts = _Facts()
+    facts, arguments = _Facts(), []
+
+    def backend(graph: Any, examples: list) -> Any:
+        arguments.extend(node.name[2] for node in graph.graph.nodes if node.op == "placeholder")  # L_x_
+        return compile_fx(graph, examples)
+
     with facts.recorded(), torch.no_grad():
         try:
-            torch.compile(space["f"], dynamic=False)(*(_input(*each) for each in inputs))
+            torch.compile(space["f"], dynamic=False, backend=backend)(*(_input(*each) for each in inputs))
         except _Written as found:
             text = re.sub(r"# (kernel|Original) path: .*\n", "", found.args[0])
     return {
         "name": name,
         "source": source,
         "inputs": inputs,
+        "arguments": arguments,
         "text": text,
         "kernels": facts.kernels,
         "events": facts.events,
@@ -344,9 +352,14 @@ def around_an_operator(name: str, operator: str) -> dict[str, Any]:
 
 def interpreted() -> dict[str, Any]:
     """Whether rushlight's kernel, in Triton's interpreter on the CPU, computes what PyTorch computes there."""
-    command = [sys.executable, "-c", INTERPRETED, str(record.HERE.parents[1])]
+    return _in_the_interpreter("-c", INTERPRETED, str(record.HERE.parents[1]))
+
+
+def _in_the_interpreter(*command: str, given: str = "") -> Any:
+    """What a program that uses Triton's interpreter prints. The interpreter must be chosen before Triton is imported."""
+    environment = os.environ | {"RUSHLIGHT_DEVICE": "cpu"}
     run = subprocess.run(
-        command, env=os.environ | {"RUSHLIGHT_DEVICE": "cpu"}, capture_output=True, text=True, check=True
+        [sys.executable, *command], env=environment, input=given, stdout=subprocess.PIPE, text=True, check=True
     )
     return json.loads(run.stdout)
 
@@ -385,6 +398,9 @@ def main() -> None:
         with on_the_device():
             modules = [written(*each) for each in FUNCTIONS]
             operators = [around_an_operator(*each) for each in OPERATORS.items()]
+    agree = _in_the_interpreter(str(record.HERE / "interpret_triton.py"), given=json.dumps(modules))
+    assert False not in agree.values(), agree
+    modules = [module | {"interpreted": agree[module["name"]]} for module in modules]
     made = record.provenance("What Inductor writes in Triton, and what it knows about it", "record_triton.py")
     found = {"provenance": made, "modules": modules, "operators": operators, "interpreted": interpreted()}
     record.write(arguments.output, json.dumps(found, indent=1))
