@@ -89,19 +89,22 @@ def queued(rl, name, order, nodes, roots, caller):
 
 @queued.oracle
 def recorded(torch, name, order, nodes, roots, caller):
-    """What PyTorch's engine did, in a recording. The order of the waits at the end is that of a hash table, so they are sorted."""
+    """What PyTorch's engine did, in a recording."""
     assert torch is not None
-    steps = [
-        [step[0], *([step[1], order[step[2]]] if step[0] in ("record", "wait") else [order[step[1]]])]
-        if step[0] != "run"
-        else list(step)
-        for step in recordings()[name]["steps"]
-    ]
+    return _parts(_recorded_steps(name, order, caller))
+
+
+def _recorded_steps(name, order, caller):
+    """The recorded steps with other streams. The order of the waits at the end is that of a hash table, so they are sorted."""
+    steps = [list(step) for step in recordings()[name]["steps"]]
+    for step in steps:
+        if step[0] != "run":
+            step[-1] = order[step[-1]]
     end = _end(steps)
     streams = sorted(stream for kind, _, stream in steps[end:] if kind == "record")
     first = sum(step[0] == "record" for step in steps[:end])
     tail = [[["record", first + i, stream], ["wait", first + i, caller]] for i, stream in enumerate(streams)]
-    return _parts([*steps[:end], *(step for pair in tail for step in pair)])
+    return [*steps[:end], *(step for pair in tail for step in pair)]
 
 
 def _end(steps):
