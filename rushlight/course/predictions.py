@@ -851,6 +851,9 @@ def host_times(program: str) -> int:
     Args:
         program: a key of `HOST_TIMES`.
 
+    Returns:
+        the time in microseconds, an int or a float.
+
     Source: `aten/src/ATen/native/cuda/Copy.cu`; CUDA's "API synchronization behavior".
     """
     return {

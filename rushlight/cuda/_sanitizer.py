@@ -48,8 +48,9 @@ def update_clocks(clocks: Clocks, step: Sequence) -> None:
     - `("synchronize stream", stream)`: the host waits for all work that is on the stream.
     - `("synchronize",)`: the host waits for all streams that there are.
 
-    Work that the host has waited for comes before all work that it queues afterwards, on any stream: on those in `clocks.streams`,
-    and, through `clocks.host`, on new ones. An event that was never recorded orders nothing.
+    Work that the host has waited for comes before all work that it queues afterwards, on any stream. So the clock of each stream in
+    `clocks.streams` changes, and `clocks.host`, from which the clock of a new stream is made. An event that was never recorded
+    orders nothing.
 
     Args:
         clocks: `clocks.of(stream)` is the clock of a stream, which may be a new one. It is a dict, as are `clocks.host` and the
@@ -107,6 +108,7 @@ def check_access(accesses: Accesses, clocks: Clocks, number: int, stream: int, w
     since.
 
     Args:
+        accesses: `accesses.write` is None if no kernel has written the tensor.
         number, stream: the new kernel. Its stream's clock has its number already.
 
     Returns:

@@ -24,7 +24,7 @@ def compute_in_chunks(
     chunk 0, then those of chunk 1, and so on. It waits only at the end, until all of this is done.
 
     Args:
-        inputs, outputs: pinned, and all of one shape and dtype. There is at least one.
+        inputs, outputs: pinned, and all of one shape and dtype, those of the numpy array `inputs[0].data`. There is at least one.
         compute: a function of numpy arrays, for `launch`.
         duration: of each kernel, in microseconds.
         buffers: 1 or more.

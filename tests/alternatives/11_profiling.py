@@ -829,7 +829,9 @@ def host_times__floats(program):
         "from pageable memory",
         "to pageable memory",
     ]
-    return dict(zip(names, [10, 205, 75, 65, 105, 10, 105, 110, 15, 35, 165], strict=True))[program]
+    return dict(zip(names, [10.0, 205.0, 75.0, 65.0, 105.0, 10.0, 105.0, 110.0, 15.0, 35.0, 165.0], strict=True))[
+        program
+    ]
 
 
 def update_clocks__match(clocks, step):
@@ -987,6 +989,21 @@ def replay_times__by_index(device, stream, nodes):
         ends.append(start + node.work.duration)
     device.ready[stream] = max(ends, default=begin)
     return [*zip(starts, ends, strict=True)]
+
+
+def replay_times__ready_unless_empty(device, stream, nodes):
+    """A graph without nodes leaves the stream as it is."""
+    device.now += device.launch_overhead
+    begin, times = max(device.now, device.ready.get(stream, 0.0)), []
+    for node in nodes:
+        engine = node.work.engine
+        start = max(begin, device.engines.get(engine, 0.0), *(times[i][1] for i in node.dependencies), 0.0)
+        times.append((start, start + node.work.duration))
+        if engine is not None:
+            device.engines[engine] = times[-1][1]
+    if times:
+        device.ready[stream] = max(end for _, end in times)
+    return times
 
 
 def replay_times__relative(device, stream, nodes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, first_apart, listed, rows, several, when
 from .device import Model, races
 
 # Nodes ---------------------------------------------------------------------------------------------------------------
@@ -139,6 +139,20 @@ NODE = listed((0, 20), [None, None, None, "HtoD", "DtoH"], several((0, 8), 0, 2)
 BEFORE = listed((0, 30), ["stream", "other stream", "HtoD", "DtoH"])  # until when they are not free
 
 
+REPLAY_HINTS = {
+    "nodes": "the whole graph is one launch, and only edges and engines order its nodes",
+    "now": "the whole graph is one launch",
+    "ready": "the stream's next work waits for all nodes, and the last node need not be the last to end; other streams go on",
+    "engines": "an engine is free when its last copy has ended",
+}
+
+
+def _replay_mistake(case, mine, theirs):
+    """A hint for the first entry that differs in the first replay that does."""
+    found = (first_apart(*pair) for pair in zip(mine, theirs, strict=True))
+    return REPLAY_HINTS.get(next(filter(None, found), None))
+
+
 @program(
     "cuda.graphs.replay_times",
     cases=drawn(nodes=several(NODE, 0, 7), overhead=[0.0, 1.0, 2.5], before=several(BEFORE, 0, 2), replays=(1, 2)),
@@ -155,7 +169,7 @@ BEFORE = listed((0, 30), ["stream", "other stream", "HtoD", "DtoH"])  # until wh
         ([[4, None, []], [6, "DtoH", [0]], [2, None, [1, 0]], [9, "DtoH", [2]]], 2.5, [[7, "DtoH"]], 2),
         ([[7, "HtoD", []]], 2.5, [[30, "DtoH"]], 2), ([[20, None, []], [5, None, []], [3, None, [1]]], 1.0, [], 1),
     )),
-    hint=when(lambda case: len(case["nodes"]) > 1, "the whole graph is one launch, and only edges and engines order its nodes"),
+    hint=_replay_mistake,
 )  # fmt: skip
 def replayed(rl, nodes, overhead, before, replays):
     graphs, work, device = rl.cuda.graphs, rl.cuda.simulator.Work, rl.cuda.Device(launch_overhead=overhead)
@@ -172,7 +186,10 @@ def replayed(rl, nodes, overhead, before, replays):
         times = graphs.replay_times(device, 5, made)
         assert isinstance(times, list), "the result is a list"
         engines = [device.engines.get(engine, 0.0) for engine in ("HtoD", "DtoH")]
-        ready = {"stream": device.ready.get(5, 0.0), "other": device.ready.get(1, 0.0)}
+        ready = {
+            "stream": max(device.now, device.ready.get(5, 0.0)),
+            "other": device.ready.get(1, 0.0),
+        }  # no work starts earlier
         spans = [f"from {float(start)} to {float(end)}" for start, end in times]
         shown.append({"nodes": spans, "now": device.now, "ready": ready, "engines": engines})
     assert [each.dependencies for each in made] == [_before(i, each) for i, each in enumerate(nodes)], (
@@ -199,7 +216,7 @@ def _(torch, nodes, overhead, before, replays):
             {
                 "nodes": times,
                 "now": model.now,
-                "ready": {"stream": model.free("stream"), "other": other},
+                "ready": {"stream": max(model.now, model.free("stream")), "other": other},
                 "engines": engines,
             }
         )

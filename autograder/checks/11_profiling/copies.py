@@ -5,10 +5,32 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...check import program
-from ..cases import drawn, rows, when
+from ..cases import drawn, field, first_apart, rows
 from .device import Model, timed
 
 BANDWIDTH = 4.0  # bytes in a microsecond: a copy of n float32 takes n
+HINTS = {
+    "results": "does each chunk use its own input and output, and one buffer for all three?",
+    "now": "the host waits at the end, until all is done",
+    "few buffers": "a buffer is used again",
+}
+
+
+def _mistake(case, mine, theirs):
+    """A hint for the order of the work, for a host that waits, or for work that begins at another time."""
+    if (entry := first_apart(mine, theirs)) is None:
+        return None
+    if entry != "work":
+        return HINTS.get("now" if field(mine, "now") != field(theirs, "now") else entry)
+    launches = [[each.partition(", from ")[0] for each in field(tree, "work")] for tree in (mine, theirs)]
+    ours, real = ([each.split(": launched ") for each in tree] for tree in launches)
+    if [name for name, _ in ours] != [name for name, _ in real]:
+        return "the host queues copy in, kernel, copy out of one chunk, then those of the next one"
+    if ours != real:
+        return "the host waits before the end, or launches too late: is each copy non_blocking?"
+    if case["count"] > case["buffers"]:
+        return "a buffer is used again only when its last chunk has left it, and other buffers do not wait for that"
+    return "chunks in different buffers wait only for the copy engines"
 
 
 @program(
@@ -20,7 +42,7 @@ BANDWIDTH = 4.0  # bytes in a microsecond: a copy of n float32 takes n
         (5, 1, 0, 2, 1.0), (1, 2, 3, 4, 1.0), (7, 4, 30, 4, 0.0),
         (2, 10, 20, 2, 1.0),
     ))] + rows("count size duration buffers overhead wide", (3, 5, 30, 2, 1.0, True)),
-    hint=when(lambda case: case["count"] > case["buffers"], "a buffer is used again only when its last chunk has left it"),
+    hint=_mistake,
 )  # fmt: skip
 def in_chunks(rl, count, size, duration, buffers, overhead, wide):
     memory = import_module(f"{rl.__name__}.cuda.memory")

@@ -82,7 +82,8 @@ def _scheduled(launches, used, ready, engines):
 
 @program("course.predictions.host_times", **predicted(HOST_TIMES, draws=len(HOST_TIMES)))
 def host_times(rl, program):
-    return rl.course.predictions.host_times(program)
+    time = rl.course.predictions.host_times(program)
+    return int(time) if isinstance(time, float) and time.is_integer() else time
 
 
 @host_times.oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, field, first_apart, listed, rows, several
 from .device import quiet
 
 # Vector clocks -------------------------------------------------------------------------------------------------------
@@ -36,6 +36,23 @@ def _words(text):
     return ([[kinds[word[0]], *map(int, word[1:].split("@") if word[1:] else [])] for word in text.split()],)
 
 
+def _clock_mistake(case, mine, theirs):
+    """A hint for the first step after which a clock differs; for an exception, for the last step."""
+    key = first_apart(mine, theirs)
+    last = int(key.partition(":")[0]) if key else len(case["steps"]) - 1
+    before, (kind, *names) = case["steps"][:last], case["steps"][last]
+    recorded = {step[1] for step in before if step[0] == "record"}
+    if key is None and mine["error"][0] == "AssertionError":
+        return "an event has a copy of a clock, and each stream has its own"
+    if kind in ("wait", "synchronize event") and names[0] not in recorded:
+        return "an event that was never recorded orders nothing"
+    if kind in ("record", "wait") and all(step[-1] != names[1] or len(step) == 1 for step in before):
+        return "a new stream begins with the clock of the host: `clocks.of(stream)`"
+    if kind.startswith("synchronize"):
+        return "the host waits: all streams that there are, and `clocks.host`, come after what it has waited for"
+    return None
+
+
 @program(
     "cuda._sanitizer.update_clocks",
     cases=drawn(steps=_steps),
@@ -48,10 +65,7 @@ def _words(text):
         "r0@1 k2 w0@2 e0 s3 k3",
         "k1 s1 k2 k1 r0@1 w0@3 s2 k0", "k1 r0@1 k1 k2 ! e0 k3", "k1 r0@1 w0@2 k1 k2 r2@2 w2@3 w2@0 e2",
     ))),
-    hint=when(
-        lambda case: any(each[0].startswith("synchronize") for each in case["steps"]),
-        "the host waits: all streams that there are, and `clocks.host`, come after what it has waited for",
-    ),
+    hint=_clock_mistake,
 )  # fmt: skip
 def updated(rl, steps):
     names = import_module(f"{rl.__name__}.cuda._sanitizer")
@@ -116,6 +130,27 @@ def _accesses(text):
     return ([[int(word[0]), word[1] == "w", [int(each) for each in waits]] for word, _, waits in words],)
 
 
+def _access_mistake(case, mine, theirs):
+    """A hint for the first kernel for which an answer differs."""
+    if (key := first_apart(mine, theirs)) is None:
+        return "`accesses.write` is None as long as no kernel has written" if not case["launches"][0][1] else None
+    i = [*dict(theirs["dict"])].index(key)
+    entry, writes = first_apart(field(mine, key), field(theirs, key)), case["launches"][i][1]
+    reads = [each for _, each in theirs["dict"]][i - 1] if i else None
+    if entry == "races" and writes:
+        has_reads = reads is not None and field(reads, "reads")
+        return f"a write is compared with {HAS_READ if has_reads else HAS_NOT_READ}"
+    if entry == "races":
+        return "a read is compared with the last write, and with no other kernel"
+    if writes:
+        return "a write forgets the reads before it, whether it raced with them or not"
+    return "a read is entered, whether it races or not"
+
+
+HAS_READ = "all reads since the last write; a kernel has read since, so the last write is not looked at"
+HAS_NOT_READ = "the last write if no kernel has read since"
+
+
 @program(
     "cuda._sanitizer.check_access",
     cases=drawn(launches=several(ACCESS, 0, 9)),
@@ -126,10 +161,7 @@ def _accesses(text):
         "1w 2r 2r<1 2r", "1w 2r<1 3r<2 1w<3 1r",
         "1r 1w 2r 3r<1 2w<3 3w", "3w 1r 1r 0r 2w<0", "1w 2r<1 1r 3w<2 3r 1r",
     ))),
-    hint=when(
-        lambda case: sum(each[1] for each in case["launches"]) > 1,
-        "a write forgets the reads before it, whether it raced with them or not",
-    ),
+    hint=_access_mistake,
 )  # fmt: skip
 def checked(rl, launches):
     names = import_module(f"{rl.__name__}.cuda._sanitizer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...check import program
-from ..cases import drawn, listed, rows, when
+from ..cases import drawn, explained, listed, rows
 
 
 @program(
@@ -20,8 +20,11 @@ from ..cases import drawn, listed, rows, when
         (3072, 1152, [256, 128], 108, 1),         (3073, 1152, [256, 128], 108, 1), (20, 20, [7, 32], 2, 1),
         (1, 300, [128, 128], 3, 1),
     )),
-    hint=when(
-        lambda case: case["m"] % case["tile"][0] or case["n"] % case["tile"][1], "a tile that extends beyond the result is a tile"
+    hint=explained(
+        tiles="a tile that extends beyond the result is a tile; count the rows of tiles and the columns by themselves",
+        waves="the last wave may have places without a tile, but no wave is without a tile",
+        tile_efficiency="the elements of the result, divided by those of all tiles",
+        wave_efficiency="the tiles, divided by the places of all waves",
     ),
 )  # fmt: skip
 def quantized(rl, m, n, tile, multiprocessors, blocks_each):
