@@ -151,9 +151,8 @@ def test_the_nodes_of_a_graph_have_an_arrow_for_each_dependency():
 
 
 def test_the_last_wave_has_a_square_for_each_place():
-    *_, squares = rl.draw.wave_steps(
-        range(100, 201), 300, (64, 32), 7, 2, shown=130
-    ).axes  # 3 times 10 tiles, 14 places
+    # 3 times 10 tiles, 14 places
+    *_, squares = rl.draw.wave_steps(range(100, 201), 300, (64, 32), 7, 2, shown=130).axes
     hatched = [patch for patch in squares.patches if patch.get_hatch()]
     assert len(hatched) == 3 * 14 - 30
 
