@@ -1,7 +1,8 @@
 """Pictures of a device with streams: work over time, a graph and its replay, and the waves of tiles of a matrix product.
 
 In a timeline a kernel is light grey, a copy is middle grey, and a launch is dark grey. Hatching is waiting: a host that waits, or
-a device without work. Purple is a race. An arrow goes from an event's work to the first work that waits for the event.
+a stream that waits for its next launch. Purple is a race. An arrow goes from an event's work to the first work that waits for the
+event.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Fi
 
 
 def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Figure:
-    """The last replay of a graph, against as many kernels that were launched one by one. Hatched is a device without work.
+    """The last replay of a graph, against as many kernels that were launched one by one.
+
+    Hatched is a stream whose next work is not launched yet. Any other gap before work is a wait for another stream or an engine.
 
     Args:
         eager: its last work is what is drawn. Its streams may be others than those of the capture.
@@ -69,9 +72,12 @@ def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Figure:
     for axis, lane, begin, (_, device, drawn) in zip(axes, lanes, begins, found, strict=True):
         _draw_host(axis, device, drawn, begin)
         for stream, level in lane.items():
-            own = [span for span in drawn if span.stream == stream]
-            start, end = min(span.queued for span in own) - begin, max(span.end for span in own) - begin
-            axis.add_patch(Rectangle((start, level + 0.12), end - start, 0.76, **HATCHED))
+            free = begin
+            for span in (each for each in drawn if each.stream == stream):
+                if span.queued > free:
+                    box = (free - begin, level + 0.12), span.queued - free, 0.76
+                    axis.add_patch(Rectangle(*box, **HATCHED))
+                free = span.end
         for span in drawn:
             _box(axis, lane[span.stream], span.start - begin, span.end - begin, _name(span), _fill(span))
     return figure
@@ -112,29 +118,36 @@ def capture_graph(graph: CUDAGraph) -> Figure:
 
 
 def wave_steps(
-    sizes: Sequence[int],
+    sizes: range,
     n: int,
     tile: tuple[int, int] = (128, 128),
     multiprocessors: int = 108,
     blocks_each: int = 1,
     shown: int | None = None,
 ) -> Figure:
-    """The waves of a product with m rows and n columns for each m of `sizes`, and the share of the device's work that is useful.
+    """The waves of a product with m rows and n columns, and the share of the device's work that is useful.
 
     Below are the tiles of the last wave for `shown` rows, by default the last of `sizes`. Hatched is a place without a tile.
+
+    Args:
+        sizes: from its first m to its last one. Both curves are exact between them, whatever its step is.
     """
-    found = [quantize(m, n, tile, multiprocessors, blocks_each) for m in sizes]
-    shown = sizes[-1] if shown is None else shown
+    first, last = sizes[0], sizes[-1]
+    # A step goes from a multiple of the tile's height to one row more. Between two steps both curves are straight.
+    full = range(first // tile[0] * tile[0], last, tile[0])
+    rows = sorted({first, last, *(m for each in full for m in (each, each + 1) if m > first)})
+    found = [quantize(m, n, tile, multiprocessors, blocks_each) for m in rows]
+    shown = last if shown is None else shown
     places, here = multiprocessors * blocks_each, quantize(shown, n, tile, multiprocessors, blocks_each)
     across = min(places, 36)
     down = -(-places // across)
     heights = [1.3, 1.3, 0.3 + 0.2 * down]
     figure, grid = charts(paper.INCHES, 1.0 + sum(heights), 3, height_ratios=heights)
     above, middle, below = grid[:, 0]
-    above.plot(sizes, [each.waves for each in found], color=INK, drawstyle="steps-post")
-    above.set(ylim=(0, None), xlim=(sizes[0], sizes[-1]))
-    middle.plot(sizes, [each.tile_efficiency * each.wave_efficiency for each in found], color=INK)
-    middle.set(ylim=(0, 1.05), xlim=(sizes[0], sizes[-1]), xlabel="rows m")
+    above.plot(rows, [each.waves for each in found], color=INK)
+    above.set(ylim=(0, None), xlim=(first, last))
+    middle.plot(rows, [each.tile_efficiency * each.wave_efficiency for each in found], color=INK)
+    middle.set(ylim=(0, 1.05), xlim=(first, last), xlabel="rows m")
     for axis, title in ((above, "waves"), (middle, "share of the device's work that is useful")):
         axis.set_title(title, size=10, loc="left", color=INK)
         axis.axvline(shown, color=MARK, linestyle=":", linewidth=1.4)

@@ -71,7 +71,7 @@ PICTURES = {
     "a replay": lambda: rl.draw.graph_replay(*replays()),
     "a graph": lambda: rl.draw.capture_graph(program(captured=True)[1]),
     "waves": lambda: rl.draw.wave_steps(range(64, 4097, 64), 2048),
-    "some waves": lambda: rl.draw.wave_steps([100, 200], 300, (64, 32), 7, 2, shown=130),
+    "some waves": lambda: rl.draw.wave_steps(range(100, 201), 300, (64, 32), 7, 2, shown=130),
 }
 
 
@@ -133,6 +133,17 @@ def test_a_replay_is_one_launch_and_its_kernels_are_those_of_the_capture():
     assert widths == [[3, 3, 3, 3, 4, 4, 4, 4, 4, 5], [3, 3, 3, 3, 4, 5]]
 
 
+def test_a_stream_is_hatched_until_its_next_kernel_is_launched():
+    above, below = rl.draw.graph_replay(*replays()).axes
+    hatched = [
+        sorted((int(patch.get_y()), patch.get_x(), patch.get_width()) for patch in axes.patches if patch.get_hatch())
+        for axes in (above, below)
+    ]
+    # launched at 4 (a), 8 (b), 12 (c), 16 (d) and 20 µs (e, while d runs): a, d, e on the first stream, b, c on the second
+    assert [each for each in hatched[0] if each[0]] == [(1, 0, 4), (1, 7, 9), (2, 0, 8), (2, 11, 1)]
+    assert [each for each in hatched[1] if each[0]] == [(1, 0, 4), (2, 0, 4)]
+
+
 def test_the_nodes_of_a_graph_have_an_arrow_for_each_dependency():
     cuda_graph = program(captured=True)[1]
     figure = rl.draw.capture_graph(cuda_graph)
@@ -140,6 +151,16 @@ def test_the_nodes_of_a_graph_have_an_arrow_for_each_dependency():
 
 
 def test_the_last_wave_has_a_square_for_each_place():
-    *_, squares = rl.draw.wave_steps([100, 200], 300, (64, 32), 7, 2, shown=130).axes  # 3 times 10 tiles, 14 places
+    # 3 times 10 tiles, 14 places
+    *_, squares = rl.draw.wave_steps(range(100, 201), 300, (64, 32), 7, 2, shown=130).axes
     hatched = [patch for patch in squares.patches if patch.get_hatch()]
     assert len(hatched) == 3 * 14 - 30
+
+
+@pytest.mark.parametrize("step", [1, 23])
+def test_the_waves_grow_at_the_row_that_is_one_too_many(step):
+    waves, useful, _ = rl.draw.wave_steps(range(1, 301, step), 300, (64, 300), 2).axes
+    steps = [1, 64, 65, 128, 129, 192, 193, 256, 257, 300]
+    assert [*waves.lines[0].get_xdata()] == steps
+    assert [*waves.lines[0].get_ydata()] == [1, 1, 1, 1, 2, 2, 2, 2, 3, 3]
+    assert [*useful.lines[0].get_ydata()][:5] == pytest.approx([1 / 128, 64 / 128, 65 / 128, 1, 129 / 256])
