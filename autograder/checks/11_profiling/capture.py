@@ -28,7 +28,7 @@ def _captured(text):
     ))),
     hint=when(lambda case: any(a != b for a, b in case["steps"]), "a wait adds to what the stream's next work depends on"),
     show=lambda torch, steps: "\n".join(
-        f"a node on stream {a}" if a == b else f"stream {a} waits for stream {b}" for a, b in steps
+        f"# a node on stream {a}" if a == b else f"# stream {a} waits for stream {b}" for a, b in steps
     ),
 )  # fmt: skip
 def added(rl, steps):
