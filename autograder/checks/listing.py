@@ -3,6 +3,7 @@
 Some checks draw a program as a list of statements, each an operation and the indices of its operands. The file that runs them
 has tables of the operations, as functions or texts of x and y. A listing runs the program on torch and writes each statement as a
 line, with names for the values. It takes the branch of a condition that the program takes.
+If the steps of a case are no statements, comments describe them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 import copy
 import inspect
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from string import ascii_lowercase
@@ -18,6 +20,11 @@ from types import FunctionType
 from typing import Any
 
 MAX_LINES = 60
+
+
+def comments(lines: Iterable[str]) -> str:
+    """Lines of prose as comments: all that a check shows is text that Python accepts."""
+    return "\n".join(f"# {line}" for line in lines)
 
 
 class Listing:

@@ -11,6 +11,7 @@ from rushlight.course.predictions import RESERVED
 
 from ...check import program
 from ..cases import drawn, field, first_apart, predicted, rows
+from ..listing import comments
 
 MIB = 1 << 20
 STEPS = ["cached", "new", "after oversize", "after all", "never"]
@@ -210,9 +211,9 @@ def _case(name):
     ).map(_case),
     edges=lambda: [_case(name) for name in SHOWN if name in recordings()],
     draws=30,
-    show=lambda torch, name, total, settings, steps: "\n".join(
+    show=lambda torch, name, total, settings, steps: comments(
         [
-            f"# a device of {total / MIB:g} MiB, PYTORCH_CUDA_ALLOC_CONF={settings!r}",
+            f"a device of {total / MIB:g} MiB, PYTORCH_CUDA_ALLOC_CONF={settings!r}",
             *(" ".join(map(str, step)) for step in steps),
         ]
     ),

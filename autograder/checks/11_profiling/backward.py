@@ -10,6 +10,7 @@ from itertools import permutations
 
 from ...check import program
 from ..cases import explained
+from ..listing import comments
 
 LABELS = (0, 1, 300, 1000)  # of the four streams of a program, in any order
 SHOWN = [
@@ -57,10 +58,8 @@ def _case(name, order=(0, 1, 2, 3)):
 
 
 def _shown(torch, name, order, nodes, roots, caller):
-    lines = [f"# {name}; backward is called on stream {caller}, gradients go to {roots}"]
-    return "\n".join(
-        [*lines, *(f"node {i}: stream {stream}, edges {edges}" for i, (stream, edges) in enumerate(nodes))]
-    )
+    first = f"{name}; backward is called on stream {caller}, gradients go to {roots}"
+    return comments([first, *(f"node {i}: stream {stream}, edges {edges}" for i, (stream, edges) in enumerate(nodes))])
 
 
 @program(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import drawn, first_apart, listed, rows, several, when
+from ..listing import comments
 from .device import Model, races
 
 # Nodes ---------------------------------------------------------------------------------------------------------------
@@ -27,8 +28,8 @@ def _captured(text):
         "0 1 0<1 1<0 0 1 2<0 2<1 2", "2 2<0 2 0<2 1<0 1 1 0<1 0", "1 1 0 0 0 0 0 0 0 0<1 0",
     ))),
     hint=when(lambda case: any(a != b for a, b in case["steps"]), "a wait adds to what the stream's next work depends on"),
-    show=lambda torch, steps: "\n".join(
-        f"# a node on stream {a}" if a == b else f"# stream {a} waits for stream {b}" for a, b in steps
+    show=lambda torch, steps: comments(
+        f"a node on stream {a}" if a == b else f"stream {a} waits for stream {b}" for a, b in steps
     ),
 )  # fmt: skip
 def added(rl, steps):

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 from ...check import program
 from ..cases import drawn, listed, several, when
+from ..listing import comments
 
 NAMES = {"cpu_op": ["sum", "copy_", "add"], "user_annotation": ["step", "model", "loss"]}
 CALLS = {  # the call that launches it; a kernel of Triton goes through the driver
@@ -121,7 +122,7 @@ def _trace(steps, lost, backwards, at_once):
         _case("step( sum( add( k5 ) ) )", at_once=True), _case("sum( add( copy_( k5 ) k3 ) )", backwards=True, at_once=True),
     ],
     hint=when("lost", "work whose operator the trace lacks counts nowhere, also not for what is around the operator"),
-    show=lambda torch, **case: "\n".join(map(_line, _trace(**case))),
+    show=lambda torch, **case: comments(map(_line, _trace(**case))),
 )  # fmt: skip
 def times(rl, **case):
     given = _trace(**case)

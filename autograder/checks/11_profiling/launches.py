@@ -8,6 +8,7 @@ from rushlight.course.predictions import HOST_TIMES
 
 from ...check import program
 from ..cases import drawn, listed, predicted, rows, several, when
+from ..listing import comments
 from .device import Model
 
 # stream, duration, engine, what the host does before (µs), and for how long from then on the stream is told to wait (µs)
@@ -32,7 +33,7 @@ ENGINES = ["HtoD", "DtoH"]
         lambda case: any(each[2] for each in case["launches"]),
         "copies of one direction wait for each other, also on different streams; kernels do not",
     ),
-    show=lambda torch, overhead, now, launches: "\n".join(
+    show=lambda torch, overhead, now, launches: comments(
         [
             f"launch_overhead = {overhead}, now = {now}",
             *(

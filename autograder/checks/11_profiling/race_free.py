@@ -6,6 +6,7 @@ from importlib import import_module
 
 from ...check import program
 from ..cases import explained, rows
+from ..listing import comments
 from .device import Model, races, timed
 
 EVENTS, TENSORS, SIZE, BANDWIDTH = 2, 3, 5, 8.0
@@ -35,7 +36,7 @@ def _steps(st):
 
 
 def _shown(torch, steps, overhead):
-    return "\n".join([f"# a launch takes the host {overhead:g} µs", *(" ".join(map(str, step)) for step in steps)])
+    return comments([f"a launch takes the host {overhead:g} µs", *(" ".join(map(str, step)) for step in steps)])
 
 
 FORK = [[0, False, 10, 0, 1], [1, True, 20, 1, 0], [0, False, 5, 2, 2], [0, True, 1, 0, 2]]
