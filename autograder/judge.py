@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read at import: torch's profiler keeps its log to itself
 try:
     import torch
 except ModuleNotFoundError:
@@ -373,8 +374,8 @@ class Judge:
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         self._describe(verdict, check, found)
-        compare = agreement if check.prediction else partial(difference, origin=CALCULATION if verdict.exact else TORCH)
-        verdict.message = compare(found.mine, found.theirs)
+        compare, origin = agreement if check.prediction else difference, CALCULATION if verdict.exact else TORCH
+        verdict.message = compare(found.mine, found.theirs, origin=origin)
         verdict.mine = _safely(show, found.mine)
         if found.raised is not None and found.ended:
             verdict.mine += _safely(show_frames, found.raised)

@@ -379,10 +379,11 @@ def _difference(mine: Tree, theirs: Tree, where: str, origin: Origin) -> str | N
     return next((found for m, t, path in pairs if (found := _difference(m, t, path, origin))), None)
 
 
-def agreement(mine: Tree, theirs: Tree) -> str:
-    """How much of a prediction, which is a list, is right, in words that do not tell torch's answer."""
+def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str:
+    """How much of a prediction is right, a list or one value, in words that do not tell the answer."""
     if not isinstance(mine, list):
-        return difference(mine, theirs)
+        wrong = "your prediction for this program is wrong"
+        return wrong if _kind(mine) == _kind(theirs) else difference(mine, theirs, origin=origin)
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
         found = f"your {_entries(right)} right, but others are missing"

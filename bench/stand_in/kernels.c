@@ -5,6 +5,7 @@ The compiler of CUDA puts `__cudaRegisterFunction` into each library, so that ev
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct { const void *key; const char *name; } Kernel;
 typedef struct { const char *name; dim3 grid, block; size_t shared; int stream; } Launch;
@@ -46,6 +47,23 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *key) {
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t key, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream) {
     return cudaLaunchKernel((const void *)key, grid, block, arguments, shared, stream);
+}
+
+/* What a library asks about a kernel before it chooses a grid. */
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *key) {
+    memset(attributes, 0, sizeof *attributes);
+    attributes->maxThreadsPerBlock = 1024, attributes->ptxVersion = attributes->binaryVersion = 90;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *key, int threads, size_t shared,
+                                                                   unsigned flags) {
+    *blocks = 2048 / threads; /* as many as fit */
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *key, int threads, size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, key, threads, shared, 0);
 }
 
 int stand_in_launches(void) { return launch_count; }

@@ -387,7 +387,28 @@ def for_the_course() -> list[dict[str, Any]]:
         program("evaluation, results on the CPU", "the same, and no result is kept", " ".join(moved), **large),
         program("evaluation, longest first", evaluated, " ".join(["model=200M", *chain(*longest_first)]), **large),
         program("evaluation, expandable", evaluated, " ".join(kept), **large, settings="expandable_segments:True"),
+        *_validation(),
     ]
+
+
+def _validation() -> list[dict[str, Any]]:
+    """The same, but each result is made while the activations of its batch are alive. So it takes a part of an older segment."""
+    rounds = [f"a{i}={240 + 48 * i}M k{i}={120 + 24 * i}M -a{i}" for i in range(10)]
+    begin, why = (
+        "model=300M",
+        "batches of growing length, half of each result is kept, and it is made before the activations go",
+    )
+    found = [
+        program("validation", why, " ".join([begin, *rounds]), total=4 * GiB),
+        program("validation, longest first", why, " ".join([begin, *reversed(rounds)]), total=4 * GiB),
+        program("validation, emptied", why, " empty_cache ".join([begin, *rounds]), total=4 * GiB),
+    ]
+    moved = [f"{each} -k{i}" for i, each in enumerate(rounds)]
+    found.append(program("validation, results on the CPU", why, " ".join([begin, *moved]), total=4 * GiB))
+    for setting in ("expandable_segments:True", "max_split_size_mb:128"):
+        name = setting.partition(":")[0]
+        found.append(program(f"validation, {name}", why, " ".join([begin, *rounds]), total=4 * GiB, settings=setting))
+    return found
 
 
 def training_steps() -> list[dict[str, Any]]:

@@ -234,20 +234,23 @@ def write(path: Path, text: str) -> None:
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
-def on_stand_in(include: str) -> None:
+def on_stand_in(include: str, profiler: bool = False) -> None:
     """Goes on with the stand-in loaded: the first time, runs this command again with it, and exits."""
     if LIBRARY in os.environ:
         return
     with tempfile.TemporaryDirectory() as folder:
-        libraries = compile_stand_in(Path(folder), include)
-        environment = os.environ | {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[0])}
+        libraries = compile_stand_in(Path(folder), include, profiler)
+        environment = os.environ | {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[-1])}
         sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment).returncode)
 
 
-def compile_stand_in(folder: Path, include: str) -> list[Path]:
-    """The stand-ins, compiled: of the device, and of NVML. They carry the real names, so that PyTorch finds them loaded already."""
+def compile_stand_in(folder: Path, include: str, profiler: bool = False) -> list[Path]:
+    """The stand-ins, compiled: of CUPTI if a profiler is to run, of NVML, and of the device, which is the last.
+
+    They carry the real names, so that PyTorch finds them loaded already. The first is asked first."""
     libraries = []
-    for sources, name in ((["cuda.c", "kernels.c"], "libcuda.so.1"), (["nvml.c"], "libnvidia-ml.so.1")):
+    wanted = [(["cupti.c"], "libcupti.so.13")] if profiler else []
+    for sources, name in (*wanted, (["nvml.c"], "libnvidia-ml.so.1"), (["cuda.c", "kernels.c"], "libcuda.so.1")):
         libraries.append(folder / name)
         flags = ["-O1", "-Wall", "-shared", "-fPIC", f"-Wl,-soname,{name}", f"-I{include}"]
         subprocess.run(

@@ -51,7 +51,8 @@ PHASES = {
     "08": "inductor",
     "09": "distributed utils",
     "10": "ao export",
-    "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory",
+    "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
+    "inductor.cudagraph_utils",
     "Pictures": "course",
 }
 

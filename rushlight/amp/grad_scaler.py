@@ -21,7 +21,7 @@ def unscale_grads(grads: Sequence[Tensor], scale: Tensor) -> bool:
     """Divide gradients by the scale, in place, and say whether one of them has an infinite or NaN element.
 
     All gradients are divided, also those after the first bad one: a program may look at them. The division is a multiplication by
-    1 / scale, which is computed once, in float64, and then rounded to float32.
+    1 / scale, rounded to float32 whatever the gradients' type is.
 
     Args:
         grads: float32 or float64, changed.
@@ -53,7 +53,7 @@ def update_scale(
 ) -> int:
     """Set the scale for the next step, in place, and return the new growth tracker.
 
-    The tracker counts the steps with finite gradients since the scale last changed.
+    The tracker counts the steps in a row with finite gradients.
 
     - After a step with an infinite or NaN gradient, the scale is multiplied by `backoff_factor`, and the tracker is 0.
     - After another step the tracker grows by 1. If it is then equal to `growth_interval`, the scale is multiplied by

@@ -3,7 +3,8 @@
 A profiler only notes when each event began and ended, in which thread. All else is computed afterwards: an event that ran within
 another one is its child, and the time that belongs to an event alone is its own less that of its children.
 
-In PyTorch: `torch/autograd/profiler_util.py`. Left out: devices, asynchronous and remote events.
+In PyTorch: `torch/autograd/profiler_util.py`. Left out: asynchronous and remote events, and those of devices, which only
+`device_times` reads.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "find_parents"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "average_events", "device_times", "find_parents"]
 
 
 @dataclass(eq=False)
@@ -78,21 +79,18 @@ class FunctionEventAvg:
 
 
 def find_parents(events: Sequence[tuple[int, int, int]]) -> list[int | None]:
-    """For each event the position of its parent: the shortest event around it. None for an event that has none.
+    """For each event the position of its parent, the innermost event around it, or None.
 
-    An event is a tuple (thread, start, end), with start <= end, in microseconds. A profiler rounds times, so edge cases
-    occur. These rules decide:
+    An event is a tuple (thread, start, end), with start <= end, in microseconds. A profiler rounds times, and a block may
+    begin in one call and end in another. So two rules decide what is around what:
 
-    - Only events of one thread contain each other. Sort the events of a thread by start. Of equal starts, the longer event comes
-      first. Of equal times, the event with the lower position comes first.
-    - An event can only have an event before it in this order as its parent. The parent must have started and not ended: an
-      event that begins at the moment at which another one ends is not within it. It must end at the same time as the parent, or
-      before.
-    - Two events may overlap in part. Then neither is the other's parent. The one that began first can be the parent of no
-      event that comes later in the order.
+    - Sort the events of a thread by start. Of equal starts, the longer event comes first. Of equal times, the event with the
+      lower position comes first.
+    - The parent of an event is the last one before it in this order that has not ended when the event begins, and does not end
+      before the event ends. (One that ends at the very moment at which the event begins has ended.)
 
     Args:
-        events: a list of tuples or lists, in any order. There may be a hundred thousand, nested a few thousand deep.
+        events: a list of tuples, in any order. There may be tens of thousands, nested a few thousand deep.
 
     Returns:
         a list, with a position in `events` or None for each event.
@@ -121,7 +119,8 @@ def average_events(
     """The rows of a profile's table: for each key the number of its events, their self time and their total time.
 
     An event is a tuple (name, shapes, time, parent): `time` is its length in microseconds, and `parent` the position of its
-    parent in `events`, or None. The self time of an event is its time without the times of its children. The total time of a
+    parent in `events`, or None. The self time of an event is its time less the times of its children. (It may be less than 0,
+    because times are rounded.) The total time of a
     row is the sum of the times of its events. An event within another one of the same row is counted in both, so this total
     may be longer than the program.
 
@@ -130,7 +129,7 @@ def average_events(
     children. Such a parent may be removed too, for the same reason. The shapes of the outermost event stay, and so does its time.
 
     Args:
-        events: a list of tuples or lists. Parents may come before or after their children. It is not changed.
+        events: a list of tuples. Parents may come before or after their children. It is not changed.
         group_by_input_shapes: if False, the key of an event is (name,). If True, it is (name, str(shapes)).
 
     Returns:
@@ -157,6 +156,58 @@ def average_events(
         row[2] += time
         found += inside
     return rows
+
+
+def device_times(events: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
+    """The columns *Self CUDA* and *CUDA total* of a profile's table, computed from the events of its trace.
+
+    An event is a dict, as in the list `traceEvents` of a trace. Only events whose "ph" is "X" count. They have the keys "cat",
+    "name", "tid" (the thread), "ts" (the start), "dur" (the length, in microseconds) and "args" (a dict). Other events may lack
+    keys. The category "cat" says what an event is:
+
+    - "cpu_op" is an operator. `args["External id"]` is its own number.
+    - "user_annotation" is a block of `record_function`. It has a number too, but no work names it. No block has the name of an
+      operator.
+    - "cuda_runtime" and "cuda_driver" are calls of CUDA on the CPU.
+    - "kernel", "gpu_memcpy" and "gpu_memset" are work of the device. `args["External id"]` is the number of the innermost operator
+      that was running when the work was launched. The key is missing if none was. The trace may lack the operator with this
+      number, because the operator began before the trace. Such work counts nowhere.
+    - Events of other categories count nowhere. They, and calls, may have an "External id" too.
+
+    Operators, blocks and calls have rows. `find_parents` makes their tree. The device time of an operator is the length of the work
+    with its number, plus the device times of its children. That of a block is the sum over its children, and that of a call is 0.
+    Rows are made as `average_events` makes them, with device times in place of the times on the CPU: the same events are
+    removed first.
+
+    Args:
+        events: a list, in any order. It is not changed.
+
+    Returns:
+        a dict from each name to a list [self time, total time], in microseconds. Its order does not matter.
+
+    >>> host = {"ph": "X", "tid": 1, "cat": "cpu_op"}
+    >>> events = [{**host, "name": "relu", "ts": 0, "dur": 9, "args": {"External id": 1}}]
+    >>> events += [{**host, "name": "clamp_min", "ts": 2, "dur": 6, "args": {"External id": 2}}]
+    >>> work = {"ph": "X", "tid": 7, "cat": "kernel", "name": "void vectorized_elementwise_kernel<4, ...>", "ts": 8, "dur": 30}
+    >>> device_times([*events, {**work, "args": {"External id": 2, "correlation": 5}}])
+    {'relu': [0, 30], 'clamp_min': [30, 30]}
+
+    Source: `torch/autograd/profiler.py`, `profile._parse_kineto_results`; `FunctionEvent.device_time_total`.
+    """
+    timed = [event for event in events if event["ph"] == "X"]
+    host = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")]
+    host.sort(key=lambda event: (event["ts"], -event["dur"]))  # a parent is before its children
+    work = defaultdict(int)
+    for event in timed:
+        if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            work[event["args"].get("External id")] += event["dur"]
+    times = [work[event["args"]["External id"]] if event["cat"] == "cpu_op" else 0 for event in host]
+    parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
+    for i in reversed(range(len(host))):
+        if parents[i] is not None:
+            times[parents[i]] += times[i]
+    rows = average_events([(event["name"], [], *pair) for event, *pair in zip(host, times, parents)])
+    return {name: [self_time, total] for (name,), (_, self_time, total) in rows.items()}
 
 
 class EventList(list):
@@ -224,7 +275,12 @@ class EventList(list):
             columns.append(("Input Shapes", lambda row: str(row.input_shapes)))
         if any(row.flops for row in self):
             columns.append(("Total MFLOPs", lambda row: f"{row.flops / 1e6:.3f}" if row.flops else "--"))
-        cells = [[name for name, _ in columns], *([show(row) for _, show in columns] for row in rows[:row_limit])]
+        if any(row.stack for row in self):
+            columns.append(("Source Location", lambda row: _tail(row.stack[0]) if row.stack else ""))
+        cells = [[name for name, _ in columns]]
+        for row in rows[:row_limit]:
+            cells.append([show(row) for _, show in columns])
+            cells += [[""] * (len(columns) - 1) + [_tail(line)] for line in row.stack[1:]]
         widths = [max(map(len, column)) for column in zip(*cells)]
         line = "  ".join("-" * width for width in widths)
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
@@ -233,6 +289,10 @@ class EventList(list):
 
 def _shortened(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 3] + "..."
+
+
+def _tail(line: str, width: int = 75) -> str:
+    return line if len(line) <= width else "..." + line[3 - width :]
 
 
 def _format_time(microseconds: float) -> str:

@@ -361,6 +361,56 @@ del a
 b = empty(16 * MiB, stream=1)""",
 }
 
+HOST_TIMES = {
+    "example": """\
+kernel(100)
+kernel(100)""",
+    "wait for all": """\
+kernel(100)
+kernel(100)
+synchronize()""",
+    "a number each time": """\
+for _ in range(3):
+    kernel(20)
+    number.item()""",
+    "a number at the end": """\
+for _ in range(3):
+    kernel(20)
+number.item()""",
+    "an event": """\
+kernel(100)
+event.record()
+kernel(100)
+event.synchronize()""",
+    "a question": """\
+kernel(100)
+event.record()
+event.query()
+kernel(100)""",
+    "one waits for another": """\
+kernel(100)
+side.wait_stream(current_stream())
+with stream(side):
+    kernel(100)
+current_stream().synchronize()""",
+    "two streams": """\
+kernel(100)
+with stream(side):
+    kernel(100)
+synchronize()""",
+    "from pinned memory": """\
+kernel(100)
+x.copy_(pinned, non_blocking=True)
+kernel(100)""",
+    "from pageable memory": """\
+kernel(100)
+x.copy_(pageable, non_blocking=True)
+kernel(100)""",
+    "to pageable memory": """\
+kernel(100)
+pageable.copy_(x, non_blocking=True)""",
+}
+
 NOT_SHOWN = {
     *(
         "as_strided",
@@ -746,11 +796,12 @@ def reserved_mebibytes(program: str) -> int:
 
 
 def recorded_operators(program: str) -> list[str]:
-    """The operators that torch's profiler records for a line of `RECORDED`, on a CPU, without gradients.
+    """The operators among the `events()` of torch's profiler for a line of `RECORDED`, on a CPU, without gradients.
 
     `x` is a tensor with 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `b` has 6 elements, and `batch` has the sizes
     2, 4 and 8. All are contiguous, of float32, and `F` is `torch.nn.functional`. An operator that another one calls is
-    recorded after it. Those in `NOT_SHOWN` are left out: they only make views, allocate, fill or copy.
+    recorded after it. `events()` has removed each event that is the only child of an event with the same name. The operators in
+    `NOT_SHOWN` are left out.
 
     >>> RECORDED["example"]
     'F.softmax(x, dim=1)'
@@ -763,7 +814,8 @@ def recorded_operators(program: str) -> list[str]:
     Returns:
         a list or a tuple of names in the order in which they begin, without `aten::`.
 
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorProperties.cpp`.
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorShape.cpp`;
+    `tools/autograd/templates/python_variable_methods.cpp`.
     """
     return {
         "example": ["softmax", "_softmax"],
@@ -778,4 +830,42 @@ def recorded_operators(program: str) -> list[str]:
         "rows": ["reshape", "view"],
         "columns in rows": ["t", "reshape", "clone", "_unsafe_view"],
         "number": ["sum", "item", "_local_scalar_dense"],
+    }[program]
+
+
+def host_times(program: str) -> int:
+    """What the host's clock shows, in microseconds, at the end of a program of `HOST_TIMES`. It shows 0 at the beginning.
+
+    A launch takes the host 5 microseconds, whether of a kernel or of a copy. `kernel(100)` launches a kernel on the current stream
+    which takes the device 100. The device copies `x` in 40, in each direction. From or to pageable memory the host takes 20
+    more, in which it copies the elements itself. `x` and `number` are on the device, `side` is a stream, and `event` an event.
+    `number` has one element, and to copy one element takes no time but that of the launch. All other calls take no time, except
+    for what they wait for.
+
+    >>> print(HOST_TIMES["example"])
+    kernel(100)
+    kernel(100)
+    >>> host_times("example")
+    10
+
+    Args:
+        program: a key of `HOST_TIMES`.
+
+    Returns:
+        the time in microseconds, an int or a float.
+
+    Source: `aten/src/ATen/native/cuda/Copy.cu`; CUDA's "API synchronization behavior".
+    """
+    return {
+        "example": 10,
+        "wait for all": 205,
+        "a number each time": 75,
+        "a number at the end": 65,
+        "an event": 105,
+        "a question": 10,
+        "one waits for another": 105,
+        "two streams": 110,
+        "from pinned memory": 15,
+        "from pageable memory": 35,
+        "to pageable memory": 165,
     }[program]

@@ -6,6 +6,7 @@ and graphs work on a device that computes with numpy and has a clock of its own.
 
 from __future__ import annotations
 
+from rushlight.cuda import _sanitizer, memory, overlap, waves  # noqa: F401 - reached as attributes
 from rushlight.cuda.graphs import CUDAGraph, graph, is_current_stream_capturing
 from rushlight.cuda.simulator import AcceleratorError, Device
 from rushlight.cuda.streams import Event, Stream, current_stream, default_stream, stream, synchronize

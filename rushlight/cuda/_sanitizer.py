@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Accesses", "Clocks", "Race", "check_access", "find_races", "is_ordered_after", "synchronize"]
+__all__ = ["Accesses", "Clocks", "Race", "check_access", "find_races", "is_ordered_after", "update_clocks"]
 
 Clock = dict[int, int]  # by stream: the number of a kernel
 
@@ -37,7 +37,7 @@ def merge(clock: Clock, other: Clock) -> None:
         clock[stream] = max(clock.get(stream, 0), number)
 
 
-def synchronize(clocks: Clocks, step: Sequence) -> None:
+def update_clocks(clocks: Clocks, step: Sequence) -> None:
     """Bring the vector clocks up to date after one step that orders work. `merge(clock, other)` lets a clock wait for another.
 
     A step is one of these:
@@ -48,16 +48,17 @@ def synchronize(clocks: Clocks, step: Sequence) -> None:
     - `("synchronize stream", stream)`: the host waits for all work that is on the stream.
     - `("synchronize",)`: the host waits for all streams that there are.
 
-    Work that the host has waited for comes before all work that it queues afterwards, on any stream: on those in `clocks.streams`,
-    and, through `clocks.host`, on new ones. An event that was never recorded orders nothing.
+    Work that the host has waited for comes before all work that it queues afterwards, on any stream. So the clock of each stream in
+    `clocks.streams` changes, and `clocks.host`, from which the clock of a new stream is made. An event that was never recorded
+    orders nothing.
 
     Args:
         clocks: `clocks.of(stream)` is the clock of a stream, which may be a new one. It is a dict, as are `clocks.host` and the
             values of `clocks.events`. Two of them are never the same dict.
 
     >>> clocks = Clocks({1: {1: 7}, 2: {2: 5}})
-    >>> synchronize(clocks, ("record", 0, 1))
-    >>> synchronize(clocks, ("wait", 0, 2))
+    >>> update_clocks(clocks, ("record", 0, 1))
+    >>> update_clocks(clocks, ("wait", 0, 2))
     >>> clocks.streams
     {1: {1: 7}, 2: {2: 5, 1: 7}}
 
@@ -107,6 +108,7 @@ def check_access(accesses: Accesses, clocks: Clocks, number: int, stream: int, w
     since.
 
     Args:
+        accesses: `accesses.write` is None if no kernel has written the tensor.
         number, stream: the new kernel. Its stream's clock has its number already.
 
     Returns:
@@ -158,5 +160,5 @@ def find_races(trace: Iterable[Sequence]) -> list[Race]:
         elif step[0] in ("alloc", "free"):
             tensors.pop(step[1], None)
         else:
-            synchronize(clocks, step)
+            update_clocks(clocks, step)
     return races

@@ -80,8 +80,8 @@ def replay_times(device: Device, stream: int, nodes: list[Node]) -> list[tuple[f
     ended, and, for a copy, its engine is free, as in `schedule`. Engines serve the nodes in the order of `nodes`, and each node
     comes after those that it depends on. The streams of the capture do not matter any more.
 
-    `device.now`, `device.engines` and `device.ready[stream]` are brought up to date: the stream's next work starts when all
-    nodes have ended. A graph without nodes takes the device no time.
+    `device.now`, `device.engines` and `device.ready[stream]` are brought up to date: the stream's next work waits until all
+    nodes have ended. A graph without nodes takes the device no time, and no later work waits for it.
 
     Returns:
         a list with a tuple (start, end) for each node.

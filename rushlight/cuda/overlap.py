@@ -18,15 +18,24 @@ def compute_in_chunks(
 ) -> None:
     """Let each of `outputs` become `compute(input)`: copy to the device, launch a kernel, copy back, chunk after chunk.
 
-    Chunk i uses the buffer i % `buffers` on the device, so the device needs memory for so many chunks only. Chunks in different
-    buffers wait only for the copy engines: while the kernel works at one chunk, an engine copies the next one in. The host queues
-    copy in, kernel, copy out of chunk 0, then those of chunk 1, and so on. It waits only at the end, until all is done.
+    Chunk i uses the buffer i % `buffers`, a tensor on the device, which takes the result too. So there are never more than
+    `buffers` tensors. A chunk waits for the chunk before it in its buffer. Chunks in different buffers wait only for the copy
+    engines: while the kernel works at one chunk, an engine copies the next one in. The host queues copy in, kernel, copy out of
+    chunk 0, then those of chunk 1, and so on. It waits only at the end, until all of this is done.
 
     Args:
-        inputs, outputs: pinned, and all of one shape and dtype. There is at least one.
+        inputs, outputs: pinned, and all of one shape and dtype, those of the numpy array `inputs[0].data`. There is at least one.
         compute: a function of numpy arrays, for `launch`.
         duration: of each kernel, in microseconds.
         buffers: 1 or more.
+
+    >>> from rushlight.cuda import Device
+    >>> from rushlight.cuda.memory import host
+    >>> with Device(launch_overhead=0.0, bandwidth=4.0) as device:
+    ...     inputs, outputs = ([host([float(i)] * 5, pin_memory=True) for i in range(4)] for _ in range(2))
+    ...     compute_in_chunks(inputs, outputs, lambda x: 10 * x, 40.0)
+    ...     [each.data.max().item() for each in outputs], device.now
+    ([0.0, 10.0, 20.0, 30.0], 130.0)
     """
     lanes = []
     for _ in range(min(buffers, len(inputs))):

@@ -137,8 +137,9 @@ def current() -> Device:
 class Device:
     """A device, and the clock of the host that uses it. In `with Device():` it is the current device.
 
-    `timeline` has all work that was launched, in the order of launching, and of the nodes of a graph. `trace` has what
-    `rushlight.cuda._sanitizer` reads: launches, events, waits, allocations.
+    `timeline` has all work that was launched, in the order of launching, and of the nodes of a graph. `host_timeline` has what the
+    host did beside launching: ("busy", "wait" or "capture", start, end). `trace` has what `rushlight.cuda._sanitizer` reads:
+    launches, events, waits, allocations.
     """
 
     launch_overhead: float = 5.0  # microseconds of the host, for each launch
@@ -152,6 +153,7 @@ class Device:
     ready: dict[int, float] = field(default_factory=dict)  # by stream: from when on it has nothing to do or to wait for
     engines: dict[str, float] = field(default_factory=dict)
     timeline: list[Span] = field(default_factory=list)
+    host_timeline: list[tuple[str, float, float]] = field(default_factory=list)
     trace: list[tuple] = field(default_factory=list)
     capture: CUDAGraph | None = None  # the capture that is under way
 
@@ -171,7 +173,7 @@ class Device:
     def launch(self, stream: int, work: Work) -> None:
         """Queue work on a stream; or, if the stream is capturing, make it a node of the graph."""
         if self.capture is not None and stream in self.capture.frontiers:
-            self.advance(self.now + self.launch_overhead)
+            self.spend("capture", self.now + self.launch_overhead)
             self.capture.add(stream, work)
             return
         start, end = schedule(self, stream, work.duration, work.engine)
@@ -201,7 +203,7 @@ class Device:
 
     def busy(self, duration: float) -> None:
         """The host does something else."""
-        self.advance(self.now + duration)
+        self.spend("busy", self.now + duration)
 
     def wait(self, time: float) -> None:
         """Let the host wait until `time`, which no host may do while it captures.
@@ -209,7 +211,13 @@ class Device:
         CUDA refuses some of these waits only in the strict modes of capturing; here the host may wait for nothing at all.
         """
         self.forbid_capture("Unsupported")
-        self.advance(time)
+        self.spend("wait", time)
+
+    def spend(self, what: str, until: float) -> None:
+        """Let the host's clock pass until then, and note why."""
+        if until > self.now:
+            self.host_timeline.append((what, self.now, until))
+        self.advance(until)
 
     def forbid_capture(self, error: str) -> None:
         if self.capture is not None:

@@ -31,7 +31,8 @@ def quantize(
     """Tiles and waves for a result of `m` times `n` elements.
 
     A tile has `tile[0]` rows and `tile[1]` columns. The tiles cover the result as a grid. Those at the right and at the lower edge
-    may extend beyond it, but each tile takes its full time. In a wave, each of the `multiprocessors` has `blocks_each` tiles.
+    may extend beyond it, but each tile takes its full time. A wave has `blocks_each` places for a tile on each of the
+    `multiprocessors`, and only the last wave may have places without a tile.
 
     Returns:
         `Waves(tiles, waves, tile_efficiency, wave_efficiency)`. `tile_efficiency` is the share of the elements in all tiles that

@@ -3,7 +3,7 @@
 The path of a graph: `graph` calls the rules in `lowerings_*` for every node, which gives loops in the language of `ir`. `scheduler`
 fuses loops; `cpp_scheduling` writes a kernel for each fused node. `memory` plans the memory of buffers, `externs` multiplies
 matrices, `wrapper` writes the call around everything, `codecache` compiles and loads. `metrics` counts kernels, and `output_code`
-reads the code that the real Inductor generates.
+and `triton_code` read the code that the real Inductor generates.
 
 In PyTorch: `torch/_inductor/`; `compile_fx` is `torch/_inductor/compile_fx.py`. Left out: GPUs, templates and autotuning, modes,
 sizes that are not known when compiling.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
-from rushlight.inductor import graph, ir, memory, metrics, output_code, scheduler, wrapper  # noqa: F401 (for its users)
+from rushlight.inductor import cudagraph_utils, graph, ir, memory, metrics, output_code, scheduler, triton_code, wrapper  # noqa: F401 (for its users)
 from rushlight.utils import _logging as logs
 from rushlight.utils.cpp_extension import compiler
 
@@ -34,6 +34,9 @@ def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:
 
 def compile_fx_inner(module: Any, example_inputs: Sequence[Any]) -> Callable[..., list]:
     """Compile one functional graph to a callable that takes the inputs one by one and returns a list of outputs."""
+    if logs.wanted("cudagraphs"):
+        reason = cudagraph_utils.why_no_graph(cudagraph_utils.graph_nodes(module))
+        logs.artifact("cudagraphs", f"skipping cudagraphs due to {reason}")
     program = scheduler.schedule(graph.lower(module))
     metrics.generated_kernel_count += sum(isinstance(step, ir.Kernel) for step in program.steps)
     compiled = wrapper.compile_program(program, memory.plan(program))

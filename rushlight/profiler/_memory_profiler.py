@@ -9,7 +9,7 @@ In PyTorch: `torch/profiler/_memory_profiler.py`. Left out: the graph of data fl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 __all__ = ["ACTIONS", "CATEGORIES", "FlowNode", "coalesce_timeline", "propagate_categories"]
@@ -36,11 +36,14 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
     A value is a pair (key, version): a tensor, and the number of writes to it. A value gets a category once and keeps it, so
     a known one never changes. Values for which no rule holds have no category.
 
-    1. *Activations*, in one walk over the nodes in order. The outputs of a node are of category "activation" if the node is not
+    Parameters, gradients, inputs and optimizer state are known. So are temporaries: tensors that one operator makes and frees.
+    Two rules find the others.
+
+    1. *Activations*, node by node, in order. The outputs of a node are of category "activation" if the node is not
        part of the backward pass, at least one input is of category "input" or "activation", and every other input is of
        category "input", "activation", "parameter" or "temporary".
-    2. *Details of autograd*, in a second walk. An output of a node of the backward pass is of category "autograd_detail" if the
-       version before it has this category, or no category. There is no version before version 0.
+    2. Then *details of autograd*. An output of a node of the backward pass is of category "autograd_detail" if the version before
+       it has this category, or no category. There is no version before version 0.
 
     Args:
         nodes: in the order of execution. `inputs` and `outputs` are collections of values.
@@ -72,7 +75,7 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
 
 
 def coalesce_timeline(
-    events: Iterable[tuple[int, str, Value, int]], categories: dict[Value, str]
+    events: Sequence[tuple[int, str, Value, int]], categories: dict[Value, str]
 ) -> tuple[list[int], list[list[int]]]:
     """How many bytes of each category there are after each moment of a program.
 
@@ -83,8 +86,11 @@ def coalesce_timeline(
         increment_version   it is written in place: its bytes, so far those of `version`, are those of version + 1 from now on
         destroy             it is freed
 
-    The bytes of a value belong to its category, `categories[key, version]`, or to None if it has none. Events at the same time
-    are one moment. Time -1 stands for "before the program". In the result it is the earliest other time, or -1 if there is none.
+    The bytes of a value belong to its category, `categories[key, version]`, or to None if it has none. Pieces of memory that belong
+    to no tensor all have one key, so a key may be created again before it is destroyed. Events at the same time are one moment.
+
+    Time -1 stands for "before the program", and is a moment of its own. In the result its time is replaced by the earliest other
+    time, or stays -1 if there is none.
 
     Args:
         events: in the order of their times.

@@ -17,18 +17,16 @@ def queue_depths(events: Sequence[tuple[str, int, int, int]]) -> list[tuple[int,
 
     An event is a tuple (kind, start, duration, correlation). "launch" is a call of `cudaLaunchKernel` on the CPU, and
     "kernel" is a kernel on the device. A launch and its kernel have the same correlation id. There is one stream, so kernels
-    begin in the order of their launches. No two events of one kind begin at the same time.
+    begin in the order of their launches. No two events of one kind begin at the same time. A launch that begins at the very
+    moment of the event has launched its kernel, and a kernel that begins at this moment has begun.
 
-    Sort the kernels by start, and count them from 0. The depth at an event is
+    A trace is a piece of a program, so events may be missing in it:
 
-        number of the kernel of the last launch so far  -  kernels that have begun so far  +  1
-
-    and never less than 0. "So far" is up to the start of the event, and includes what begins at just that time. A launch whose
-    kernel is missing in the trace, because the trace ended before, changes nothing. Before the first launch that has a kernel,
-    the depth is 0. A trace may begin with kernels whose launches are missing: they count as kernels that have begun.
+    - A launch whose kernel is missing launches nothing that counts. It has a depth, like all events.
+    - A kernel whose launch is missing has been launched when a later kernel has been launched, or when it has begun itself.
 
     Args:
-        events: a list of tuples or lists, in any order. It is not changed.
+        events: a list of tuples, in any order. It is not changed.
 
     Returns:
         a list with a tuple (start, end, depth) for each event, in the order of starts. Of equal starts the launch comes first.
@@ -73,12 +71,12 @@ def critical_path(kernels: Sequence[tuple[int, int, int, list[int]]]) -> tuple[l
     soon as it is launched, the kernel before it on its stream has ended, and all that it waits for have ended.
 
     The path ends with the kernel that ends last. The kernel before it on the path is the one whose end let it start: that of
-    the kernels that it had to wait for which ended last. The path begins with a kernel that did not have to wait for any
-    other: it had none, or all had ended before its launch. (If one ended just at that time, it is on the path.) If kernels
-    end at the same time, the one with the lowest position is on the path.
+    the kernels that it had to wait for which ended last. The path begins with a kernel whose launch let it start: there is
+    no kernel that it had to wait for, or all of them had ended before its launch. (If one ended just at that time, it is on
+    the path.) If kernels end at the same time, the one with the lowest position is on the path.
 
     Args:
-        kernels: a list of tuples or lists. Times are ints. There may be thousands.
+        kernels: a list of tuples, maybe thousands. Times are ints. It is not changed.
 
     Returns:
         a tuple of the path, a list of positions in the order of time, and the time at which the last kernel ends. Without

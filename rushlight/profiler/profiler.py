@@ -238,7 +238,7 @@ def chrome_trace(recorder: Recorder) -> dict[str, Any]:
 def compute_flops(operator: Operator, stack: Sequence) -> int:
     """The FLOPs of a call as the profiler counts them: of products of matrices, sums and products of elements.
     Source: `torch/csrc/profiler/util.cpp`, `computeFlops`."""
-    name, shapes = operator.schema.name, [list(getattr(value, "shape", ())) for value in stack]
+    name, shapes = operator.schema.name, [list(value.shape) for value in stack if hasattr(value, "shape")]
     if name in ("add", "mul"):
         return math.prod(shapes[0])
     return operator_flops(name, shapes, []) if name in ("mm", "addmm", "bmm", "baddbmm") else 0

@@ -1,7 +1,8 @@
 """Logs of the compiler: `RUSHLIGHT_LOGS=dynamo,aot,inductor`, a list of names like `TORCH_LOGS`.
 
 The names are torch's: `dynamo`, `aot`, `inductor` for all logs of a part, and `graph_code`, `graph_breaks`, `guards`, `recompiles`,
-`bytecode`, `aot_graphs`, `output_code` for one kind of log. In PyTorch: `torch/_logging`. Left out: levels, `+` and `-`, files.
+`bytecode`, `aot_graphs`, `output_code`, `cudagraphs` for one kind of log. In PyTorch: `torch/_logging`. Left out: levels, `+` and
+`-`, files.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 PARTS = {  # the name of a part enables these logs too
     "dynamo": ("graph_code", "graph_breaks", "guards", "recompiles", "bytecode"),
     "aot": ("aot_graphs", "aot_joint_graph"),
-    "inductor": ("output_code", "fusion"),
+    "inductor": ("output_code", "fusion", "cudagraphs"),
 }
 
 

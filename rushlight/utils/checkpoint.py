@@ -312,15 +312,17 @@ def call_first(
 def call_again(cache: Cache, counts: dict[Operator, int], func: Operator, args: tuple, kwargs: dict) -> Any:
     """Call an operator in the second run of a selective checkpoint, or take its result from the cache.
 
-    The calls are counted as in the first run, in other `counts`. What happens depends on the entry of the call in `cache`:
+    The first run has counted the calls of each operator from 0, and call number i of `func` has the entry `cache[func, i]`. The
+    second run counts too: `counts[func]` is the number of its calls of `func` so far, and `counts` has no entry for `func` before
+    the first one. What happens depends on the entry of the call:
 
         RECOMPUTE   call the operator.
-        a result    the entry becomes `CONSUMED`, so that its memory can be freed, and `load_result(entry)` is the result.
+        a result    first the entry becomes `CONSUMED`, so that its memory can be freed. Then `load_result` of it is the result.
         CONSUMED    raise RuntimeError: this region has had its backward pass.
         no entry    raise RuntimeError: the second run does something else than the first.
 
     Args:
-        cache, counts: changed as above. A call that raises an error is counted too.
+        cache, counts: changed as above. A call that raises an error is counted too, and an entry that cannot be loaded is consumed.
         args, kwargs: of the call, a tuple and a dict.
 
     Returns:

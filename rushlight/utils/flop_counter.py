@@ -44,12 +44,12 @@ def operator_flops(
     Sums of whole tensors are not counted: neither the tensor that is added, nor a bias, nor the softmax. A convolution
     multiplies the whole weight at each position of the result, in each of the N samples. If it is transposed, it does so at
     each position of the input. Each of the first two gradients in `output_mask` (of the input, and of the weight) costs as
-    much as the convolution. The gradient of the bias, the third one, costs nothing. There are no groups. `outputs` is needed
-    for convolution only.
+    much as the convolution. The gradient of the bias, the third one, costs nothing. There are no groups.
 
     Args:
         name: the operator, without namespace and overload. Any other operator has 0.
-        inputs, outputs: lists of shapes, which are lists or tuples of ints. A size may be 0.
+        inputs, outputs: lists of shapes. A shape is a list or a tuple of ints, which may be 0. `outputs` may be empty unless the
+            operator is convolution.
 
     Returns:
         an int.

@@ -3,12 +3,15 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
+import ast
 import collections
 import functools
 import hashlib
 import itertools
 import math
 import re
+
+import numpy
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.aten.strided import contiguous_strides
@@ -27,6 +30,7 @@ from rushlight.inductor.index import (
     remainder,
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
+from rushlight.inductor.triton_code import POINTER_SIZES
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 
@@ -787,3 +791,123 @@ def kernels_and_buffers__from_elements(program):
 def last_uses__by_joining_lists(steps, outputs):
     used = [reads + writes for reads, writes in steps] + [outputs]
     return [sorted({*names} - set().union(*used[i + 1 :])) for i, names in enumerate(used[:-1])]
+
+
+# ---- Triton ----------------------------------------------------------------------------------------------------------
+
+
+def kernel_launches__line_by_line(text, configs):
+    kernels, launches, current = {}, [], None
+    for line in text.splitlines():
+        if line.startswith("triton_"):
+            current = kernels[line.split(" ")[0]] = {"sizes": {}, "blocks": {}, "loops": 0}
+        elif line.startswith("@triton_heuristics."):
+            current["kind"] = line.removeprefix("@triton_heuristics.").rstrip("(")
+        elif ".run(" in line:
+            launches.append(line.strip().split(".run(")[0])
+        words = line.split()
+        if len(words) == 3 and words[0] in ("xnumel", "ynumel", "r0_numel") and words[2].isdigit():
+            current["sizes"][words[0].removesuffix("numel")] = int(words[2])
+        elif words[:2] == ["R0_BLOCK:", "tl.constexpr"] and words[-1].isdigit():
+            current["blocks"]["R0_BLOCK"] = int(words[-1])
+        elif words[:2] == ["for", "r0_offset"]:
+            current["loops"] += 1
+    found = []
+    for name in launches:
+        kernel = kernels[name]
+        blocks = {**configs[name], **kernel["blocks"]}
+        counts, inside, real = {"x": 1, "y": 1, "r0_": 0}, 1, 1
+        for axis, size in kernel["sizes"].items():
+            block = blocks[axis.upper() + "BLOCK"]
+            counts[axis] = -(-size // block)
+            inside, real = inside * counts[axis] * block, real * size
+        grid = [counts["x"], counts["y"], 1]
+        found.append([name, kernel["kind"], grid, kernel["loops"] * counts["r0_"], inside - real])
+    return found
+
+
+def _launch_of_triton(name, text, config):
+    start = text.index(f"\n{name} = async_compile")
+    tree = ast.parse(text[start:].partition("'''\n")[2].partition("''', device_str")[0])
+    (function,) = tree.body
+    loops = [node for node in ast.walk(function) if isinstance(node, ast.For)]
+    config = dict(config)
+    sizes = {}
+    for node in function.body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and "numel" in ast.unparse(node.targets[0])
+        ):
+            sizes[node.targets[0].id.replace("numel", "block").upper()] = node.value.value
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Constant):
+            config[node.target.id] = node.value.value
+    steps = {axis: len(range(0, size, config[axis])) for axis, size in sizes.items()}
+    grid = tuple(steps.get(axis, 1) for axis in ("XBLOCK", "YBLOCK")) + (1,)
+    real = math.prod(sizes.values())
+    idle = math.prod(steps[axis] * config[axis] for axis in sizes) - real
+    return name, function.decorator_list[0].func.attr, grid, len(loops) * steps.get("R0_BLOCK", 0), idle
+
+
+def kernel_launches__with_ast(text, configs):
+    calls = re.findall(r"^\s+(\w+)\.run\(", text, re.MULTILINE)
+    return [_launch_of_triton(name, text, configs[name]) for name in calls]
+
+
+def kernel_traffic__position_by_position(source):
+    sizes = {axis: int(size) for axis, size in re.findall(r"^ +(x|y|r0_)numel = (\d+)", source, re.MULTILINE)}
+    lines = [line.strip() for line in source.splitlines()]
+    defined = [line.split(" = ") for line in lines if re.match(r"[xyr][0-9_]+ = ", line)]
+    defined = [(name, compile(text, "index", "eval")) for name, text in defined]
+    accesses = []
+    for line in lines:
+        if where := re.search(r"tl\.(load|store)\((\w+) \+ ", line):
+            depth, end = 0, where.end()
+            while True:
+                depth += {"(": 1, ")": -1}.get(line[end], 0)
+                end += 1
+                if depth == 0:
+                    break
+            index = line[where.end() : end]
+            accesses.append((where[1], where[2], index, set()))
+    codes = [
+        0 if "tl." in index else None if "tmp" in index else compile(index, "i", "eval") for _, _, index, _ in accesses
+    ]
+    for position in itertools.product(*(range(size) for size in sizes.values())):
+        known = {f"{axis}index": at for axis, at in zip(sizes, position)}
+        for name, text in defined:
+            known[name] = eval(text, {}, known)
+        for (*_, seen), code in zip(accesses, codes):
+            seen.add(position if code is None else 0 if code == 0 else eval(code, {}, known))
+    moved = {}
+    for what, pointer, _, seen in accesses:
+        kind = re.search(rf"'{pointer}': '\*([a-z]+)(\d+)'", source)
+        bits = max(int(kind[2]), 8)
+        moved.setdefault(pointer, [0, 0])[what == "store"] += len(seen) * bits // 8
+    return moved
+
+
+def kernel_traffic__with_flat_arrays(source):
+    sizes = collections.OrderedDict((m[1], int(m[2])) for m in re.finditer(r"^    (\w+)numel = (\d+)$", source, re.M))
+    total = math.prod(sizes.values())
+    names, before = {}, 1
+    for axis, size in sizes.items():
+        names[f"{axis}index"] = numpy.arange(total) // before % size
+        before *= size
+    moved = collections.defaultdict(collections.Counter)
+    for line in source.splitlines():
+        left, _, right = line.strip().partition(" = ")
+        if "index" in right and left in ("x0", "x1", "x2", "x3", "y0", "y1", "y2", "r0_0", "r0_1", "r0_2", "r0_3"):
+            names[left] = eval(right, names)
+        for what in ("load", "store"):
+            if f"tl.{what}(" in line:
+                pointer, _, rest = line.partition(f"tl.{what}(")[2].partition(" + ")
+                if "tmp" in rest.partition(", ")[0]:
+                    elements = total
+                elif "tl.full" in rest or rest.startswith("(0)"):
+                    elements = 1
+                else:
+                    elements = len(set(eval(rest.partition(", ")[0], names).tolist()))
+                type_of = re.search(f"'{pointer}': '([^']*)'", source).group(1)
+                moved[pointer][what] += elements * POINTER_SIZES[type_of]
+    return {pointer: (bytes_of["load"], bytes_of["store"]) for pointer, bytes_of in moved.items()}

@@ -151,7 +151,8 @@ def test_an_oracle_that_does_not_ask_torch_is_not_shown_nor_called_torch(name, m
     monkeypatch.setattr(judging, "SHRINK_SECONDS", 0.0)
     verdict = Judge(1).verdict(name, lambda name, cases: [True for _ in cases])
     assert verdict.outcome == DISAGREED and not verdict.oracle
-    assert "expected" in dict(verdict.rows()) and "in torch" not in dict(verdict.rows())
+    rows = dict(verdict.rows())
+    assert ("expected" in rows) is not find(name).prediction and "in torch" not in rows
     shown = str(verdict).replace(verdict.program, "").replace(repr(verdict.case), "")
     assert "torch's" not in shown and "torch raises" not in shown
     assert "an exact calculation" in verdict.headline() and "an exact calculation" in verdict.line()
@@ -446,6 +447,22 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
         restore(predictions.backward_order)
         assert verdict.outcome == DISAGREED and words in verdict.message
         assert "AccumulateGrad" not in str(verdict) and not verdict.oracle
+
+
+def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
+    from rushlight.course import predictions
+
+    right = predictions.reserved_mebibytes("lost")
+    for words, answer_of_mine in {
+        "is wrong": 987654,
+        "yours is a string": "987654",
+        "yours raises KeyError": None,
+    }.items():
+        fill(predictions.reserved_mebibytes, _saying(answer_of_mine))
+        verdict = judge.replay("course.predictions.reserved_mebibytes", {"program": "lost"}, answer)
+        restore(predictions.reserved_mebibytes)
+        assert verdict.outcome == DISAGREED and words in verdict.message
+        assert str(right) not in f"{verdict.message} {verdict.mine} {verdict.theirs}" and not verdict.oracle
 
 
 def _saying(prediction):

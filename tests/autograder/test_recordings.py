@@ -1,7 +1,9 @@
 """The recordings in `phases/recorded/`: they say what they were made on, and are what their description says."""
 
+import ast
 import gzip
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -11,6 +13,11 @@ from autograder.course import READINGS
 STAND_IN = READINGS / "recorded" / "stand_in"
 RECORDINGS = json.loads(gzip.decompress((STAND_IN / "allocator.json.gz").read_bytes()))
 PROGRAMS = RECORDINGS["programs"]
+TRITON = json.loads(gzip.decompress((STAND_IN / "triton.json.gz").read_bytes()))
+TRACES = json.loads(gzip.decompress((STAND_IN / "traces.json.gz").read_bytes()))
+ON_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
+GRAPHS = json.loads(gzip.decompress((STAND_IN / "graphs.json.gz").read_bytes()))["graphs"]
+BACKWARD = json.loads(gzip.decompress((STAND_IN / "streams.json.gz").read_bytes()))["programs"]
 
 
 @pytest.mark.parametrize("path", sorted(STAND_IN.glob("*.json*")), ids=lambda path: path.name)
@@ -76,6 +83,37 @@ def test_the_events_of_a_program_give_its_bytes_and_its_segments(program):
     _check_segments(program["segments"], live, pending, total)
 
 
+@pytest.mark.parametrize("program", BACKWARD, ids=lambda program: program["name"])
+def test_each_node_of_a_backward_pass_runs_once_on_a_stream_of_the_forward_pass(program):
+    nodes, steps = program["nodes"], program["steps"]
+    assert [step[1] for step in steps if step[0] == "run"] == [*range(len(nodes))]
+    of_forward = {stream for *_, stream in program["forward"]}
+    for i, node in enumerate(nodes):
+        assert (node["stream"] is None) == (
+            node["thread"] == 0
+        )  # a node of the CPU runs in the thread that called backward
+        assert node["stream"] is None or node["stream"] in of_forward
+        assert all(i < to for to, _ in node["edges"])
+
+
+@pytest.mark.parametrize("program", BACKWARD, ids=lambda program: program["name"])
+def test_each_event_of_a_backward_pass_is_recorded_once_and_another_stream_waits_for_it(program):
+    recorded = {event: stream for kind, event, stream in (s for s in program["steps"] if s[0] == "record")}
+    waits = [step[1:] for step in program["steps"] if step[0] == "wait"]
+    assert [*recorded] == [*range(len(recorded))] == sorted(event for event, _ in waits)
+    assert all(recorded[event] != stream for event, stream in waits)
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph["name"])
+def test_the_code_calls_each_partition_that_may_be_captured_and_a_graph_without_a_reason_is_captured(graph):
+    said, call = graph["partitions"]["messages"], graph["partitions"]["call"]
+    counts = [int(each) for each in re.findall(r"\d+", said[0])]  # all, those to capture, the others
+    kinds = [re.search(r"nodes, ([\w-]+),", line)[1] for line in said if "nodes," in line]
+    assert counts == [len(kinds), kinds.count("cudagraphable"), kinds.count("non-cudagraphable")]
+    assert len(re.findall(r"self\.partitions\[\d\]", call)) == counts[1]
+    assert graph["whole"]["captured"] == (not graph["whole"]["messages"])
+
+
 def _check_segments(segments, live, pending, total):
     assert sum(segment["size"] for segment in segments) == total
     in_use = {"active_allocated": {}, "active_pending_free": {}}
@@ -99,3 +137,77 @@ def _without(pieces, first, last):
     ]
     assert sum(end - start for start, end in pieces) - sum(end - start for start, end in kept) == last - first
     return kept
+
+
+@pytest.mark.parametrize("module", TRITON["modules"], ids=lambda module: module["name"])
+def test_what_inductor_knew_about_its_kernels_stands_in_their_text(module):
+    form = r"^(triton_\w+) = async_compile\.triton\('\w+', '{3}(.*?)^'{3}"
+    kernels = dict(re.findall(form, module["text"], re.MULTILINE | re.DOTALL))
+    assert kernels.keys() == module["kernels"].keys()
+    assert module["interpreted"] in (True, None)
+    for name, source in kernels.items():
+        known, function = module["kernels"][name], ast.parse(source).body[-1]
+        assert function.decorator_list[0].func.attr == known["kind"]
+        values = {line.targets[0].id: line.value for line in function.body if _names_one(line)}
+        sizes = {axis: values[f"{axis}numel"].value for axis in ("x", "y", "r0_") if f"{axis}numel" in values}
+        assert known["numels"] == {axis: sizes.get(axis, 1) for axis in known["numels"]}
+        assert sum(isinstance(line, ast.For) for line in function.body) == known["loops"]
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        accesses = [node for node in calls if getattr(node.func, "attr", "") in ("load", "store")]
+        found = sorted((node.func.attr, node.args[0].left.id) for node in accesses)
+        assert found == sorted((each["what"], each["argument"]) for each in known["accesses"])
+        assert known["configs"] and all("num_warps" in each for each in known["all configs"])
+    call = module["text"].partition("    def call(")[2]
+    runs = re.findall(r"(triton_\w+)\.run\((.*), stream=raw_stream0", call)
+    assert [[name, arguments.split(", ")] for name, arguments in runs] == [
+        event[1:] for event in module["events"] if event[0] == "kernel"
+    ]
+    made = re.findall(r"(buf\d+) = empty_strided_cuda", call)
+    assert made == [event[1] for event in module["events"] if event[0] == "allocate"]
+
+
+def _names_one(line):
+    return isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
+
+
+def test_the_traces_say_that_the_times_of_the_device_are_modelled():
+    assert "modelled" in TRACES["provenance"]["times"]
+    names = [program["name"] for program in TRACES["programs"]]
+    assert len({*names}) == len(names)
+    kinds = {event.get("cat") for program in TRACES["programs"] for event in program["trace"]["traceEvents"]}
+    assert {"cpu_op", "user_annotation", "cuda_runtime", *ON_DEVICE, "ac2g", "fwdbwd", "cuda_sync"} <= kinds
+
+
+@pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
+def test_each_kernel_of_a_trace_has_one_launch_in_the_operator_that_it_names(program):
+    timed = [event for event in program["trace"]["traceEvents"] if event["ph"] == "X"]
+    calls = {event["args"]["correlation"]: event for event in timed if event["cat"] == "cuda_runtime"}
+    assert len(calls) == sum(event["cat"] == "cuda_runtime" for event in timed)
+    operators = [event for event in timed if event["cat"] in ("cpu_op", "user_annotation")]
+    streams = {}
+    for event in timed:
+        if event["cat"] not in ON_DEVICE:
+            continue
+        call = calls[event["args"]["correlation"]]
+        assert event["ts"] > call["ts"] and event["tid"] == event["args"]["stream"]
+        around = [each for each in operators if each["tid"] == call["tid"] and _is_within(call, each)]
+        innermost = max(around, key=lambda each: each["ts"])
+        assert event["args"]["External id"] == call["args"]["External id"] == innermost["args"]["External id"]
+        streams.setdefault(event["tid"], []).append((event["ts"], event["ts"] + event["dur"]))
+    assert streams
+    for times in streams.values():  # a stream does one thing at a time
+        assert all(end <= start + 0.01 for (_, end), (start, _) in zip(sorted(times), sorted(times)[1:]))
+
+
+def _is_within(inner, outer):
+    return outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
+
+
+@pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
+def test_each_row_of_a_device_has_the_time_of_its_events_in_the_trace(program):
+    microseconds = Counter()
+    for event in program["trace"]["traceEvents"]:
+        if event["ph"] == "X" and event["cat"] in ON_DEVICE:
+            microseconds[event["name"]] += event["dur"]
+    rows = {row["key"]: row["device time"] for row in program["rows"] if row["device"] == "CUDA"}
+    assert microseconds and {name: rows[name] for name in microseconds} == pytest.approx(microseconds, abs=0.01)

@@ -10,7 +10,7 @@ from importlib import import_module
 from rushlight.course.predictions import RESERVED
 
 from ...check import program
-from ..cases import attempt, drawn, predicted, rows, when
+from ..cases import drawn, field, first_apart, predicted, rows
 
 MIB = 1 << 20
 STEPS = ["cached", "new", "after oversize", "after all", "never"]
@@ -19,33 +19,46 @@ STEPS = ["cached", "new", "after oversize", "after all", "never"]
 @program(
     "c10.cuda.caching_allocator.malloc",
     cases=drawn(
-        size=[1, 513, 5000, MIB, MIB + 1, 12 * MIB + 1], stream=(0, 2), serves=STEPS, oversize=bool, limited=bool,
-        threshold=[0.0, 0.5], divisions=[0, 0, 4],
+        size=[1, 513, 4097, MIB, MIB + 1, 12 * MIB + 1], stream=(0, 2), serves=STEPS, oversize=bool,
+        allowed=[None, None, 64 * MIB, 0], threshold=[0.0, 0.5], divisions=["", "", "all", "below 4100"],
     ),
-    edges=rows("size stream serves oversize limited threshold divisions", *(
-        (1, 0, "cached", False, False, 0.0, 0), (513, 1, "new", False, False, 0.0, 0), (513, 2, "new", False, True, 0.0, 0),
-        (513, 0, "new", False, True, 0.5, 0), (513, 0, "new", False, False, 0.5, 0), (513, 0, "cached", False, True, 0.5, 0),
-        (MIB + 1, 0, "after oversize", True, False, 0.0, 0), (MIB + 1, 0, "after oversize", False, False, 0.0, 0),
-        (MIB, 2, "after all", True, False, 0.0, 0), (MIB, 0, "after all", False, True, 0.5, 0),
-        (1, 0, "never", True, False, 0.0, 0),
-        (1, 1, "never", False, True, 0.5, 0), (5000, 1, "cached", False, False, 0.0, 4), (5000, 1, "never", False, True, 0.0, 4),
-        (12 * MIB + 1, 0, "new", True, True, 0.0, 0),
+    edges=rows("size stream serves oversize allowed threshold divisions", *(
+        (1, 0, "cached", False, None, 0.0, ""), (513, 1, "new", False, None, 0.0, ""), (513, 2, "new", False, 64 * MIB, 0.0, ""),
+        (513, 0, "new", False, 64 * MIB, 0.5, ""), (513, 0, "new", False, None, 0.5, ""), (513, 0, "never", False, 0, 0.5, ""),
+        (513, 0, "cached", False, 64 * MIB, 0.5, ""), (MIB + 1, 0, "after oversize", True, None, 0.0, ""),
+        (MIB + 1, 0, "after oversize", False, None, 0.0, ""), (MIB, 2, "after all", True, None, 0.0, ""),
+        (MIB, 0, "after all", False, 64 * MIB, 0.5, ""), (1, 0, "never", True, None, 0.0, ""),
+        (1, 1, "never", False, 64 * MIB, 0.5, ""), (4097, 1, "cached", False, None, 0.0, "all"),
+        (4097, 1, "never", False, 64 * MIB, 0.0, "below 4100"), (MIB + 1, 1, "new", False, None, 0.0, "below 4100"),
+        (12 * MIB + 1, 0, "new", True, 64 * MIB, 0.0, ""), (12 * MIB + 1, 0, "cached", False, None, 0.0, ""),
+        (MIB + 1, 0, "cached", False, None, 0.0, ""),
     )),
-    hint=when(lambda case: case["serves"] != "cached", "each attempt is made only if all before it have failed"),
+    hint=lambda case, mine, theirs: _hint(first_apart(mine, theirs), field(mine, "calls"), field(theirs, "calls")),
 )  # fmt: skip
-def allocated(rl, size, stream, serves, oversize, limited, threshold, divisions):
+def allocated(rl, size, stream, serves, oversize, allowed, threshold, divisions):
     names = rl.c10.cuda.caching_allocator
-    settings = names.Settings(garbage_collection_threshold=threshold, roundup_power2_divisions=divisions)
+    settings = names.Settings(max_split_size=12 * MIB, garbage_collection_threshold=threshold)
+    settings.roundup_power2_divisions = {"": 0, "all": 4, "below 4100": {4100: 4, 1 << 63: 0}}[divisions]
     watched = _watched(names, settings, serves, oversize)
-    watched.allowed = 64 * MIB if limited else None
-    block = attempt(names.malloc, watched, size, stream)
-    if isinstance(block, str):
-        return [watched.calls, block]
-    return [
-        watched.calls,
-        [block.ptr, block.size, block.stream, block.allocated, block.requested_size],
-        block is watched.recorded,
-    ]
+    watched.allowed = allowed
+    try:
+        block = names.malloc(watched, size, stream)
+    except names.OutOfMemoryError as error:
+        return {"calls": watched.calls, "the error of `out_of_memory`": error is watched.error}
+    shown = ("ptr", "size", "stream", "allocated", "requested_size")
+    return {
+        "calls": watched.calls,
+        "block": {name: getattr(block, name) for name in shown},
+        "it is recorded": block is watched.recorded,
+    }
+
+
+def _hint(apart, mine, theirs):
+    if apart == "block":
+        return "`alloc_found_block` makes it of the block that was found: your own one, if you have written it"
+    if apart == "calls" and [each.partition(":")[0] for each in mine] != [each.partition(":")[0] for each in theirs]:
+        return "each attempt is made only if all before it have failed"
+    return None
 
 
 def _watched(names, settings, serves, oversize):
@@ -54,33 +67,37 @@ def _watched(names, settings, serves, oversize):
     class Watched:
         def __init__(self):
             self.settings, self.calls, self.recorded, self.attempts = settings, [], None, 0
-            self.pool = names.BlockPool(is_small=True)
+            self.error, self.pools = names.OutOfMemoryError("no memory"), {}
 
-        def block(self, name, size, stream):
+        def serve(self, pool, size, stream):
             served = STEPS.index(serves) == self.attempts
             self.attempts += 1
-            return names.Block(stream, size + 512 * (serves == "cached"), 0x1000, self.pool) if served else None
+            larger = 0 if serves != "cached" else 512 if pool.is_small else 2 * MIB
+            return names.Block(stream, size + larger, 0x1000, pool) if served else None
+
+        def of(self, pool, size, stream):
+            pools = [f"the pool for {size}" for size, each in self.pools.items() if each is pool]
+            return f"{(*pools, 'another pool')[0]}, {size}, {stream}"
 
         def process_events(self):
             self.calls.append("process_events")
 
         def get_pool(self, size):
-            self.calls.append(f"get_pool {size}")
-            return self.pool
+            return self.pools.setdefault(size, names.BlockPool(is_small=size <= MIB))
 
         def get_free_block(self, pool, size, stream):
-            self.calls.append(f"get_free_block {pool is self.pool} {size} {stream}")
-            return self.block("cached", size, stream)
+            self.calls.append(f"get_free_block: {self.of(pool, size, stream)}")
+            return self.serve(pool, size, stream)
 
         def garbage_collect_cached_blocks(self):
             self.calls.append("garbage_collect_cached_blocks")
 
         def alloc_block(self, pool, size, stream, is_retry=False):
-            self.calls.append(f"alloc_block {pool is self.pool} {size} {stream} {is_retry}")
-            return self.block("new", size, stream)
+            self.calls.append(f"alloc_block: {self.of(pool, size, stream)}{', is_retry' * is_retry}")
+            return self.serve(pool, size, stream)
 
         def release_available_cached_blocks(self, pool, size, stream):
-            self.calls.append(f"release_available_cached_blocks {pool is self.pool} {size} {stream}")
+            self.calls.append(f"release_available_cached_blocks: {self.of(pool, size, stream)}")
             self.attempts += not oversize  # the attempt that would follow
             return oversize
 
@@ -88,31 +105,28 @@ def _watched(names, settings, serves, oversize):
             self.calls.append("release_cached_blocks")
 
         def out_of_memory(self, size, stream):
-            self.calls.append(f"out_of_memory {size} {stream}")
-            return names.OutOfMemoryError("no memory")
+            self.calls.append(f"out_of_memory: {size}, {stream}")
+            return self.error
 
         def record_alloc(self, block):
-            self.calls.append(f"record_alloc {block.allocated}")
+            self.calls.append(f"record_alloc: {'allocated' if block.allocated else 'free'}")
             self.recorded = block
 
     return Watched()
 
 
 @allocated.oracle
-def _(torch, size, stream, serves, oversize, limited, threshold, divisions):
+def _(torch, size, stream, serves, oversize, allowed, threshold, divisions):
     rounded = -(-size // 512) * 512
-    if (size, divisions) == (5000, 4):
-        rounded = 5120
-    elif divisions == 4 and size > 12 * MIB:
-        rounded = 14 * MIB
-    elif divisions == 4 and size == MIB + 1:
-        rounded = MIB + MIB // 4
-    where = f"True {rounded} {stream}"
-    calls = ["process_events", f"get_pool {rounded}", f"get_free_block {where}"]
+    if divisions == "all" or divisions and size < 4100:
+        rounded = {4097: 5120, MIB + 1: MIB + MIB // 4, 12 * MIB + 1: 14 * MIB}.get(size, rounded)
+    where = f"the pool for {rounded}, {rounded}, {stream}"
+    calls = ["process_events", f"get_free_block: {where}"]
+    collects = allowed is not None and threshold > 0
     attempts = [
-        ["garbage_collect_cached_blocks"] * (limited and threshold > 0) + [f"alloc_block {where} False"],
-        [f"release_available_cached_blocks {where}"] + [f"alloc_block {where} False"] * oversize,
-        ["release_cached_blocks", f"alloc_block {where} True"],
+        ["garbage_collect_cached_blocks"] * collects + [f"alloc_block: {where}"],
+        [f"release_available_cached_blocks: {where}"] + [f"alloc_block: {where}"] * oversize,
+        ["release_cached_blocks", f"alloc_block: {where}, is_retry"],
     ]
     last = STEPS.index(serves)
     if serves == "after oversize" and not oversize:
@@ -120,9 +134,10 @@ def _(torch, size, stream, serves, oversize, limited, threshold, divisions):
     for made in attempts[:last]:
         calls += made
     if last > 3:
-        return [[*calls, f"out_of_memory {rounded} {stream}"], "raises RuntimeError"]
-    block = [0x1000, rounded, stream, True, size]
-    return [[*calls, "record_alloc True"], block, True]
+        return {"calls": [*calls, f"out_of_memory: {rounded}, {stream}"], "the error of `out_of_memory`": True}
+    lost = 2 * MIB if serves == "cached" and rounded >= 12 * MIB else 0  # such a block is never split
+    block = {"ptr": 0x1000, "size": rounded + lost, "stream": stream, "allocated": True, "requested_size": size}
+    return {"calls": [*calls, "record_alloc: allocated"], "block": block, "it is recorded": True}
 
 
 # Predictions ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import SimpleNamespace
 
 from ...check import program
-from ..cases import drawing, drawn, rows
+from ..cases import drawing, drawn, rows, when
 
 KNOWN = ["input", "parameter", "gradient", "temporary", "optimizer_state", "activation", "autograd_detail"]
 
@@ -49,7 +49,10 @@ X, W = "input", "parameter"
         ([X, W], [[[0], 1, [], True], [[2, 0], 1, [], False]], []), ([X, W, "activation"], [[[0, 2], 1, [], False]], []),
         ([X, W, W], [[[2, 7], 2, [0], False], [[4], 2, [5], True], [[9], 2, [0], False], [[3], 0, [], True], [[4, 4, 8], 0,
         [7], True]],
-         [[6, "input"], [4, "autograd_detail"]]), ([W, "temporary", X], [[[0, 1, 2], 1, [], False], [[0, 1], 1, [], False]], []),
+         [[6, "input"], [4, "autograd_detail"]]), (["temporary", X], [[[1], 0, [0], True]], []),
+        ([W, X, "optimizer_state"], [[[0], 0, [1], True], [[0], 0, [2], True], [[1], 0, [0], True]], []),
+        (["gradient"], [[[0], 0, [0], True], [[0], 0, [0], True]], []),
+        ([W, "temporary", X], [[[0, 1, 2], 1, [], False], [[0, 1], 1, [], False]], []),
     )),
 )  # fmt: skip
 def propagated(rl, first, nodes, later):
@@ -134,61 +137,78 @@ def _values(known, flow):
 
 # Over time -----------------------------------------------------------------------------------------------------------
 
-ACTIONS = ["preexisting", "create", "increment_version", "destroy"]
+
+@drawing
+def _events(draw, st):
+    """What can happen to tensors, and to memory of no tensor, number 0, of which there are several pieces."""
+    events, live, made = [], [], 0
+    for _ in range(draw(st.integers(0, 2))):
+        events.append([-1, "preexisting", *_made(draw, st, live, made := made + 1)])
+    time = draw(st.sampled_from([1, 1000]))
+    for _ in range(draw(st.integers(0, 6))):
+        time += draw(st.integers(0, 2))
+        action = draw(st.sampled_from(["create", "increment_version", "destroy"])) if live else "create"
+        if action == "create":
+            events.append([time, action, *_made(draw, st, live, made := made + 1)])
+            continue
+        at = draw(st.integers(0, len(live) - 1))
+        if action == "destroy" or live[at][0] == 0:
+            events.append([time, "destroy", *live.pop(at)])
+        else:
+            events.append([time, action, *live[at]])
+            live[at][1] += 1
+    return events
 
 
-def _events(st):
-    event = st.tuples(
-        st.integers(0, 2), st.sampled_from(ACTIONS), st.integers(0, 2), st.integers(0, 2), st.integers(1, 4)
-    )
-    return st.lists(event.map(list), max_size=7)
+def _made(draw, st, live, number):
+    live.append([draw(st.sampled_from([number, number, number, 0])), 0, draw(st.integers(1, 4))])
+    return live[-1]
 
 
 @program(
     "profiler._memory_profiler.coalesce_timeline",
     cases=drawn(
-        start=[-1, 0, 1000], events=_events,
-        categories=lambda st: st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(KNOWN)).map(list),
+        events=_events,
+        categories=lambda st: st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3), st.sampled_from(KNOWN)).map(list),
         max_size=6),
     ),
-    edges=rows("start events categories", *(
-        (0, [], []), (-1, [[0, "preexisting", 0, 0, 4]], []), (-1, [[0, "preexisting", 0, 0, 4]], [[0, 0, "parameter"]]),
-        (-1, [[0, "preexisting", 0, 0, 4], [2, "create", 1, 0, 3], [1, "create", 2, 0, 2]], [[0, 0, "parameter"], [1, 0, "input"]]),
-        (1000, [[0, "create", 0, 0, 4], [0, "create", 1, 0, 3], [2, "destroy", 0, 0, 4]], [[0, 0, "activation"]]),
-        (1000, [[0, "create", 0, 0, 4], [1, "increment_version", 0, 0, 4]], [[0, 0, "activation"], [0, 1, "gradient"]]),
-        (1000, [[0, "create", 0, 1, 4], [1, "increment_version", 0, 1, 4], [1, "destroy", 0, 2, 4]], [[0, 1, "temporary"],
-        [0, 2, "gradient"]]),
-        (0, [[0, "create", 0, 0, 4], [1, "increment_version", 0, 0, 4]], [[0, 1, "optimizer_state"]]),
-        (0, [[0, "create", 0, 0, 4], [0, "create", 0, 0, 4]], [[0, 0, "autograd_detail"]]),
-        (-1, [[0, "preexisting", 0, 0, 1], [0, "preexisting", 1, 0, 2], [1, "destroy", 1, 0, 2]], [[1, 0, "optimizer_state"]]),
-        (-1, [[0, "preexisting", 0, 0, 1], [1, "create", 0, 0, 2], [0, "create", 0, 0, 3]], [[0, 0, "input"]]),
+    edges=rows("events categories", *(
+        ([], []), ([[0, "create", 1, 0, 4]], []), ([[-1, "preexisting", 1, 0, 4]], []),
+        ([[-1, "preexisting", 1, 0, 4]], [[1, 0, "parameter"]]),
+        ([[-1, "preexisting", 1, 0, 4], [7, "create", 2, 0, 3], [8, "create", 3, 0, 2]], [[1, 0, "parameter"], [2, 0, "input"]]),
+        ([[1000, "create", 1, 0, 4], [1000, "create", 2, 0, 3], [1002, "destroy", 1, 0, 4]], [[1, 0, "activation"]]),
+        ([[1000, "create", 1, 0, 4], [1001, "increment_version", 1, 0, 4]], [[1, 0, "activation"], [1, 1, "gradient"]]),
+        ([[9, "create", 1, 0, 4], [9, "increment_version", 1, 0, 4], [10, "increment_version", 1, 1, 4], [10, "destroy", 1, 2, 4]],
+         [[1, 1, "temporary"], [1, 2, "gradient"]]),
+        ([[9, "create", 1, 0, 4], [10, "increment_version", 1, 0, 4]], [[1, 1, "optimizer_state"]]),
+        ([[9, "create", 1, 0, 4], [10, "increment_version", 1, 0, 4]], [[1, 0, "input"]]),
+        ([[9, "create", 0, 0, 4], [9, "create", 0, 0, 3], [10, "create", 0, 0, 1], [10, "destroy", 0, 0, 4]], []),
+        ([[9, "create", 1, 0, 4], [9, "create", 2, 0, 3]], [[1, 0, "autograd_detail"], [2, 0, "autograd_detail"]]),
+        ([[-1, "preexisting", 1, 0, 1], [-1, "preexisting", 2, 0, 2], [1, "destroy", 2, 0, 2]], [[2, 0, "optimizer_state"]]),
+        ([[-1, "preexisting", 1, 0, 1], [7, "create", 2, 0, 2], [7, "create", 3, 0, 3]], [[1, 0, "input"], [2, 0, "input"]]),
     )),
+    hint=when(lambda case: [each[2] for each in case["events"]].count(0) > 1, "several pieces of memory may have one key"),
 )  # fmt: skip
-def timeline(rl, start, events, categories):
+def timeline(rl, events, categories):
     given = {(f"t{key}", version): category for key, version, category in categories}
-    made = [(time, action, (f"t{key}", version), size) for time, action, key, version, size in _in_time(start, events)]
+    made = [
+        (time, action, (f"t{key}" if key else "unknown", version), size) for time, action, key, version, size in events
+    ]
+    before = [*made], dict(given)
     times, sizes = rl.profiler._memory_profiler.coalesce_timeline(made, given)
+    assert (made, given) == before, "the arguments have changed"
     return [times, sizes]
 
 
 @timeline.oracle
-def _(torch, start, events, categories):
+def _(torch, events, categories):
     profiler = import_module("torch.profiler._memory_profiler")
     given, made = profiler.CategoryDict(), []
     for key, version, category in categories:
         given.set_by_version(_key(torch, profiler, key), version, profiler.Category[category.upper()])
-    for time, action, key, version, size in _in_time(start, events):
-        value = (_key(torch, profiler, key), version)
+    for time, action, key, version, size in events:
+        value = (_key(torch, profiler, key) if key else profiler.Key(torch.device("cpu")), version)
         made.append((time if time == -1 else 1000 * time, profiler.Action[action.upper()], value, size))
     profile = SimpleNamespace(timeline=made, _categories=given)
     times, sizes = profiler.MemoryProfileTimeline(profile)._coalesce_timeline("cpu")
     return [times, [size[1:] for size in sizes]]  # torch's first number is always 0
-
-
-def _in_time(start, events):
-    """The events with their times: those at `start`, and later. Only what was there before the program may be at -1."""
-    time = start
-    for later, action, key, version, size in events:
-        moved = later if time != -1 or action == "preexisting" else max(later, 1)
-        time = time + moved + (6 if time == -1 and moved else 0)
-        yield time, action, key, version, size

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from ...check import program
-from ..cases import drawn, rows, several, when
+from ..cases import drawn, first_apart, rows, several, when
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -25,21 +27,25 @@ def _size(st):
         ([1], 0), ([511, 512, 513], 0), ([1024, 1025], 0), ([5000], 0), ([5000], 1), ([5000], 4), ([4096, 8192], 4),
         ([2047, 2048, 2049], 4), ([1023, 1024, 1025], 2), ([7169, 8191], 4), ([4097, 5120, 5121], 4), ([600], 8),
         ([3239531741, 250], 2),
-        ([10 * MIB + 1], 8), ([10 * MIB + 1], 0), ([3 * (1 << 30) + 7], 16), ([100, 512], 4), ([1537], 2),
+        ([1100, 1822], 8), ([10 * MIB + 1], 8), ([10 * MIB + 1], 0), ([3 * (1 << 30) + 7], 16), ([100, 512], 4), ([1537], 2),
     )),
-    hint=when(lambda case: case["divisions"] > 1, "with divisions, the borders lie between two powers of 2"),
+    hint=lambda case, mine, theirs: (
+        "with divisions, the borders lie between two powers of 2"
+        if case["divisions"] > 1 and first_apart(mine, theirs) == "sizes"
+        else None
+    ),
 )  # fmt: skip
 def rounded(rl, sizes, divisions):
     results = [rl.c10.cuda.caching_allocator.round_size(size, divisions) for size in sizes]
     if divisions == 0:
         results += [rl.c10.cuda.caching_allocator.round_size(size) for size in sizes]
-    return [[type(size).__name__, size] for size in results]
+    return {"types": [type(size).__name__ for size in results], "sizes": results}
 
 
 @rounded.oracle
 def _(torch, sizes, divisions):
     results = [_next_border(size, divisions) for size in sizes] * (1 + (divisions == 0))
-    return [["int", size] for size in results]
+    return {"types": ["int"] * len(results), "sizes": results}
 
 
 def _next_border(size, divisions):
@@ -58,7 +64,7 @@ def _next_border(size, divisions):
 
 # The best fit --------------------------------------------------------------------------------------------------------
 
-FAR = 1 << 60  # a max_split_size that no block has
+FAR = 0  # a max_split_size that no block has: infinity, as in `Settings()`
 
 
 @program(
@@ -79,7 +85,11 @@ FAR = 1 << 60  # a max_split_size that no block has
         ([[0, 4]], 0, 2, 0, 6, 2), ([[0, 3], [0, 8]], 1, 2, 0, 6, 2), ([[0, 8], [0, 6]], 0, 5, 0, 5, 1),
         ([[0, 5], [0, 6]], 1, 5, 0, 5, 1), ([[2, 4], [1, 4], [0, 4]], 0, 4, 1, FAR, 40), ([[0, 4], [0, 8]], 0, 3, 0, 4, 40),
     )),
-    hint=when(lambda case: case["max_split"] < FAR, "one block is found first, and then it is decided whether it may serve"),
+    hint=lambda case, mine, theirs: (
+        "which blocks may serve a request that is below max_split_size, and which one that is not?"
+        if case["max_split"] and first_apart(mine, theirs) == "block"
+        else None
+    ),
 )  # fmt: skip
 def found(rl, blocks, order, size, stream, max_split, rounding):
     names = rl.c10.cuda.caching_allocator
@@ -87,9 +97,14 @@ def found(rl, blocks, order, size, stream, max_split, rounding):
     for stream_of, units, ptr in _placed(blocks, order):
         pool.blocks.append(names.Block(stream_of, units * 512, ptr, pool))
     before = [*pool.blocks]
-    settings = names.Settings(max_split_size=max_split * 512, max_non_split_rounding=rounding * 512)
+    settings = names.Settings(_bytes(max_split), max_non_split_rounding=rounding * 512)
     block = names.find_free_block(pool, size * 512, 1000 * stream, settings)
-    return {"block": block and [block.stream, block.size, block.ptr], "the pool is as before": pool.blocks == before}
+    same = pool.blocks == before and pool.get_free_blocks_call_count == 0 and all(each.is_free() for each in before)
+    return {
+        "block": block and [block.stream, block.size, block.ptr],
+        "it is the pool's own": block is None or block in before,
+        "the pool is as before": same,
+    }
 
 
 @found.oracle
@@ -98,9 +113,14 @@ def _(torch, blocks, order, size, stream, max_split, rounding):
     in_order = sorted((stream_of, units, ptr) for stream_of, units, ptr in _placed(blocks, order))
     at = next((i for i, each in enumerate(in_order) if each >= (1000 * stream, size, -1)), len(in_order))
     block = in_order[at] if at < len(in_order) and in_order[at][0] == 1000 * stream else None
-    if block and (size < max_split and block[1] >= max_split or size >= max_split and block[1] >= size + rounding):
+    if block and max_split and block[1] >= (max_split if size < max_split else size + rounding):
         block = None
-    return {"block": block and [block[0], block[1] * 512, block[2]], "the pool is as before": True}
+    found = block and [block[0], block[1] * 512, block[2]]
+    return {"block": found, "it is the pool's own": True, "the pool is as before": True}
+
+
+def _bytes(max_split):
+    return max_split * 512 if max_split else math.inf
 
 
 def _placed(blocks, order):
@@ -130,7 +150,8 @@ def _placed(blocks, order):
         (False, False, False, False, 4096, 2049, 4096, 9, 0), (False, False, False, False, 4096, 2047, FAR, 9, 0),
         (False, False, False, False, 4096, 1, FAR, 9, 0), (False, False, False, True, 2049, 1, FAR, 9, 0),
         (False, False, False, True, 2049, 0, FAR, 9, 0), (True, True, False, True, 4096, 2047, 2049, 9, 1),
-        (False, False, True, True, 1, 2, FAR, 512, 0),
+        (False, False, True, True, 1, 2, FAR, 512, 0), (False, False, False, False, 1, 2048, FAR, 9, 0),
+        (False, True, True, False, 4096, 1, FAR, 9, 0),
     )),
 )  # fmt: skip
 def taken(rl, before, after, small, expandable, size, remaining, max_split, requested, stream):
@@ -141,21 +162,23 @@ def taken(rl, before, after, small, expandable, size, remaining, max_split, requ
     blocks = chain(names, pool, [(each * 512, "allocated", True) for each in sizes], stream)
     block = blocks[before]
     block.allocated, block.segment = False, segment
-    settings = names.Settings(max_split_size=max_split * 512, expandable_segments=expandable)
+    settings = names.Settings(_bytes(max_split), expandable_segments=expandable)
     result = names.alloc_found_block(block, size * 512, requested, settings)
-    chained = linked(result)
+    used_elsewhere = [*result.stream_uses]
+    result.stream_uses.append(9)
     return {
         "the result": [result.ptr, result.size, result.allocated, result.requested_size],
-        "the segment": [[each.ptr, each.size, each.allocated, each.stream] for each in chained],
+        "the segment": [[each.ptr, each.size, each.allocated, each.stream] for each in linked(result)],
         "pool": [[each.ptr, each.size, each.gc_count_base, each is block] for each in pool.blocks],
-        "of the result": [result.pool is pool, result.segment is segment, result.mapped, result.event_count, result.stream_uses],
+        "of the result": [result.pool is pool, result.segment is segment, result.mapped, result.event_count, used_elsewhere],
+        "of the others": [[each.requested_size, each.stream_uses] for each in linked(result) if each is not result],
     }  # fmt: skip
 
 
 @taken.oracle
 def _(torch, before, after, small, expandable, size, remaining, max_split, requested, stream):
     least = 1 if small or expandable else 2049
-    split = remaining >= least and (small or expandable or size < max_split)
+    split = remaining >= least and (small or expandable or not max_split or size < max_split)
     parts = [size, remaining] if split else [size + remaining]
     states = [(4, True)] * before + [(parts[0], True)] + [(each, False) for each in parts[1:]] + [(4, True)] * after
     segment, at = [], 0x1000
@@ -168,6 +191,7 @@ def _(torch, before, after, small, expandable, size, remaining, max_split, reque
         "the segment": segment,
         "pool": [[ptr + size * 512, remaining * 512, 5, True]] if split else [],
         "of the result": [True, True, True, 0, []],
+        "of the others": [[0, []]] * (len(segment) - 1),
     }
 
 
@@ -230,12 +254,15 @@ def merged(rl, states, at, right, unmapped):
     described = [(512 << i, state, i not in unmapped) for i, state in enumerate(states)]
     described[at] = (512 << at, "allocated", at not in unmapped)  # it is in no list
     blocks = chain(names, pool, described)
+    for each in blocks:
+        each.requested_size = 100
     dst = blocks[at]
     dst.allocated = False
     result = names.try_merge_blocks(dst, dst.next if right else dst.prev, pool)
     return {
         "result": [type(result).__name__, result],
-        "the segment": [[each.ptr, each.size, each is dst] for each in linked(dst)],
+        "else of dst": [dst.stream, dst.requested_size, dst.is_free()],
+        "the segment": [[each.ptr, each.size, each is dst, each.mapped] for each in linked(dst)],
         "free": sorted([each.ptr, each.size] for each in pool.blocks),
         "unmapped": sorted([each.ptr, each.size] for each in pool.unmapped),
     }
@@ -256,7 +283,8 @@ def _(torch, states, at, right, unmapped):
         del parts[other]
     return {
         "result": ["int", size],
-        "the segment": [part[:3] for part in parts],
+        "else of dst": [0, 100, True],
+        "the segment": [[*part[:3], not part[4]] for part in parts],
         "free": sorted(part[:2] for part in parts if not part[3] and not part[4]),
         "unmapped": sorted(part[:2] for part in parts if not part[3] and part[4]),
     }

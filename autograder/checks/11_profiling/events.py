@@ -3,7 +3,6 @@ kept. The milestone runs programs under the profilers of both frameworks."""
 
 from __future__ import annotations
 
-import os
 import warnings
 from importlib import import_module
 
@@ -28,14 +27,18 @@ EVENT = listed((1, 2), (0, 8), (0, 6))  # thread, start, length
         [(1, 0, 20), (1, 2, 6), (1, 4, 8), (1, 5, 2), (1, 13, 2)], [(1, 0, 10), (1, 0, 4), (1, 4, 6), (1, 5, 1)],
         [(1, 3, 0), (1, 3, 4), (1, 3, 0)], [(1, 0, 9), (1, 2, 2), (1, 4, 5), (1, 4, 0), (1, 8, 1)],
     ))),
+    show=lambda torch, events: f"find_parents({_with_ends(events)})",
     hint=when(
         lambda case: any(a[0] == b[0] and a[1] < b[1] < a[1] + a[2] < b[1] + b[2] for a in case["events"] for b in case["events"]),
-        "two events of a thread overlap in part: neither contains the other, and the first can contain no later event",
+        "two events of a thread overlap in part: neither is the other's parent",
     ),
 )  # fmt: skip
 def parents(rl, events):
-    given = [(thread, start, start + length) for thread, start, length in events]
-    return list(rl.autograd.profiler_util.find_parents(given))
+    return list(rl.autograd.profiler_util.find_parents(_with_ends(events)))
+
+
+def _with_ends(events):
+    return [(thread, start, start + length) for thread, start, length in events]
 
 
 @parents.oracle
@@ -48,8 +51,8 @@ def _(torch, events):
 
 @program(
     "autograd.profiler_util.find_parents.deep",
-    cases=drawn(depth=[1500, 3000], beside=[20000]),
-    edges=rows("depth beside", (2000, 30000)),
+    cases=drawn(depth=[4000, 6000], beside=[20000]),
+    edges=rows("depth beside", (5000, 30000)),
     draws=1,
 )
 def deep_parents(rl, depth, beside):
@@ -93,8 +96,11 @@ def _forest(st):
         ([[1, 0, 9, 0, False], [0, 1, 5, 0, True], [0, 0, 3, 1, True]], False, False),
         ([[0, 0, 8, 0, False], [0, 0, 6, 0, True], [0, 0, 3, 1, True], [0, 0, 2, 1, True]], False, False),
         ([[0, 0, 8, 0, False], [0, 0, 6, 0, True], [0, 0, 3, 1, True], [0, 0, 2, 1, True]], True, True),
-        ([[0, 0, 8, 0, False], [0, 2, 8, 0, False]], True, False),
+        ([[0, 0, 8, 0, False], [0, 2, 8, 0, False]], True, False), ([[0, 0, 5, 0, False], [1, 0, 6, 0, True]], False, False),
     )),
+    show=lambda torch, events, by_shape, backwards: (
+        f"average_events({_with_parents(events, backwards)}{', True' * by_shape})"
+    ),
     hint=when("by_shape", "the shapes of a row are those of the outermost of the events that become one"),
 )  # fmt: skip
 def averages(rl, events, by_shape, backwards):
@@ -163,8 +169,7 @@ def _(torch, program):
 
 
 def _quiet(torch):
-    """torch's profiler, whose log goes nowhere."""
-    os.environ["KINETO_LOG_LEVEL"] = "99"
+    """torch's profiler without its warning."""
     warnings.filterwarnings("ignore", message=".*Profiler clears events")
     return torch.profiler
 
@@ -179,9 +184,10 @@ def _quiet(torch):
         *((step, 1, 1, 2, 0, 0, 0) for step in range(6)), *((step, 2, 1, 1, 1, 1, 1) for step in range(6)),
         *((step, 0, 0, 1, 2, 0, 0) for step in range(3)), *((step, 1, 2, 3, 2, 3, 0) for step in (2, 3, 4, 6, 8, 9, 14, 15)),
         (5, 3, 1, 1, 1, 2, 2), (3, 0, 1, 2, 1, 0, 1), (0, 2, 0, 2, 0, 0, 1), (1, 2, 0, 2, 0, 0, 1), (0, 0, 0, 3, 1, 0, 0),
-        (2, 1, 1, 1, 1, 0, 5), (1, 1, 1, 1, 1, 0, 5),
+        (2, 1, 1, 1, 1, 0, 5), (1, 1, 1, 1, 1, 0, 5), *((step, 2, 0, 1, 2, 0, 1) for step in range(5)),
     )),
-    hint=when("skip_first_wait", "without its wait the first cycle is shorter, and all later ones begin earlier"),
+    show=lambda torch, **case: f"schedule_action({', '.join(f'{name}={case[name]}' for name in case)})",
+    hint=when("skip_first_wait", "`skip_first_wait` is a switch, not a number of steps: only the first cycle has no waiting steps"),
 )  # fmt: skip
 def action(rl, step, wait, warmup, active, repeat, skip_first, skip_first_wait):
     function = rl.profiler.profiler.schedule_action

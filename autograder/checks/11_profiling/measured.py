@@ -24,7 +24,8 @@ def _times(st):
     near = st.integers(9000, 11000).map(lambda n: n * 1e-7)
     close = st.integers(9990, 10010).map(lambda n: n * 1e-7)
     far = st.sampled_from([1.1e-3, 2e-3, 5.3e-2, 1.7e-6, 3.1e-7])
-    return st.one_of(st.lists(st.one_of(each, each, far), min_size=1, max_size=12) for each in (near, close))
+    quick = st.integers(9990, 10010).map(lambda n: n * 1e-9)  # nearer to each other than any clock can tell
+    return st.one_of(st.lists(st.one_of(each, each, far), min_size=1, max_size=12) for each in (near, close, quick))
 
 
 @program(
@@ -40,6 +41,7 @@ def _times(st):
         [1.0039117, 1.0177175, 1.1443302, 1.0051455, 1.0113391, 1.0148538, 1.0887114, 1.0156636, 1.0444109, 1.00258],
         [1.0004509, 1.0001589, 1.0021755], [1.0037602, 1.0767549, 1.0819882, 1.3772989, 1.0550387],
         [1.0037237, 1.0000698, 1.0006568, 1.0001641, 1.0034522, 1.000636, 1.000605, 1.0005281, 1.000886],
+        [1.0, 1.01726], [1.0, 1.01742], [4e-6, 4.001e-6, 4.002e-6], [3.5e-6, 3.54e-6], [1.04, 1.006, 1.021, 1.064, 1.04],
     ))),
     hint=when(lambda case: max(case["times"]) > 1.5 * median(case["times"]), "a few very slow runs are not in the middle half"),
 )  # fmt: skip
@@ -59,16 +61,17 @@ def _(torch, times):
 
 # FLOPs ---------------------------------------------------------------------------------------------------------------
 
+ATTENTION = "_scaled_dot_product_flash_attention"
 OPERATORS = [
-    "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "_scaled_dot_product_flash_attention", "relu", "linear",
-    "__and__",
+    "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", ATTENTION, "relu", "linear", "__and__", "_int_mm",
+    f"{ATTENTION}_for_cpu",
 ]  # fmt: skip
 
 
 @program(
     "utils.flop_counter.operator_flops",
     cases=drawn(
-        name=OPERATORS, sizes=several((1, 5), 4, 4), positions=several((3, 6), 1, 2), kernel=several((1, 3), 2, 2), transposed=bool,
+        name=OPERATORS, sizes=several((1, 5), 4, 4), positions=several((3, 6), 1, 3), kernel=several((1, 3), 3, 3), transposed=bool,
         mask=several(bool, 3, 3),
     ),
     edges=rows("name sizes positions kernel transposed mask", *(
@@ -81,9 +84,12 @@ OPERATORS = [
           for positions in ([5], [5, 6]) for transposed in (False, True)),
         *(("convolution_backward", [2, 3, 4, 5], [5, 6], [2, 3], transposed, mask) for transposed in (False, True)
           for mask in ([True, True, True], [True, False, True], [False, True, False], [False, False, True])),
-        ("_scaled_dot_product_flash_attention", [2, 3, 4, 5], [6], [1, 3], False, [True] * 3),
-        ("_scaled_dot_product_flash_attention", [1, 2, 5, 3], [3], [2, 1], True, [True] * 3),
+        *((name, [2, 3, 4, 5], [6], [1, 3], False, [True] * 3) for name in (ATTENTION, f"{ATTENTION}_for_cpu", "_int_mm")),
+        (ATTENTION, [1, 2, 5, 3], [3], [2, 1], True, [True] * 3), (ATTENTION, [1, 2, 5, 3], [0], [2, 1], False, [True] * 3),
+        *((name, [0, 3, 4, 5], [5], [2], False, [True] * 3) for name in ("convolution", "mkldnn_convolution")),
+        ("convolution", [2, 3, 4, 5], [3, 4, 5], [2, 1, 3], False, [True] * 3),
     )),
+    show=lambda torch, **case: _as_call(**case),
     hint=when(
         lambda case: case["transposed"] and case["name"].startswith("convolution"),
         "a transposed convolution multiplies the weight at each position of its input",
@@ -91,15 +97,27 @@ OPERATORS = [
 )  # fmt: skip
 def flops(rl, name, sizes, positions, kernel, transposed, mask):
     inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+    outputs = outputs if name == "convolution" else []
     count = rl.utils.flop_counter.operator_flops
     if name == "convolution_backward":
         found = count(name, inputs, outputs, transposed, mask)
-        assert mask != [True] * 3 or found == count(name, inputs, outputs, transposed), (
-            "output_mask is all True by default"
-        )
+        assert not all(mask) or found == count(name, inputs, outputs, transposed), "output_mask is all True by default"
     else:
         found = count(name, inputs, outputs, transposed) if transposed else count(name, inputs, outputs)
+        as_lists = [[list(shape) for shape in shapes] for shapes in (inputs, outputs)]
+        assert found == count(name, *as_lists, transposed), "a shape may be a list"
     return [type(found).__name__, found]
+
+
+def _as_call(name, sizes, positions, kernel, transposed, mask):
+    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+    more = (
+        {"transposed": transposed, "output_mask": mask}
+        if name == "convolution_backward"
+        else {"transposed": transposed}
+    )
+    named = ", ".join(f"{key}={value}" for key, value in more.items()) if name.startswith("convolution") else ""
+    return f"operator_flops({name!r}, {inputs}, {outputs if name == 'convolution' else []}{', ' * bool(named)}{named})"
 
 
 @flops.oracle
@@ -127,11 +145,11 @@ def _shapes(name, sizes, positions, kernel, transposed):
         "linear": [(m, k), (n, k), (n,)],
         "relu": [(m, k)],
     }
-    products["__and__"] = products["relu"] * 2
+    products |= {"__and__": products["relu"] * 2, "_int_mm": products["mm"]}
     products |= {"addmm": [(n,), *products["mm"]], "baddbmm": [(b, m, n), *products["bmm"]]}
     if name in products:
         return products[name], [(m, k)] if name in ("relu", "__and__") else [(b, m, n)] if "bmm" in name else [(m, n)]
-    if name == "_scaled_dot_product_flash_attention":
+    if name.startswith(ATTENTION):
         t, d, e = positions[0], k, kernel[0]
         few = 1 if transposed else m  # a head of the keys serves several of the query
         return [(b, m, n, d), (b, few, t, d), (b, few, t, e)], [(b, m, n, e)]

@@ -18,23 +18,23 @@ LAUNCH = listed((1, 6), (0, 5), (1, 9), ["both", "both", "both", "launch", "kern
     "profiler._utils.queue_depths",
     cases=drawn(launches=several(LAUNCH, 0, 6), backwards=bool),
     edges=rows("launches backwards", *(
-        ([], False), ([[1, 3, 4, "both"]], False), ([[1, 0, 4, "both"]], False), ([[1, 3, 4, "launch"]], False),
-        ([[1, 3, 4, "kernel"]], False), ([[1, 2, 9, "both"], [2, 2, 9, "both"], [2, 2, 9, "both"]], False),
+        ([], False), ([[1, 3, 4, "both"]], False), ([[1, 1, 4, "both"]], False), ([[1, 0, 4, "both"]], False),
+        ([[1, 3, 4, "launch"]], False), ([[1, 3, 4, "kernel"]], False),
+        ([[1, 2, 9, "both"], [2, 2, 9, "both"], [2, 2, 9, "both"]], False),
         ([[1, 2, 1, "both"], [6, 2, 1, "both"], [6, 2, 1, "both"]], True), ([[1, 2, 9, "both"], [2, 2, 9, "launch"]], False),
         ([[1, 2, 9, "kernel"], [2, 2, 9, "kernel"], [2, 2, 9, "both"]], False), ([[1, 2, 9, "kernel"], [2, 0, 3, "launch"]], True),
         ([[1, 5, 9, "both"], [1, 5, 9, "both"], [1, 5, 9, "both"], [1, 5, 9, "launch"], [6, 0, 1, "both"]], True),
         ([[1, 5, 5, "both"], [5, 0, 5, "both"], [5, 0, 5, "both"]], False), ([[3, 0, 3, "both"], [3, 0, 2, "kernel"]], False),
         ([[1, 3, 4, "kernel"], [1, 3, 4, "launch"], [6, 0, 4, "kernel"], [1, 1, 4, "both"]], False),
     )),
+    show=lambda torch, launches, backwards: f"queue_depths({_events(launches)[:: -1 if backwards else 1]})",
     hint=when(
         lambda case: any(each[3] == "launch" for each in case["launches"]),
         "a launch whose kernel is missing changes nothing: the last launch that has one counts",
     ),
 )  # fmt: skip
 def depths(rl, launches, backwards):
-    events = _events(launches)
-    given = [(kind, start, duration, correlation) for kind, start, duration, correlation in events]
-    given = given[::-1] if backwards else given
+    given = _events(launches)[:: -1 if backwards else 1]
     before = [*given]
     found = [list(each) for each in rl.profiler._utils.queue_depths(given)]
     assert given == before, "the events have changed"
@@ -91,6 +91,7 @@ KERNEL = listed((0, 2), (0, 4), (1, 7), several((0, 6), 0, 2))  # stream, gap be
         [[0, 2, 1, []], [1, 4, 1, [0]], [0, 0, 6, [1]], [0, 0, 2, []], [1, 0, 3, [3]]],
         [[0, 0, 3, []], [1, 0, 3, []], [0, 0, 2, []], [1, 0, 2, []]], [[0, 0, 5, []], [0, 0, 1, [0]], [1, 0, 1, [0, 0]]],
     ))),
+    show=lambda torch, kernels: f"critical_path({_kernels(kernels)})",
     hint=when(lambda case: not case["kernels"], "without kernels nothing ends"),
 )  # fmt: skip
 def path(rl, kernels):

@@ -11,18 +11,23 @@ from ..cases import attempt, drawn, listed, rows, several, when
 
 # Selective checkpoints -----------------------------------------------------------------------------------------------
 
-OPERATORS = ["mul.Tensor", "exp.default", "sort.default"]
+OPERATORS = [
+    "mul.Tensor",
+    "exp.default",
+    "sort.default",
+    "mm.default",
+]  # the last one raises an error: it gets a vector
 ENTRIES = ["saved", "recompute", "consumed", "written"]
 
 
 def _entries(st):
-    entry = st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from(ENTRIES))
+    entry = st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from(ENTRIES))
     return st.lists(entry.map(list), max_size=6, unique_by=lambda each: (each[0], each[1]))
 
 
 @program(
     "utils.checkpoint.call_again",
-    cases=drawn(entries=_entries, calls=several((0, 2), 1, 5), twice=bool),
+    cases=drawn(entries=_entries, calls=several((0, 3), 1, 5), twice=bool),
     edges=rows("entries calls twice", *(
         ([], [0], False), ([[0, 0, "saved"]], [0], False), ([[0, 0, "recompute"]], [0], False), ([[0, 0, "consumed"]], [0], False),
         ([[0, 0, "written"]], [0], False), ([[0, 0, "saved"]], [0], True), ([[0, 0, "recompute"]], [0], True),
@@ -31,6 +36,7 @@ def _entries(st):
         ([[2, 0, "saved"]], [2], False), ([[2, 0, "written"]], [2], False), ([[2, 0, "recompute"]], [2], False),
         ([[0, 0, "saved"], [0, 1, "saved"], [0, 2, "saved"], [1, 0, "recompute"]], [0, 1, 0, 0], True),
         ([[0, 0, "written"], [0, 1, "saved"]], [0, 0], False), ([[0, 0, "consumed"], [0, 1, "saved"]], [0, 0], False),
+        ([[3, 0, "recompute"], [3, 1, "saved"]], [3, 3], False),
     )),
     hint=when("twice", "a second backward pass counts from 0 again, and finds what the first one has consumed"),
 )  # fmt: skip
@@ -44,14 +50,16 @@ def called_again(rl, entries, calls, twice):
         )
         if kind == "written":
             _first(saved).add_(1)
-    shown = []
-    for _ in range(1 + twice):
+    shown = {}
+    for run in ["the second run", "a third run"][: 1 + twice]:
         counts = {}
-        for at in calls:
+        for number, at in enumerate(calls):
             func = _operator(rl, at)
-            shown.append(attempt(lambda: _shown(names.call_again(cache, counts, func, _args(rl, at), _kwargs(at)))))  # noqa: B023
-        shown.append(sorted([str(func), count] for func, count in counts.items()))
-    return [shown, sorted([str(func), i, entry is names.CONSUMED] for (func, i), entry in cache.items())]
+            result = attempt(lambda: _shown(names.call_again(cache, counts, func, _args(rl, at), _kwargs(at))))  # noqa: B023
+            shown[f"{run}, call {number} in all"] = result
+        shown[f"counts after {run}"] = sorted([str(func), count] for func, count in counts.items())
+    entries = {(str(func), i): entry is names.CONSUMED for (func, i), entry in cache.items()}
+    return shown | {f"{func}, call {i}: its entry is CONSUMED": entries[func, i] for func, i in sorted(entries)}
 
 
 @called_again.oracle
@@ -59,25 +67,24 @@ def _(torch, entries, calls, twice):
     names, storage = import_module("torch.utils.checkpoint"), defaultdict(dict)
     for at, number, kind in entries:
         saved = _result(torch, at, number)
-        saved = [saved] if at < 2 else saved
+        saved = saved if at == 2 else [saved]
         wrapped = [names._VersionWrapper(names._detach_helper(x)) for x in saved]
-        kept = wrapped[0] if at < 2 else tuple(wrapped)
+        kept = tuple(wrapped) if at == 2 else wrapped[0]
         storage[_operator(torch, at)][number] = {"recompute": names._RECOMPUTE, "consumed": names._CONSUMED}.get(
             kind, kept
         )
         if kind == "written":
             saved[0].add_(1)
-    mode, shown = names._CachedTorchDispatchMode(None, storage), []
-    for _ in range(1 + twice):
+    mode, shown = names._CachedTorchDispatchMode(None, storage), {}
+    for run in ["the second run", "a third run"][: 1 + twice]:
         mode.func_counter.clear()
-        for at in calls:
+        for number, at in enumerate(calls):
             func = _operator(torch, at)
-            shown.append(attempt(lambda: _shown(mode.__torch_dispatch__(func, (), _args(torch, at), _kwargs(at)))))  # noqa: B023
-        shown.append(sorted([str(func), count] for func, count in mode.func_counter.items()))
-    left = sorted(
-        [str(func), i, each is names._CONSUMED] for func, found in storage.items() for i, each in found.items()
-    )
-    return [shown, left]
+            result = attempt(lambda: _shown(mode.__torch_dispatch__(func, (), _args(torch, at), _kwargs(at))))  # noqa: B023
+            shown[f"{run}, call {number} in all"] = result
+        shown[f"counts after {run}"] = sorted([str(func), count] for func, count in mode.func_counter.items())
+    entries = {(str(func), i): each is names._CONSUMED for func, found in storage.items() for i, each in found.items()}
+    return shown | {f"{func}, call {i}: its entry is CONSUMED": entries[func, i] for func, i in sorted(entries)}
 
 
 def _operator(xp, at):
@@ -87,7 +94,7 @@ def _operator(xp, at):
 
 def _args(xp, at):
     x = xp.tensor([2.0, 0.0, 1.0])
-    return (x, 3.0) if at == 0 else (x,)
+    return {0: (x, 3.0), 3: (x, x)}.get(at, (x,))
 
 
 def _kwargs(at):
@@ -97,7 +104,7 @@ def _kwargs(at):
 def _result(xp, at, number):
     """What is cached is recognised by its numbers: no operator computes them here."""
     x = xp.tensor([-1.0 - number, 0.5])
-    return x if at < 2 else (x, xp.tensor([1, 0]))
+    return (x, xp.tensor([1, 0])) if at == 2 else x
 
 
 def _first(result):
@@ -123,7 +130,8 @@ NUMBERS = [0.0, 1.0, -2.5, 3e38, 1e-45, "inf", "-inf", "nan"]
         ([], 2.0, "float32"), ([[]], 2.0, "float32"), ([[4.0, 8.0]], 4.0, "float32"), ([[4.0], ["inf"]], 4.0, "float32"),
         ([["nan"], [4.0]], 4.0, "float32"), ([["-inf", 1.0], [4.0]], 4.0, "float32"), ([[4.0, "nan", 8.0]], 2.0, "float64"),
         ([[1.0, 7.0]], 3.0, "float64"), ([[1.0]], 0.1, "float64"), ([[3e38]], 0.1, "float32"), ([[1.0, 0.0]], 1e-40, "float32"),
-        ([["inf"], ["nan"]], 2.0, "float32"), ([[1.0], [2.5]], 65536.0, "float32"),
+        ([["inf"], ["nan"]], 2.0, "float32"), ([[1.0], [2.5]], 65536.0, "float32"), ([[1.0, 0.0]], 1e-40, "float64"),
+        ([[3e38, 3e38, -2.5]], 2.0, "float32"), ([[1e300]], 2.0, "float64"),
     )),
     hint=when(lambda case: len(case["grads"]) > 1, "all gradients are divided, whatever the first one is"),
 )  # fmt: skip
@@ -157,7 +165,7 @@ def _tensors(xp, grads, kind):
         (8.0, [True], 2.0, 0.5, 2, 1), (8.0, [False, True, False, False], 4.0, 0.25, 2, 0), (3e38, [False, False], 2.0, 0.5, 1, 0),
         (3e38, [False, True], 2.0, 0.5, 1, 0), (8.0, [False], 2.0, 0.5, 3, 5), (1e38, [False], 1.5, 0.5, 1, 0),
         (8.0, [True, True, True], 2.0, 0.5, 1, 0), (8.0, [False] * 6, 2.0, 0.5, 3, 0), (1e-45, [True], 2.0, 0.5, 1, 0),
-        (8.0, [False, False], 2.0, 0.5, 1000, 998),
+        (8.0, [False, False], 2.0, 0.5, 1000, 998), (8.0, [True], 4.0, 0.5, 2, 0),
     )),
     hint=when(lambda case: case["scale"] > 1e37, "the largest float32 is about 3.4e38"),
 )  # fmt: skip
@@ -190,7 +198,7 @@ def _(torch, scale, found, growth, backoff, interval, tracker):
         ([[40, 1], [1, 1], [1, 1], [1, 1], [1, 1], [30, 1], [1, 1]], 2, 2), ([[1, 30], [1, 1], [40, 1], [1, 1], [1, 1]], 1, 3),
         ([[7, 3], [11, 2], [1, 9], [4, 4], [20, 1], [2, 2], [3, 30], [8, 1]], 2, 1),
         ([[7, 3], [11, 2], [1, 9], [4, 4], [20, 1], [2, 2], [3, 30], [8, 1]], 3, 2),
-        ([[1, 40], [1, 40], [1, 1], [1, 1], [1, 1]], 1, 1), ([[0, 0], [3, 0]], 0, 1),
+        ([[1, 40], [1, 40], [1, 1], [1, 1], [1, 1]], 1, 1), ([[0, 0], [3, 0]], 0, 1), ([[7, 3], [1, 9], [4, 4]], 0, 2),
     )),
     hint=when(lambda case: case["workers"] > 0, "a worker is told of a later batch only when the loop has got an earlier one"),
 )  # fmt: skip

@@ -40,8 +40,8 @@ class OutOfMemoryError(RuntimeError):
 class Settings:
     """What `PYTORCH_CUDA_ALLOC_CONF` sets. In PyTorch: `c10/cuda/CUDAAllocatorConfig.h`."""
 
-    max_split_size: float = math.inf  # bytes: larger blocks are never split (`max_split_size_mb`)
-    max_non_split_rounding: int = LARGE_BUFFER  # bytes that may be lost in such a block (`max_non_split_rounding_mb`)
+    max_split_size: float = math.inf  # bytes: blocks of so many or more are never split (`max_split_size_mb`)
+    max_non_split_rounding: int = LARGE_BUFFER  # fewer bytes may be lost in such a block (`max_non_split_rounding_mb`)
     roundup_power2_divisions: int | dict[int, int] = 0  # a dict: for sizes below each key, in ascending order
     garbage_collection_threshold: float = 0.0
     expandable_segments: bool = False
@@ -152,21 +152,20 @@ def get_allocation_size(size: int) -> int:
 def find_free_block(pool: BlockPool, size: int, stream: int, settings: Settings) -> Block | None:
     """The block of a pool that serves a request: the *best fit*.
 
-    Only a block of the same stream may serve it, because only there does the work on the old tensor certainly end before
-    the work on the new one begins. Among the blocks of this stream that are large enough, take the smallest, and among
-    equal ones that with the lowest address.
+    A block may serve the request if it is large enough and of the same stream. Only there, the work on the old tensor certainly
+    ends before the work on the new one begins. Of these blocks the smallest is the best fit, and of equal ones the block with the
+    lowest address. Two rules about `settings.max_split_size` exclude blocks:
 
-    Then decide whether this one block may serve the request. No other block is tried instead.
+    - A block of so many bytes or more does not serve a request of fewer, because it would not be split.
+    - A request of so many bytes or more is served only by a block that has fewer than `settings.max_non_split_rounding` bytes more
+      than the request.
 
-    - It may not if it has `settings.max_split_size` bytes or more, and the request has fewer. It would not be split.
-    - If the request itself has `settings.max_split_size` bytes or more, then the block may have
-      fewer than `settings.max_non_split_rounding` bytes more than the request. Otherwise it may not serve it.
-
-    The pool does not change.
+    Neither the pool nor a block changes.
 
     Args:
         pool: `pool.blocks` is a list of free blocks in no order.
         size: bytes, already rounded.
+        settings: `max_split_size` may be infinite.
 
     Returns:
         the block, or None.
@@ -198,7 +197,7 @@ def alloc_found_block(block: Block, size: int, requested_size: int, settings: Se
     Otherwise the whole block is used. If it is split, a new `Block` gets the first `size` bytes. `block` itself is the remainder:
     its `ptr` and its `size` change, and it is inserted into its pool with `pool.insert`. Both are linked in the segment: whatever
     was before `block` is now before the new block. The new block is in the same pool, on the same stream and in the same
-    `segment` as `block`.
+    `segment` as `block`. In all else, it is as any new `Block`.
 
     The block that serves the request is then `allocated`, with this `requested_size`.
 
@@ -239,13 +238,14 @@ def alloc_found_block(block: Block, size: int, requested_size: int, settings: Se
 def try_merge_blocks(dst: Block, src: Block | None, pool: BlockPool) -> int:
     """Merge `src`, a neighbour of `dst` in its segment, into `dst`, if it is free.
 
-    Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if only one of both is `mapped`.
+    Nothing happens if there is no neighbour, if `src` is not free (`is_free`), or if one of the two blocks is `mapped` and the
+    other is not.
 
     Otherwise `dst` grows by the bytes of `src`, on the side where `src` is. `dst` and the neighbour on the far side of `src`, if
-    there is one, are linked. `src` leaves the pool: the list `pool.blocks`, or `pool.unmapped` if it is not mapped. `dst` is in
-    neither of the two lists.
+    there is one, are linked. `src` leaves the pool: the list `pool.blocks`, or `pool.unmapped` if it is not mapped.
 
     Args:
+        dst: a free block which is in no list of the pool. You do not insert it: the caller does.
         src: `dst.prev` or `dst.next`.
 
     Returns:
@@ -355,22 +355,28 @@ class ExpandableSegment:
 def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
     """A block for a tensor of `size` bytes, by the cheapest way that works.
 
-    1. `allocator.process_events()` returns blocks whose events are complete by now.
-    2. The size is rounded with `round_size` and `settings.divisions(size)`. `allocator.get_pool(rounded)` is its pool.
-    3. `allocator.get_free_block(pool, rounded, stream)` removes a block from the pool, the best fit, and returns it, or
-       returns None.
-    4. If there was none, and `allocator.allowed` is not None (the memory is limited), and the setting
-       `garbage_collection_threshold` is above 0: `allocator.garbage_collect_cached_blocks()`.
-    5. `allocator.alloc_block(pool, rounded, stream)` asks the device for a new segment, and returns None if the device has too
-       little memory, or more than allowed would be used. Then
-       `allocator.release_available_cached_blocks(pool, rounded, stream)` gives oversize blocks back, and returns whether these
-       were enough. Only if they were, try `alloc_block` again.
-    6. If there is still no block: `allocator.release_cached_blocks()` waits for all events and gives back every segment that is
-       free as a whole. Then `alloc_block` again, with `is_retry=True`.
-    7. If that fails too, raise the error that `allocator.out_of_memory(rounded, stream)` returns.
+    The `allocator` has a method for each part. `rounded` is the size of the block, after `settings.divisions(size)`.
 
-    A block from 3, 5 or 6 goes through `alloc_found_block`. `allocator.record_alloc(block)` enters the result into the trace and
-    the statistics. Each step runs only if all steps before it found no block.
+        process_events()                                        the blocks whose events are complete by now become free
+        get_pool(rounded)                                       the pool for a block of this size
+        get_free_block(pool, rounded, stream)                   takes the best fit from the pool
+        alloc_block(pool, rounded, stream, is_retry=False)      a new segment, as one block
+        garbage_collect_cached_blocks()                         gives segments back that were free for the longest time
+        release_available_cached_blocks(pool, rounded, stream)  gives free oversize blocks back, of `settings.max_split_size` bytes
+                                                                or more, and returns whether they were large enough
+        release_cached_blocks()                                 waits for all events, and gives every segment back that is free as
+                                                                a whole
+        out_of_memory(rounded, stream)                          records that there is no memory, and returns the error
+        record_alloc(block)                                     enters an allocation into the trace and the statistics
+
+    `get_free_block` and `alloc_block` return None if there is nothing. The four attempts are the pool, a new segment, a new segment
+    after oversize blocks are given back, and a new segment after all that is free is given back. Nothing is given back for an
+    attempt that is not made: each one is made only if all before it have failed. The third one is made only if the oversize
+    blocks were large enough. The last one is a retry. If it fails too, the error is raised.
+
+    Complete events may free a block that serves, so they come first. Once, before the second attempt, old segments are collected
+    if the memory is limited (`allocator.allowed` is not None) and the setting `garbage_collection_threshold` is above 0.
+    `alloc_found_block` splits the block that is found. Its result is recorded.
 
     Args:
         allocator: `allocator.settings` has the settings.
@@ -380,7 +386,7 @@ def malloc(allocator: CachingAllocator, size: int, stream: int = 0) -> Block:
         the allocated block.
 
     Raises:
-        OutOfMemoryError: as above.
+        OutOfMemoryError: the error that `out_of_memory` returns.
 
     >>> allocator = CachingAllocator(Runtime(total=20 << 20))
     >>> first = malloc(allocator, 3 << 20)

@@ -20,7 +20,8 @@ _PICTURES = {
     "capture": ("breaks", "bytecode", "flow", "fx_graph", "fx_graphs", "fx_nodes", "guards"),
     "distributed": ("rank_timeline", "ring_steps", "shards", "pipeline", "cost"),
     "quantization": ("histogram", "masks", "sizes_and_scores", "steps", "trade_off"),
-    "profiles": ("device_timeline", "flame", "roofline"),
+    "profiles": ("device_timeline", "flame", "linked_timeline", "roofline"),
+    "streams": ("capture_graph", "graph_replay", "stream_timeline", "wave_steps"),
     "memory": ("batch_timeline", "memory_map", "memory_timeline", "memory_trade"),
     "inductor": ("annotated_lines", "fused", "lifetimes", "loops_in", "nests", "times"),
 }

@@ -112,7 +112,7 @@ def memory_trade(
         axes.plot(kept, again, "o", color=MARK, markersize=7)
         axes.annotate(name, (kept, again), xytext=(9, 0), textcoords="offset points", va="center", size=10, color=INK)
     most, top = max(kept for _, kept, _ in points), max(again for *_, again in points)
-    axes.set(xlim=(0, 1.45 * most), ylim=(-0.1 * top, 1.2 * top), xlabel=x, ylabel=y)
+    axes.set(xlim=(-0.04 * most, 1.45 * most), ylim=(-0.1 * top, 1.2 * top), xlabel=x, ylabel=y)
     axes.grid(color=FAINT, alpha=0.2)
     return figure
 

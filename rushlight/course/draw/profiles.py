@@ -11,16 +11,18 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from rushlight.autograd.profiler_util import find_parents
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import FAINT, INK, MARK, MONO, OURS, charts
 
 NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
 CHARACTER_INCHES = 0.075  # of size 8.5
+ENGINE = "autograd::engine::evaluate_function: "
 
 
 def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
     """A flame chart: an event is below the one that it ran in, and as wide as it took long. Grey is an operator, purple a
-    node of the backward pass, hatched a block with a name.
+    node of the backward pass, white a block with a name, or the engine's event around a node.
 
     Args:
         events: a list of `FunctionEvent`, with their tree.
@@ -34,9 +36,10 @@ def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
     for event, level in depth.items():
         long = event.end - event.start
         fill = {1: MARK, 7: "0.95"}.get(event.scope, f"{0.86 - 0.07 * (level % 4):.2f}")
+        fill = "0.95" if event.name.startswith(ENGINE) else fill
         box = (event.start - first, level + 0.06), long, 0.86
         axes.add_patch(Rectangle(*box, facecolor=fill, edgecolor=INK, linewidth=0.5))
-        name = event.name.removeprefix("aten::").removeprefix("autograd::engine::evaluate_function: ")
+        name = event.name.removeprefix("aten::").replace(ENGINE, "engine: ")
         room = int(long / (last - first) * (paper.INCHES - 0.3) / CHARACTER_INCHES) - 1
         if room >= min(len(name), 5):
             text = name if len(name) <= room else name[: room - 1] + "…"
@@ -85,6 +88,54 @@ def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], u
         axes.set_yticks([level + 0.5 for level in range(len(lines))], list(lines), size=9.5)
         paper.hide_spines(axes, "bottom")
     grid[-1, 0].set_xlabel(f"time in {unit}")
+    return figure
+
+
+def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: str = "µs") -> Figure:
+    """A part of a trace with a device: operators, those inside them, calls of the runtime, and streams. A line leads from a call
+    to what it put into the queue of a stream: both have the same correlation id.
+
+    Args:
+        trace: what `export_chrome_trace` writes. Only its first thread is drawn.
+        window: the first and the last moment. What begins outside is left out.
+    """
+    first, last = window
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X" and first <= event["ts"] < last]
+    events.sort(key=lambda event: (event["ts"], -event["dur"]))
+    thread = next(event["tid"] for event in events if event["cat"] == "cpu_op")
+    operators = [event for event in events if event["cat"] == "cpu_op" and event["tid"] == thread]
+    parents = find_parents([(0, event["ts"], event["ts"] + event["dur"]) for event in operators])
+    lines: dict[str, list] = {}
+    depth: list[int] = []
+    for event, parent in zip(operators, parents, strict=True):
+        depth.append(0 if parent is None else depth[parent] + 1)
+        lines.setdefault("operators" if not depth[-1] else " " * depth[-1] + "inside", []).append(event)
+    lines["calls"] = [event for event in events if event["cat"] == "cuda_runtime" and event["tid"] == thread]
+    for event in events:
+        if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            lines.setdefault(f"stream {event['args']['stream']}", []).append(event)
+    end = max(event["ts"] + event["dur"] for line in lines.values() for event in line)
+    figure, [[axes]] = charts(paper.INCHES, 0.6 + 0.5 * len(lines))
+    calls = {event["args"]["correlation"]: event for event in lines["calls"]}
+    row_of_calls = [*lines].index("calls")
+    for level, (name, line) in enumerate(lines.items()):
+        on_device = name.startswith("stream")
+        fill = "0.82" if on_device else "0.5" if name == "calls" else f"{0.9 - 0.07 * (level % 4):.2f}"
+        for event in line:
+            start, long = event["ts"] - first, event["dur"]
+            axes.add_patch(Rectangle((start, level + 0.12), long, 0.76, facecolor=fill, edgecolor=INK, linewidth=0.6))
+            text = event["name"].removeprefix("aten::")
+            room = int(long / (end - first) * (paper.INCHES - 1.2) / CHARACTER_INCHES) - 1
+            if not on_device and room >= min(len(text), 5):
+                text = text if len(text) <= room else text[: room - 1] + "…"
+                color = {"color": paper.ink_on(fill)}
+                axes.text(start + long / 2, level + 0.5, text, size=7.5, ha="center", **MONO | color)
+            call = calls.get(event["args"].get("correlation")) if on_device else None
+            if call:
+                axes.plot([call["ts"] - first, start], [row_of_calls + 0.88, level + 0.12], color=INK, linewidth=0.9)
+    axes.set(xlim=(0, end - first), ylim=(len(lines), 0), xlabel=f"time in {unit}")
+    axes.set_yticks([level + 0.5 for level in range(len(lines))], list(lines), size=9.5)
+    paper.hide_spines(axes, "bottom")
     return figure
 
 

@@ -23,8 +23,8 @@ def batch_times(
 
     With workers, batch i belongs to worker i % `num_workers`. A worker loads its batches in their order, one at a time. It begins
     a batch as soon as it has been told to, and is done with the one before. At time 0, the workers are told to load the
-    first `prefetch_factor` · `num_workers` batches. Whenever the loop gets a batch, it tells the worker of the batch that is so
-    many batches later to load that one. The loop gets the batches in order: one that is ready early waits.
+    first `prefetch_factor` · `num_workers` batches. At the moment at which the loop gets a batch, a worker is told to load the next
+    batch that no worker was told of. The loop gets the batches in order: one that is ready early waits.
 
     Args:
         load: for each batch, the time to load it.

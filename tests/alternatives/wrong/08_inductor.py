@@ -9,9 +9,11 @@ import re
 import zlib
 from collections import Counter
 
+from answers import edited
+
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import result_type
-from rushlight.inductor import ir, lowering, memory, output_code
+from rushlight.inductor import ir, lowering, memory, output_code, triton_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
@@ -1257,3 +1259,60 @@ def _frees_in_order(key):
 call_lines__frees_in_the_order_of_numbers = _frees_in_order(lambda name, reads, writes: (len(name), name))
 call_lines__frees_in_the_order_of_the_step = _frees_in_order(lambda name, reads, writes: [*reads, *writes].index(name))
 call_lines__frees_backwards = _frees_in_order(lambda name, reads, writes: [-ord(letter) for letter in name])
+
+
+# ---- Triton ----------------------------------------------------------------------------------------------------------
+
+_UNIQUE, _ALL = "np.unique(eval(index, values)).size", "elements = math.prod(sizes.values())"
+_SIZE = "POINTER_SIZES[types[pointer]]"
+
+kernel_launches__of_the_definitions = edited(
+    triton_code.kernel_launches, (r'r"^ +(triton_\w+)\.run\("', r'r"^(triton_\w+) = "')
+)
+kernel_launches__each_kernel_once = edited(
+    triton_code.kernel_launches,
+    ("for name in re.findall(", "for name in dict.fromkeys(re.findall("),
+    ("text, re.MULTILINE):\n        kind", "text, re.MULTILINE)):\n        kind"),
+)
+kernel_launches__rounded_down = edited(triton_code.kernel_launches, ("math.ceil(size / blocks", "int(size / blocks"))
+kernel_launches__one_loop = edited(
+    triton_code.kernel_launches,
+    ('source.count("for r0_offset in") * counts', '("for r0_offset in" in source) * counts'),
+)
+kernel_launches__a_persistent_reduction_loops_once = edited(
+    triton_code.kernel_launches,
+    ('source.count("for r0_offset in") * counts', 'max(source.count("for r0_offset in"), 1) * counts'),
+)
+kernel_launches__y_first = edited(
+    triton_code.kernel_launches,
+    ('(counts["x"], counts.get("y", 1), 1)', '(counts.get("y", counts["x"]), counts["x"], 1)'),
+)
+kernel_launches__idle_only_along_x = edited(
+    triton_code.kernel_launches,
+    (
+        "positions - math.prod(sizes.values())",
+        '(counts["x"] * blocks["XBLOCK"] - sizes["x"]) * math.prod(sizes.values()) // sizes["x"]',
+    ),
+)
+kernel_launches__idle_in_one_instance = edited(
+    triton_code.kernel_launches,
+    ("positions - math.prod(sizes.values())", "(positions - math.prod(sizes.values())) // counts['x']"),
+)
+kernel_launches__size_hints = edited(
+    triton_code.kernel_launches, (r'r"^    (\w+)numel = (\d+)$"', "r\"'(x|y|r0_)': (\\d+)\"")
+)
+
+kernel_traffic__every_position = edited(triton_code.kernel_traffic, (_UNIQUE, "math.prod(sizes.values())"))
+kernel_traffic__the_largest_index = edited(
+    triton_code.kernel_traffic, (_UNIQUE, "int(np.max(eval(index, values))) + 1")
+)
+kernel_traffic__each_pointer_once = edited(triton_code.kernel_traffic, ("of_pointer[what] += ", "of_pointer[what] = "))
+kernel_traffic__loads_only = edited(triton_code.kernel_traffic, ('each["load"], each["store"]', 'each["load"], 0'))
+kernel_traffic__elements = edited(triton_code.kernel_traffic, (f" * {_SIZE}", ""))
+kernel_traffic__four_bytes = edited(triton_code.kernel_traffic, (_SIZE, "4"))
+kernel_traffic__loaded_index_is_one_element = edited(triton_code.kernel_traffic, (_ALL, "elements = 1"))
+kernel_traffic__loaded_index_along_x_only = edited(triton_code.kernel_traffic, (_ALL, "elements = sizes['x']"))
+kernel_traffic__axes_in_step = edited(
+    triton_code.kernel_traffic, ("np.ix_(*map(np.arange, sizes.values()))", "map(np.arange, [min(sizes.values())] * 3)")
+)
+kernel_traffic__without_numbers_as_an_index = edited(triton_code.kernel_traffic, (r"(?:, |\)$|\)\.)", ", "))

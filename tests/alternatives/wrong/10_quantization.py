@@ -15,15 +15,9 @@ from rushlight.ao.quantization.affine import _check_bounds, as_float32
 from rushlight.ao.quantization.fx.match_utils import is_match, matched_nodes, pattern_length
 from rushlight.ao.quantization.fx.prepare import is_observer
 from rushlight.aten.generated import functions as F
-from rushlight.export.dynamic_shapes import ConstraintViolationError, Dim, ValueRange, intersection, narrow
 from rushlight.export.graph_signature import (
-    MUTATIONS,
-    ConstantArgument,
     InputKind,
-    InputSpec,
     OutputKind,
-    OutputSpec,
-    TensorArgument,
 )
 from rushlight.export.serialize import (
     EMPTY_LISTS,
@@ -387,76 +381,19 @@ def non_linear_search__moves_both_ends(histogram, error):
     return start, end
 
 
-def non_linear_search__rounds_one_side(histogram, error):
-    total, sums = sum(histogram), np.cumsum(histogram)
-    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
-    while alpha < beta:
-        next_alpha, next_beta = alpha + 1e-5, beta - 1e-5
-        left, right = start, end
-        while left < end and sums[left] < np.float32(next_alpha * total):
-            left += 1
-        while right > start and sums[right] > np.float32(next_beta * total):
-            right -= 1
-        next_start, next_end = start, end
-        if left - start > end - right:
-            next_start, alpha = left, next_alpha
-        else:
-            next_end, beta = right, next_beta
-        if (next_start, next_end) == (start, end):
-            continue
-        found = error(next_start, next_end)
-        if found > smallest:
-            break
-        smallest, start, end = found, next_start, next_end
-    return start, end
-
-
-def non_linear_search__rounds_the_fractions(histogram, error):
-    total, sums = sum(histogram), np.cumsum(histogram).astype(np.float32)
-    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
-    while alpha < beta:
-        next_alpha, next_beta = (float(np.float32(each)) for each in (alpha + 1e-5, beta - 1e-5))
-        left, right = start, end
-        while left < end and sums[left] < np.float32(next_alpha * total):
-            left += 1
-        while right > start and sums[right] > np.float32(next_beta * total):
-            right -= 1
-        next_start, next_end = start, end
-        if left - start > end - right:
-            next_start, alpha = left, next_alpha
-        else:
-            next_end, beta = right, next_beta
-        if (next_start, next_end) == (start, end):
-            continue
-        found = error(next_start, next_end)
-        if found > smallest:
-            break
-        smallest, start, end = found, next_start, next_end
-    return start, end
-
-
-def non_linear_search__takes_both_fractions(histogram, error):
-    total, sums = sum(histogram), np.cumsum(histogram).astype(np.float32)
-    alpha, beta, start, end, smallest = 0.0, 1.0, 0, len(histogram) - 1, float("inf")
-    while alpha < beta:
-        next_alpha, next_beta = alpha + 1e-5, beta - 1e-5
-        left, right = start, end
-        while left < end and sums[left] < np.float32(next_alpha * total):
-            left += 1
-        while right > start and sums[right] > np.float32(next_beta * total):
-            right -= 1
-        next_start, next_end = start, end
-        if left - start > end - right:
-            next_start, alpha, beta = left, next_alpha, next_beta
-        else:
-            next_end, beta = right, next_beta
-        if (next_start, next_end) == (start, end):
-            continue
-        found = error(next_start, next_end)
-        if found > smallest:
-            break
-        smallest, start, end = found, next_start, next_end
-    return start, end
+_SEARCH = rl.ao.quantization.observer.non_linear_search
+_ONE_END = "    next_start, alpha = left, next_alpha\n"
+non_linear_search__rounds_one_side = edited(_SEARCH, (".astype(np.float32)", ""))
+non_linear_search__rounds_the_fractions = edited(
+    _SEARCH,
+    (
+        "next_alpha, next_beta = alpha + 1e-5, beta - 1e-5",
+        "next_alpha, next_beta = (float(np.float32(each)) for each in (alpha + 1e-5, beta - 1e-5))",
+    ),
+)
+non_linear_search__takes_both_fractions = edited(
+    _SEARCH, (_ONE_END, "    next_start, alpha, beta = left, next_alpha, next_beta\n")
+)
 
 
 def non_linear_search__the_best_of_all_ranges(histogram, error):
@@ -491,22 +428,16 @@ find_qconfig__prefers_the_type = edited(
 )
 
 
-def find_qconfig__knows_subclasses(mapping, module_name, object_type, index):
-    parent = module_name.rpartition(".")[0]
-    if (parent, object_type, index) in mapping.module_name_object_type_order_qconfigs:
-        return mapping.module_name_object_type_order_qconfigs[parent, object_type, index]
-    name = module_name
-    while name:
-        if name in mapping.module_name_qconfigs:
-            return mapping.module_name_qconfigs[name]
-        name = name.rpartition(".")[0]
-    for pattern, qconfig in mapping.module_name_regex_qconfigs.items():
-        if re.match(pattern, module_name):
-            return qconfig
-    for kind, qconfig in mapping.object_type_qconfigs.items():
-        if kind == object_type or isinstance(object_type, type) and issubclass(object_type, kind):
-            return qconfig
-    return mapping.global_qconfig
+find_qconfig__knows_subclasses = edited(
+    rl.ao.quantization.qconfig_mapping.find_qconfig,
+    (
+        "    return mapping.object_type_qconfigs.get(object_type, mapping.global_qconfig)",
+        "    kinds = [kind for kind in mapping.object_type_qconfigs if kind == object_type]\n"
+        "    if isinstance(object_type, type):\n"
+        "        kinds = kinds or [kind for kind in mapping.object_type_qconfigs if issubclass(object_type, kind)]\n"
+        "    return mapping.object_type_qconfigs[kinds[0]] if kinds else mapping.global_qconfig",
+    ),
+)
 
 
 # Fake quantisation
@@ -562,18 +493,12 @@ def fake_quantize__leaves_nan(self, scale, zero_point, quant_min, quant_max):
 quantized_values__adds_the_zero_point_before_rounding = edited(
     rl.course.predictions.quantized_values, ('"halves": [1, 3, 3, 1]', '"halves": [2, 2, 4, 0]')
 )
-
-
-def quantized_values__rounds_half_up(program):
-    return {
-        "example": [8, 10, 12, 12],
-        "halves": [2, 3, 4, 1],
-        "older": [2, 3, 4, 1],
-        "range": [-8, -8, 7, 7, 7],
-        "observed": [0, 0, 2, 15],
-        "symmetric": [0, 7, -7, 3],
-        "gradient": [1, 1, 0, 1, 0],
-    }[program]
+quantized_values__rounds_half_up = edited(
+    rl.course.predictions.quantized_values,
+    ('"halves": [1, 3, 3, 1]', '"halves": [2, 3, 4, 1]'),
+    ('"older": [2, 2, 4, 0]', '"older": [2, 3, 4, 1]'),
+    ('"symmetric": [0, 7, -8, 2]', '"symmetric": [0, 7, -7, 3]'),
+)
 
 
 # An int8 linear layer
@@ -954,33 +879,19 @@ def cubic_sparsity__without_a_beginning(s_0, s_f, t, t_0, dt, n, initially_zero=
 # ---- export ----------------------------------------------------------------------------------------------------------
 
 
-def input_specs__names_in_the_order_of_the_graph(parameters, buffers, constants, user_inputs):
-    wishes = [(InputKind.PARAMETER, f"p_{name}", name, None) for name in parameters]
-    wishes += [(InputKind.BUFFER, f"b_{name}", name, kept) for name, kept in buffers.items()]
-    wishes += [(InputKind.CONSTANT_TENSOR, f"c_{name}", name, None) for name in constants]
-    wishes += [(InputKind.USER_INPUT, "_".join(map(str, path)), None, None) for path in user_inputs]
-    names, specs = [], []
-    for kind, wish, target, persistent in wishes:
-        name = wish = re.sub("[^a-zA-Z0-9]", "_", wish).lower()
-        number = 0
-        while name in names:
-            number += 1
-            name = f"{wish}_{number}"
-        names.append(name)
-        specs.append(InputSpec(kind, TensorArgument(name), target, persistent))
-    return specs
+_INPUT_SPECS, _OUTPUT_SPECS = rl.export.graph_signature.input_specs, rl.export.graph_signature.output_specs
+_USERS = (
+    '    users = [InputSpec(InputKind.USER_INPUT, named("_".join(map(str, path))), None) for path in user_inputs]\n'
+)
+input_specs__names_in_the_order_of_the_graph = edited(
+    _INPUT_SPECS, (_USERS, ""), ("    return specs + users", f"{_USERS}    return specs + users")
+)
 
 
-def output_specs__in_the_order_of_the_writes(inputs, new_values, results):
-    by_name = {spec.arg.name: spec for spec in inputs}
-    specs = []
-    for name, node in new_values.items():
-        spec = by_name[name]
-        specs.append(OutputSpec(MUTATIONS[spec.kind], TensorArgument(node.name), spec.target or name))
-    for result in results:
-        arg = TensorArgument(result.name) if isinstance(result, Node) else ConstantArgument("", result)
-        specs.append(OutputSpec(OutputKind.USER_OUTPUT, arg, None))
-    return specs
+output_specs__in_the_order_of_the_writes = edited(
+    _OUTPUT_SPECS,
+    ("in inputs:", "in sorted(inputs, key=lambda each: [*new_values, each.arg.name].index(each.arg.name)):"),
+)
 
 
 def run_lifted__replaces_the_state(signature, run, state, user_inputs):
@@ -996,37 +907,23 @@ def run_lifted__replaces_the_state(signature, run, state, user_inputs):
     return results
 
 
-def constraints__guards_of_each_symbol_alone(symbols, guards):
-    found = {}
-    for name, symbol in symbols.items():
-        named = isinstance(symbol.dim, Dim)
-        wanted = ValueRange(2, None)
-        if named:
-            wanted = intersection(wanted, ValueRange(symbol.dim.min, symbol.dim.max))
-        allowed = wanted
-        for guard in guards:
-            if guard.symbol == name and isinstance(guard.other, int):
-                allowed = narrow(allowed, guard.comparison, guard.other)
-        if named and allowed != wanted or allowed.lower == allowed.upper and symbol.dim is Dim.DYNAMIC:
-            raise ConstraintViolationError(name)
-        found[name] = ValueRange(symbol.dim.min, symbol.dim.max) if named else allowed
-        if allowed.lower == allowed.upper:
-            found[name] = allowed.lower
-    return found
+_CONSTRAINTS = rl.export.dynamic_shapes.constraints
+constraints__guards_of_each_symbol_alone = edited(
+    _CONSTRAINTS,
+    ("groups |= dict.fromkeys(joined, joined)", "pass"),
+    ("    joined = groups[guard.symbol] | groups[guard.other]\n", ""),
+)
 
 
-def exported_sizes__a_loop_is_general(program):
-    return {
-        "example": ["5.."],
-        "loop": ["2.."],
-        "weight": ["2.."],
-        "batch": ["2..", "1.."],
-        "limits": ["4.."],
-        "wish": ["2..31"],
-        "data": ["2.."],
-        "pair": ["2..16", "2..16"],
-        "twins": ["2..16", "2..16"],
-    }[program]
+exported_sizes__a_loop_is_general = edited(
+    rl.course.predictions.exported_sizes,
+    ('"loop": ["8"]', '"loop": ["2.."]'),
+    ('"weight": ["8"]', '"weight": ["2.."]'),
+    ('"batch": ["2..", "1"]', '"batch": ["2..", "1.."]'),
+    ('"wish": ["refused"]', '"wish": ["2..31"]'),
+    ('"data": ["refused"]', '"data": ["2.."]'),
+    ('"pair": ["refused"]', '"pair": ["2..16", "2..16"]'),
+)
 
 
 def serialize_argument__a_bool_is_an_int(arg, base="Tensor"):
@@ -1084,86 +981,39 @@ def verify_graph__all_names_at_once(graph, is_known):
 # Names of placeholders: each takes another number
 
 
-def _input_specs(parameters, buffers, constants, user_inputs, number_of):
-    """`number_of(name, taken)` is the largest number of a name that is taken."""
-    taken = []
-
-    def named(wanted):
-        name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()
-        taken.append(name if name not in taken else f"{name}_{number_of(name, taken) + 1}")
-        return TensorArgument(taken[-1])
-
-    users = [InputSpec(InputKind.USER_INPUT, named("_".join(map(str, path))), None) for path in user_inputs]
-    specs = [InputSpec(InputKind.PARAMETER, named(f"p_{target}"), target) for target in parameters]
-    specs += [InputSpec(InputKind.BUFFER, named(f"b_{target}"), target, kept) for target, kept in buffers.items()]
-    specs += [InputSpec(InputKind.CONSTANT_TENSOR, named(f"c_{target}"), target) for target in constants]
-    return specs + users
+_FOUND = """        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
+        numbers = [int(each[2]) for each in found if each and each[1] == name]
+"""
 
 
-def _largest(found):
-    return max((int(each[1]) for each in found if each), default=0)
+def _numbered(numbers):
+    """The reference with another list of the numbers that a name has taken."""
+    return edited(_INPUT_SPECS, (_FOUND, f"        numbers = {numbers}\n"))
 
 
-def input_specs__numbers_at_the_end(*given):
-    return _input_specs(*given, lambda name, taken: _largest(re.fullmatch(f"{name}_([0-9]+)", x) for x in taken))
+def _matching(pattern, how="match"):
+    return _numbered(f"[int(found[1]) for each in taken if (found := re.{how}(f'{pattern}', each))]")
 
 
-def input_specs__numbers_between_underscores(*given):
-    return _input_specs(
-        *given, lambda name, taken: _largest(re.match(f"{name}_([0-9]+)(_[^0-9]|$)", each) for each in taken)
-    )
-
-
-def input_specs__the_first_number_of_a_name(*given):
-    return _input_specs(*given, lambda name, taken: _largest(re.match(f"{name}_([0-9]+)", each) for each in taken))
-
-
-def input_specs__one_digit(*given):
-    return _input_specs(*given, lambda name, taken: _largest(re.match(f"{name}_([0-9])", each) for each in taken))
-
-
-def input_specs__the_smallest_number_that_is_free(*given):
-    return _input_specs(*given, lambda name, taken: next(k for k in range(99) if f"{name}_{k + 1}" not in taken))
-
-
-def input_specs__the_number_of_numbers(*given):
-    return _input_specs(
-        *given, lambda name, taken: sum(bool(re.fullmatch(f"{name}_[0-9]+(_[^0-9].*)?", each)) for each in taken)
-    )
-
-
-def input_specs__numbers_in_the_order_of_texts(*given):
-    def number_of(name, taken):
-        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
-        return int(max((each[2] for each in found if each and each[1] == name), default="0"))
-
-    return _input_specs(*given, number_of)
-
-
-def input_specs__numbers_of_names_that_begin_alike(*given):
-    return _input_specs(*given, lambda name, taken: _largest(re.match(f"{name}.*_([0-9]+)", each) for each in taken))
-
-
-def input_specs__numbers_of_names_that_end_alike(*given):
-    return _input_specs(*given, lambda name, taken: _largest(re.match(f".*{name}_([0-9]+)", each) for each in taken))
-
-
-def input_specs__numbers_of_the_target(*given):
-    return _input_specs(
-        *given, lambda name, taken: _largest(re.match(f"(?:{name[:2]})?{name[2:]}_([0-9]+)$", each) for each in taken)
-    )
-
-
-def output_specs__a_constant_has_a_name(inputs, new_values, results):
-    specs = [
-        OutputSpec(MUTATIONS[s.kind], TensorArgument(new_values[s.arg.name].name), s.target or s.arg.name)
-        for s in inputs
-        if s.arg.name in new_values
-    ]
-    for result in results:
-        arg = TensorArgument(result.name) if isinstance(result, Node) else ConstantArgument(str(result), result)
-        specs.append(OutputSpec(OutputKind.USER_OUTPUT, arg, None))
-    return specs
+input_specs__numbers_at_the_end = _matching("{name}_([0-9]+)", "fullmatch")
+input_specs__numbers_between_underscores = _matching("{name}_([0-9]+)(_[^0-9]|$)")
+input_specs__the_first_number_of_a_name = _matching("{name}_([0-9]+)")
+input_specs__one_digit = _matching("{name}_([0-9])")
+input_specs__the_smallest_number_that_is_free = _numbered(
+    "[next(k for k in range(99) if f'{name}_{k + 1}' not in taken)]"
+)
+input_specs__the_number_of_numbers = _numbered(
+    "[sum(bool(re.fullmatch(f'{name}_[0-9]+(_[^0-9].*)?', each)) for each in taken)]"
+)
+input_specs__numbers_in_the_order_of_texts = edited(
+    _INPUT_SPECS, ("int(each[2])", "each[2]"), ("max(numbers, default=0)", "int(max(numbers, default=0))")
+)
+input_specs__numbers_of_names_that_begin_alike = _matching("{name}.*_([0-9]+)")
+input_specs__numbers_of_names_that_end_alike = _matching(".*{name}_([0-9]+)")
+input_specs__numbers_of_the_target = _matching("(?:{name[:2]})?{name[2:]}_([0-9]+)$")
+output_specs__a_constant_has_a_name = edited(
+    _OUTPUT_SPECS, ('ConstantArgument("", result)', "ConstantArgument(str(result), result)")
+)
 
 
 # A run with lifted tensors
@@ -1261,32 +1111,13 @@ def run_lifted__one_result_alone(signature, run, state, user_inputs):
 # Ranges
 
 
-def constraints__a_range_without_an_upper_end_begins_at_2(symbols, guards):
-    groups = {name: {name} for name in symbols}
-    for guard in guards:
-        if isinstance(guard.other, str):
-            joined = groups[guard.symbol] | groups[guard.other]
-            groups |= dict.fromkeys(joined, joined)
-    found = {}
-    for name, group in groups.items():
-        dims = [symbols[each].dim for each in group]
-        named = [dim for dim in dims if isinstance(dim, Dim)]
-        wanted = ValueRange(2, None)
-        if named and named[0].max:
-            wanted = intersection(wanted, ValueRange(named[0].min, named[0].max))
-        mine = [guard for guard in guards if guard.symbol in group and isinstance(guard.other, int)]
-        allowed, is_excluded = wanted, False
-        for guard in mine:
-            allowed = narrow(allowed, guard.comparison, guard.other)
-            here = narrow(wanted, "==", guard.other)
-            is_excluded |= guard.comparison == "!=" and (here.lower <= here.upper)
-        is_refused = named and (allowed != wanted or is_excluded) or len(named) > 1
-        if is_refused or allowed.lower == allowed.upper and Dim.DYNAMIC in dims:
-            raise ConstraintViolationError(name)
-        found[name] = ValueRange(named[0].min, named[0].max) if named else allowed
-        if allowed.lower == allowed.upper:
-            found[name] = allowed.lower
-    return found
+constraints__a_range_without_an_upper_end_begins_at_2 = edited(
+    _CONSTRAINTS,
+    (
+        "wanted = intersection(wanted, ValueRange(dim.min, dim.max))",
+        "wanted = intersection(wanted, ValueRange(dim.min if dim.max else 2, dim.max))",
+    ),
+)
 
 
 # Arguments in a file

@@ -47,5 +47,12 @@ def test_pictures_show_the_program():
     assert figure.axes[0].get_title(loc="left") == "a loop"
     event = FunctionEvent("aten::mm", 1, 0, 10)
     assert "mm" in [text.get_text() for text in draw.flame([event]).axes[0].texts]
+    trace = loop(30)
+    trace["traceEvents"].append(
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "tid": 1, "ts": 1, "dur": 60, "args": {}}
+    )
+    linked = draw.linked_timeline(trace, (0, 400)).axes[0]
+    assert [label.get_text() for label in linked.get_yticklabels()] == ["operators", "calls", "stream 7"]
+    assert len(linked.lines) == 5 and "mm" in [text.get_text() for text in linked.texts]  # a line for each launch
     roof = draw.roofline([("head", 2.0, 1e9)], 4e9, 1e9)
     assert [text.get_text() for text in roof.axes[0].texts] == ["head"]

@@ -1,5 +1,7 @@
 """Races that the sanitizer finds are those that PyTorch's own finds, on the same steps, without a GPU."""
 
+import gzip
+import json
 import logging
 import random
 
@@ -7,9 +9,10 @@ import numpy as np
 import pytest
 from torch.cuda._sanitizer import EventHandler
 
-from rushlight.cuda import Device, Event, Stream, stream
+from autograder.course import READINGS, ROOT
+from rushlight.cuda import Device, Event, Stream, current_stream, stream
 from rushlight.cuda._sanitizer import Race, find_races
-from rushlight.cuda.memory import empty, launch
+from rushlight.cuda.memory import empty, host, launch
 
 logging.getLogger("torch.cuda._sanitizer").setLevel(logging.ERROR)
 
@@ -113,3 +116,47 @@ def test_a_program_without_a_race_computes_what_its_launches_say_in_order():
         assert races or found == expected, seed
         right, wrong = right + (not races), wrong + (found != expected)
     assert right > 30 and wrong > 30  # a program with a race is wrong only if its times are so
+
+
+# The loop that is recorded on PyTorch's CUDA build
+
+RECORDED = json.loads(gzip.decompress((READINGS / "recorded" / "stand_in" / "races.json.gz").read_bytes()))["loops"]
+
+
+def prefetched(device, source):
+    """The addresses of the batches in a loop like that of the recording."""
+    side, weight = Stream(), empty([1024])
+
+    def prefetch():
+        with stream(side):
+            return empty([1024]).copy_(host(np.ones(1024, np.float32), pin_memory=True), non_blocking=True)
+
+    addresses, following = [], prefetch()
+    for _ in range(6):
+        if "wait_stream" in source:
+            current_stream().wait_stream(side)
+        x, following = following, prefetch()
+        if "record_stream" in source:
+            x.record_stream(current_stream())
+        addresses.append(x.data_ptr())
+        launch("mul", 1000.0, inputs=[x, weight], out=empty([1024]))
+    return addresses
+
+
+@pytest.mark.parametrize("loop", RECORDED, ids=lambda loop: loop["name"])
+def test_a_loop_that_prefetches_races_and_uses_memory_again_as_the_recorded_one_does(loop):
+    with Device() as device:
+        addresses = prefetched(device, loop["source"])
+    assert bool(find_races(device.trace)) is ("possible data race" in loop["printed"])
+    theirs = loop["addresses"]
+    assert [addresses.index(each) for each in addresses[: len(theirs)]] == [theirs.index(each) for each in theirs]
+
+
+def test_the_lab_shows_what_is_recorded():
+    text = (ROOT / "solutions" / "11c_accelerators" / "11c_accelerators.md").read_text(encoding="utf-8")
+    racing, reused, kept = RECORDED
+    assert all(line in text for line in racing["source"].splitlines())
+    shown = [line for line in racing["printed"].split("Tensor was allocated")[0].splitlines() if "_to_copy" not in line]
+    assert all(line in text for line in shown if line.strip("="))
+    for loop in (reused, kept):
+        assert "  ".join(str(each % 10**7) for each in loop["addresses"]) in text

@@ -129,6 +129,13 @@ def test_flops_are_those_of_torchs_profiler():
     assert counts(rl) == counts(torch)
 
 
+def test_a_formula_gets_the_shapes_of_the_tensors_and_of_nothing_else(monkeypatch):
+    calls = []
+    monkeypatch.setattr("rushlight.profiler.profiler.operator_flops", lambda *call: calls.append(call) or 0)
+    profiled(rl, lambda xp: xp.addmm(xp.ones(6), xp.ones(4, 8), xp.ones(8, 6)), with_flops=True)
+    assert calls == [("addmm", [[6], [4, 8], [8, 6]], [])]
+
+
 def test_the_rows_of_a_table_are_those_of_the_events():
     found = profiled(rl, head, record_shapes=True)
     rows = found.key_averages(group_by_input_shape=True)
@@ -146,6 +153,13 @@ def test_a_stack_names_the_lines_of_the_program():
     found = profiled(rl, head, with_stack=True)
     [event] = [each for each in found.events() if each.name == "aten::relu"]
     assert "test_profiler.py" in event.stack[0] and event.stack[0].endswith(": head")
+
+
+def test_a_table_by_stack_has_a_line_for_each_of_its_entries():
+    lines = profiled(rl, head, with_stack=True).key_averages(group_by_stack_n=2).table().splitlines()
+    [at] = [i for i, line in enumerate(lines) if "aten::relu" in line]
+    assert lines[1].endswith("Source Location") and lines[at].endswith(": head")
+    assert lines[at + 1].endswith("): profiled") and "Source" not in profiled(rl, head).key_averages().table()
 
 
 def test_a_schedule_keeps_the_active_steps(tmp_path):

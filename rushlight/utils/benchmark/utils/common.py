@@ -55,7 +55,7 @@ def significant_figures(times: Sequence[float]) -> int:
     ⌈3n/4⌉. Their median would vary by about 1.645 · std / √(how many they are), where std is their standard deviation (the
     root of the mean square, not divided by one less). This *interval* is never less than `MIN_CONFIDENCE_INTERVAL`, 25 ns.
     A median that is 100 times its interval has two digits, one that is 1000 times has three: ⌊log10(median / interval)⌋. There is
-    always at least one digit, and never more than `MAX_SIGNIFICANT_FIGURES`, 4. The median is that of *all* times.
+    always at least one digit, and never more than `MAX_SIGNIFICANT_FIGURES`, 4.
 
     Args:
         times: a list of floats in seconds, all positive, at least one, in any order. It is not changed.

@@ -1,0 +1,218 @@
+"""Checks of lab 08: reading the code that Inductor generates for a GPU.
+
+The texts are recordings of a CUDA build of PyTorch, with what Inductor knew while it wrote them. No GPU, and no Triton, is needed.
+A case has a text. The judge has the recorded facts, and torch's own classes for grids. In drawn cases the sizes of blocks, or the
+types of a kernel's pointers, are others than in the recording.
+"""
+
+import gzip
+import json
+import re
+from functools import cache
+from importlib import import_module
+
+from ...check import program
+
+BLOCKS = {"x": [1, 2, 8, 32, 128, 256, 1024], "y": [1, 4, 16, 64], "r0_": [4, 64, 512, 2048]}
+SHOWN = ["relu", "nothing to mask", "transposed", "permuted", "small sum", "sum of columns", "softmax", "sum"]
+SHOWN += ["softmax, rows of 1,100", "sums of 1,500", "two of the same", "two layers", "cross entropy"]
+TYPES = {"*i1": 1, "*i8": 1, "*u8": 1, "*i16": 2, "*i32": 4, "*i64": 8, "*fp16": 2, "*bf16": 2, "*fp32": 4, "*fp64": 8}
+LARGEST = 20_000  # positions of a kernel whose traffic is asked: an answer may go through them one by one
+
+
+@cache
+def modules():
+    """The recorded modules by name. Only the judge reads the file."""
+    path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "triton.json.gz"
+    return {each["name"]: each for each in json.loads(gzip.decompress(path.read_bytes()))["modules"]}
+
+
+def _kernels(name):
+    """The texts of a module's kernels, without imports and without what the exercises do not need of the decorator."""
+    form = r"^(triton_\w+)( = async_compile\.triton\(.*?'{3}\n).*?^(@triton_heuristics.*?^'{3}, device_str='cuda'\)\n)"
+    found = re.findall(form, modules()[name]["text"], re.MULTILINE | re.DOTALL)
+    return {kernel: f"{kernel}{head}{_shorter(source)}" for kernel, head, source in found}
+
+
+def _shorter(source):
+    source = re.sub(r"^    inductor_meta=.*\n", "", source, flags=re.MULTILINE)
+    return re.sub(r"('signature': \{.*?\}).*", r"\1},", source)
+
+
+def _text(name, backwards=False):
+    call = re.search(r"^    def call\(.*?\n(?=\n+runner = )", modules()[name]["text"], re.MULTILINE | re.DOTALL)[0]
+    kernels = [*_kernels(name).values()]
+    parts = [*(reversed(kernels) if backwards else kernels), re.sub(r"^ +# .*\n", "", call, flags=re.MULTILINE)]
+    return "\n" + "\n\n".join(parts)
+
+
+# Launches ------------------------------------------------------------------------------------------------------------
+
+
+def _axes(kernel):
+    """The axes whose blocks a configuration has: a persistent reduction has its block of r0 in its text."""
+    axes = [axis for axis, size in kernel["numels"].items() if size > 1 or axis == "x"]
+    return [axis for axis in axes if axis != "r0_" or kernel["kind"] == "reduction"]
+
+
+def _launch_cases(st):
+    def case(name):
+        kernels = modules()[name]["kernels"]
+        blocks = {
+            kernel: st.fixed_dictionaries(
+                {f"{axis.upper()}BLOCK": st.sampled_from(BLOCKS[axis]) for axis in _axes(known)}
+            )
+            for kernel, known in kernels.items()
+        }
+        candidates = {kernel: st.sampled_from(known["all configs"]) for kernel, known in kernels.items()}
+        return st.fixed_dictionaries(
+            {
+                "module": st.just(name),
+                "text": st.just(_text(name)),
+                "configs": st.one_of(st.fixed_dictionaries(blocks), st.fixed_dictionaries(candidates)),
+            }
+        )
+
+    return st.sampled_from(sorted(modules(), key=lambda name: len(_text(name)))).flatmap(case)
+
+
+def _launch_edges():
+    found = []
+    for name in SHOWN:
+        kernels = modules()[name]["kernels"]
+        last = {kernel: known["all configs"][-1] for kernel, known in kernels.items()}
+        odd = {"XBLOCK": 8, "YBLOCK": 16, "R0_BLOCK": 512}
+        own = {
+            kernel: {f"{axis.upper()}BLOCK": odd[f"{axis.upper()}BLOCK"] for axis in _axes(known)}
+            for kernel, known in kernels.items()
+        }
+        found += [{"module": name, "text": _text(name), "configs": configs} for configs in (own, last)]
+        if len(kernels) > 1:
+            found.append({"module": name, "text": _text(name, backwards=True), "configs": own})
+    return sorted(found, key=lambda case: len(case["text"]))
+
+
+def _about_launches(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list)):
+        return None
+    if len(mine) != len(theirs):
+        return "one tuple for each line with .run(, also if a kernel is called again"
+    names = ("kernel", "kind", "grid", "number of iterations", "number of idle positions")
+    for number, pair in enumerate(zip(mine, theirs), 1):
+        for name, mine_is, theirs_is in zip(names, *pair):
+            if mine_is != theirs_is:
+                return f"the first difference is the {name} of launch {number}"
+    return None
+
+
+@program(
+    "inductor.triton_code.kernel_launches",
+    cases=_launch_cases,
+    edges=_launch_edges,
+    draws=16,
+    hint=_about_launches,
+)
+def kernel_launches(xp, module, text, configs):
+    return xp.inductor.triton_code.kernel_launches(text, configs)
+
+
+@kernel_launches.oracle
+def _(torch, module, text, configs):
+    heuristics = import_module("torch._inductor.runtime.triton_heuristics")
+    recorded = modules()[module]
+    if text not in (_text(module), _text(module, backwards=True)):
+        raise ValueError("this is not the recorded text of the module")
+    found = []
+    for kernel in [event[1] for event in recorded["events"] if event[0] == "kernel"]:
+        known = recorded["kernels"][kernel]
+        sizes = known["numels"]
+        blocks = {"XBLOCK": 1, "YBLOCK": 1, "R0_BLOCK": 1} | configs[kernel]
+        if known["kind"] == "persistent_reduction":
+            blocks["R0_BLOCK"] = 1 << (sizes["r0_"] - 1).bit_length()
+        numels = {f"{axis}numel": sizes.get(axis, 1) for axis in ("x", "y")}
+        launcher = (heuristics.Grid2D if "y" in sizes else heuristics.Grid1D)(inductor_meta={})
+        launcher.generate(blocks)
+        grid = list(launcher.eval_slow(numels))
+        steps = len(range(0, sizes["r0_"], blocks["R0_BLOCK"]))
+        lanes = grid[0] * blocks["XBLOCK"] * steps * blocks["R0_BLOCK"]
+        if "y" in sizes:
+            lanes *= grid[1] * blocks["YBLOCK"]
+        real = sizes["x"] * sizes.get("y", 1) * sizes["r0_"]
+        found.append([kernel, known["kind"], grid, known["loops"] * steps, lanes - real])
+    return found
+
+
+# Traffic -------------------------------------------------------------------------------------------------------------
+
+
+def _traffic_edges():
+    """A case for each recorded kernel that is small enough, the shortest text first."""
+    found = {}
+    for name in modules():
+        for kernel, source in _kernels(name).items():
+            positions = 1
+            for size in modules()[name]["kernels"][kernel]["numels"].values():
+                positions *= size
+            if positions <= LARGEST:
+                source = source.partition("\n")[2]
+                found.setdefault(source, {"module": name, "kernel": kernel, "source": source, "types": {}})
+    return sorted(found.values(), key=lambda case: len(case["source"]))
+
+
+def _traffic_cases(st):
+    """The recorded kernels, with other types of their pointers."""
+
+    def case(edge):
+        pointers = re.findall(r"'(\w+)': '\*", edge["source"])
+        types = st.fixed_dictionaries({pointer: st.sampled_from(sorted(TYPES)) for pointer in pointers})
+        return types.map(lambda types: edge | {"source": _with_types(edge["source"], types), "types": types})
+
+    return st.sampled_from(_traffic_edges()).flatmap(case)
+
+
+def _with_types(source, types):
+    return re.sub(
+        r"'(\w+)': '\*\w+'", lambda found: f"'{found[1]}': '{types[found[1]]}'" if types else found[0], source
+    )
+
+
+def _about_traffic(case, mine, theirs):
+    if not (isinstance(mine, dict) and isinstance(theirs, dict)):
+        return None
+    for pointer, (loaded, stored) in theirs.items():
+        if pointer not in mine:
+            return f"{pointer} is missing"
+        if mine[pointer] != [loaded, stored]:
+            return (
+                f"the first difference is {pointer}: count each line once for each different number that its index has"
+            )
+    return "only pointers that a line loads from or stores to"
+
+
+@program(
+    "inductor.triton_code.kernel_traffic",
+    cases=_traffic_cases,
+    edges=_traffic_edges,
+    draws=16,
+    hint=_about_traffic,
+)
+def kernel_traffic(xp, module, kernel, source, types):
+    moved = xp.inductor.triton_code.kernel_traffic(source)
+    return {pointer: moved[pointer] for pointer in sorted(moved)}
+
+
+@kernel_traffic.oracle
+def _(torch, module, kernel, source, types):
+    if _with_types(_kernels(module)[kernel].partition("\n")[2], types) != source:
+        raise ValueError("this is not the recorded text of the kernel")
+    known = modules()[module]["kernels"][kernel]
+    positions = 1
+    for size in known["numels"].values():
+        positions *= size
+    moved = {}
+    for access in sorted(known["accesses"], key=lambda access: access["argument"]):
+        elements = positions if access["elements"] is None else access["elements"]
+        both = moved.setdefault(access["argument"], [0, 0])
+        size = TYPES[types[access["argument"]]] if types else access["size"]
+        both[access["what"] == "store"] += elements * size
+    return moved
