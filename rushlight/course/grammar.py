@@ -60,7 +60,7 @@ def english(verb: str, tense: str, person: int) -> str:
 
 def _with_suffix(verb: str, suffix: str) -> str:
     """Append -ed or -ing. A silent e is dropped, y after a consonant becomes i, a short syllable doubles its consonant."""
-    if verb.endswith("e"):
+    if verb.endswith("e") and not verb.endswith("ee"):
         return verb[:-1] + suffix
     if suffix == "ed" and _ends_in_consonant_and_y(verb):
         return verb[:-1] + "ied"
