@@ -13,7 +13,7 @@ import io
 import logging
 import re
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 
 import nbformat
@@ -79,7 +79,7 @@ TEMPLATE = """
 
 @dataclass
 class Notebook:
-    """A notebook of a phase, and the name of its page in the site."""
+    """A notebook of a phase, and the name of its page in the site. What it says of itself is read once a build."""
 
     path: Path
     page: str
@@ -87,7 +87,7 @@ class Notebook:
     def read(self) -> NotebookNode:
         return nbformat.read(self.path, as_version=4)
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The text of the first heading, or the name of the file."""
         found = (TITLE.search(cell.source) for cell in self.read().cells if cell.cell_type == "markdown")
@@ -100,7 +100,7 @@ class Notebook:
         subject = _plain(said[1]) if said else self.path.parent.name.partition("_")[2].replace("_", " ")
         return f"{subject[:1].upper()}{subject[1:]}"
 
-    @property
+    @cached_property
     def exercises(self) -> list[str]:
         """What is written in it, as `module.function`."""
         given = (cell.metadata.get("rushlight", {}) for cell in self.read().cells)

@@ -9,6 +9,8 @@ In PyTorch: `torch/_inductor/`; `compile_fx` is `torch/_inductor/compile_fx.py`.
 sizes that are not known when compiling.
 """
 
+# ruff: noqa: F401
+
 from __future__ import annotations
 
 import warnings
@@ -16,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
-from rushlight.inductor import cudagraph_utils, graph, ir, memory, metrics, output_code, scheduler, triton_code, wrapper  # noqa: F401 (for its users)
+from rushlight.inductor import cudagraph_utils, graph, ir, memory, metrics, output_code, scheduler, triton_code, wrapper
 from rushlight.utils import _logging as logs
 from rushlight.utils.cpp_extension import compiler
 
@@ -34,8 +36,7 @@ def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:
 
 def compile_fx_inner(module: Any, example_inputs: Sequence[Any]) -> Callable[..., list]:
     """Compile one functional graph to a callable that takes the inputs one by one and returns a list of outputs."""
-    if logs.wanted("cudagraphs"):
-        reason = cudagraph_utils.why_no_graph(cudagraph_utils.graph_nodes(module))
+    if logs.wanted("cudagraphs") and (reason := cudagraph_utils.why_no_graph(cudagraph_utils.graph_nodes(module))):
         logs.artifact("cudagraphs", f"skipping cudagraphs due to {reason}")
     program = scheduler.schedule(graph.lower(module))
     metrics.generated_kernel_count += sum(isinstance(step, ir.Kernel) for step in program.steps)

@@ -115,3 +115,12 @@ def test_rushlights_compiler_says_that_its_graphs_are_on_the_cpu(monkeypatch, ca
     rl.dynamo.reset()
     rl.compile(lambda x: x * 2 + 1)(rl.ones(3))
     assert "skipping cudagraphs due to cpu device (" in capfd.readouterr().err
+
+
+def test_rushlights_compiler_is_silent_about_a_graph_without_a_reason(monkeypatch, capfd):
+    monkeypatch.setenv("RUSHLIGHT_LOGS", "cudagraphs")
+    graph = rl.fx.Graph()
+    graph.placeholder("unused").meta["val"] = rl.ones(3)
+    graph.output((None,))
+    assert rl.inductor.compile_fx_inner(rl.fx.GraphModule({}, graph), [rl.ones(3)])(rl.ones(3)) == [None]
+    assert capfd.readouterr().err == ""
