@@ -45,8 +45,8 @@ def pieces(text: str) -> list[str]:
 def count_pairs(words: Mapping[tuple[int, ...], int]) -> Counter[Pair]:
     """How often two tokens stand beside each other, in all pieces together.
 
-    Each two neighbours of a piece are a pair, so pairs overlap: `(7, 7, 7)` has the pair `(7, 7)` twice. The last token of a piece and
-    the first of the next one are no pair.
+    Each two neighbours of a piece are a pair, so pairs overlap: `(7, 7, 7)` has the pair `(7, 7)` twice. The last token of a
+    piece and the first of the next one are no pair.
 
     >>> count_pairs({(1, 2, 1, 2): 10, (2, 1): 1})
     Counter({(1, 2): 20, (2, 1): 11})
@@ -119,11 +119,12 @@ def train(text: str, count: int) -> list[Pair]:
     merges = []
     for new in range(256, 256 + count):
         counts = count_pairs(words)
-        pair = min(counts, key=lambda each: (-counts[each], each), default=None)
-        if pair is None or counts[pair] < 2:
+        repeated = [pair for pair in counts if counts[pair] > 1]
+        if not repeated:
             break
+        pair = min(repeated, key=lambda each: (-counts[each], each))
         merges.append(pair)
-        words = Counter({merge(word, pair, new): times for word, times in words.items()})
+        words = {merge(word, pair, new): times for word, times in words.items()}
     return merges
 
 
@@ -241,9 +242,9 @@ def perplexity_and_bits(
 ) -> tuple[float, float]:
     """The perplexity of a model, and the bits that it needs for a byte of the text.
 
-    The perplexity is e to the power of the mean loss. It depends on the tokens: the same model of longer tokens has another one. The
-    bits per byte do not: they are all losses together, in bits instead of nats, over the number of all bytes of the targets. A bit is
-    ln 2 nats. Positions whose target is `ignore_index` do not count, whatever their loss.
+    The perplexity is e to the power of the mean loss. It depends on the tokens: an equally good model of longer tokens has a
+    greater one. The bits per byte do not: they are the sum of the losses, in bits instead of nats, divided by the number of bytes
+    of all targets. A bit is ln 2 nats. Positions whose target is `ignore_index` do not count, whatever their loss.
 
     >>> perplexity_and_bits([math.log(2), math.log(8), 9.0], [1, 0, -100], [b"a", b"she"])
     (4.0, 1.0)
@@ -298,9 +299,10 @@ def train_incremental(words: MutableSequence[tuple[int, ...]], times: Sequence[i
             places.setdefault(pair, set()).add(i)
     merges = []
     for new in range(256, 256 + count):
-        best = min(counts, key=lambda each: (-counts[each], each), default=None)
-        if best is None or counts[best] < 2:
+        repeated = [pair for pair in counts if counts[pair] > 1]
+        if not repeated:
             break
+        best = min(repeated, key=lambda each: (-counts[each], each))
         merges.append(best)
         for i in places[best].copy():
             word = words[i]
@@ -338,8 +340,8 @@ def encode_special(
         text: a str.
         encode: a function from a text to its tokens, any iterable of int.
         special_tokens: names, which are not empty, with their tokens.
-        allowed_special: names that become tokens.
-        disallowed_special: names that are errors. "all" means all that are not allowed.
+        allowed_special: the names that become tokens, a set, a list or a tuple.
+        disallowed_special: the names that are errors, or "all": all names that are not allowed.
 
     Returns:
         a list of tokens.
@@ -350,7 +352,7 @@ def encode_special(
     Source: `tiktoken/core.py` of tiktoken, `Encoding.encode`.
     """
     if disallowed_special == "all":
-        disallowed_special = special_tokens.keys() - set(allowed_special)
+        disallowed_special = special_tokens.keys() - allowed_special
     for name in disallowed_special:
         if name in text:
             raise ValueError(f"the text has the special token {name!r}, which is not allowed here")
@@ -364,9 +366,9 @@ def encode_special(
 def batches_by_length(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """The positions of rows in batches, so that rows of similar lengths are together and little is padded.
 
-    Rows are taken by length, the shortest first, and of equal lengths the earlier one. In a batch all rows are padded to the longest.
-    A batch takes the next row if the tokens of all its rows, padding included, are then still at most `budget`. Otherwise the row
-    begins the next batch. A row that is longer than `budget` is a batch of its own.
+    Rows are taken by length, the shortest first, and of equal lengths the earlier one. In a batch all rows are padded to the
+    longest. A batch takes the next row if the tokens of all its rows, padding included, are then still at most `budget`.
+    Otherwise the row begins the next batch. A row that is longer than `budget` is a batch of its own.
 
     >>> batches_by_length([5, 2, 3, 2], budget=6)
     [[1, 3], [2], [0]]

@@ -30,8 +30,8 @@ def rows(texts: Iterable[str], tokenizer: Tokenizer, length: int) -> tuple[np.nd
 
     The targets of a text are its tokens, `tokenizer.encode(text)`, and then `tokenizer.end`, from the first position of the row on.
     The inputs are one token behind: the first input is `end`, as if another text had just ended, and the input at each later
-    position of the text is the target before. Behind the text the targets are `IGNORED` and the inputs are `end`. A text with more than
-    `length` targets has no row.
+    position of the text is the target before. Behind the text the targets are `IGNORED` and the inputs are `end`. A text with more
+    than `length` targets has no row.
 
     >>> inputs, targets = rows(["hi", "a"], Tokenizer([]), 3)
     >>> inputs.tolist(), targets.tolist()

@@ -93,11 +93,14 @@ PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
         disallowed=[None, "all", [], ["<|end|>"], ["a", "[a]"]],
     ),
     edges=rows("text allowed disallowed", *(
-        ("", [], None), ("hi b", [], None), ("hi b", ["<|end|>"], "all"), ("hi <|end|>", [], None), ("hi <|end|>", ["<|end|>"], None),
+        ("", [], None), ("hi b", [], None), ("hi b", ["<|end|>"], "all"), ("hi <|end|>", [], None), ("hi <|end|>", ["<|end|>"],
+        None),
         ("<|end|>", ["<|end|>"], "all"), ("<|end|>hi <|end|><|end|>b", ["<|end|>"], None), ("<|user|>", ["<|end|>"], None),
-        ("<|user|>", ["<|end|>"], []), ("<|user|><|end|>", ["<|end|>"], []), ("hi <|end|>", [], []), ("<|end|>", ["<|end|>"], ["<|end|>"]),
+        ("<|user|>", ["<|end|>"], []), ("<|user|><|end|>", ["<|end|>"], []), ("hi <|end|>", [], []), ("<|end|>", ["<|end|>"],
+        ["<|end|>"]),
         ("[b]", ["[a]"], []), ("a[a]a", ["[a]"], []), ("a[a]a", ["a", "[a]"], None), ("bab", ["a"], None), ("bab", [], ["a"]),
-        ("<|end|><|user|>", ["<|end|>", "<|user|>", "<|end|><|user|>"], None), ("<|end|><|user|>", ["<|end|>", "<|end|><|user|>"], []),
+        ("<|end|><|user|>", ["<|end|>", "<|user|>", "<|end|><|user|>"], None), ("<|end|><|user|>", ["<|end|>", "<|end|><|user|>"],
+        []),
         ("<|end|><|user|>", ["<|end|><|user|>", "<|end|>"], []), ("<|end|><|end|><|user|>", ["<|user|>", "<|end|><|user|>"], []),
         ("ñ<|end", ["<|end|>"], None), ("<|end|>|>", ["<|end|>"], None), ("b", ["<|end|>", "a"], ["<|user|>"]), ("aa", ["a"], []),
         ("a", [], "all"),
@@ -111,7 +114,7 @@ def special(rl, text, allowed, disallowed):
         parts.append(part)
         return iter(part.encode())
 
-    names = {"allowed_special": {*allowed}} | ({} if disallowed is None else {"disallowed_special": disallowed})
+    names = {"allowed_special": [*allowed]} | ({} if disallowed is None else {"disallowed_special": disallowed})
     found = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
     return {"tokens": [type(found).__name__, found], "encoded": parts}
 
@@ -148,8 +151,10 @@ def _(torch, text, allowed, disallowed):
     "course.tokens.batches_by_length",
     cases=drawn(lengths=several((1, 6), 0, 9), budget=(1, 14)),
     edges=rows("lengths budget", *(
-        ([], 4), ([3], 4), ([3], 3), ([3], 2), ([5, 2, 3, 2], 6), ([1, 1, 1, 1], 3), ([1, 1, 1, 1], 4), ([4, 3, 2, 1], 4), ([6, 6, 1], 5),
-        ([2, 2, 2, 3], 9), ([2, 2, 2, 3], 12), ([2, 2, 2, 3], 11), ([6, 5], 5), ([1, 6, 1], 6), ([3, 1, 2, 3, 1, 2], 6), ([2, 1], 3),
+        ([], 4), ([3], 4), ([3], 3), ([3], 2), ([5, 2, 3, 2], 6), ([1, 1, 1, 1], 3), ([1, 1, 1, 1], 4), ([4, 3, 2, 1], 4),
+        ([6, 6, 1], 5),
+        ([2, 2, 2, 3], 9), ([2, 2, 2, 3], 12), ([2, 2, 2, 3], 11), ([6, 5], 5), ([1, 6, 1], 6), ([3, 1, 2, 3, 1, 2], 6), ([2, 1],
+        3),
         ([5, 5, 5, 1, 1], 10),
     )),
     hint=when(lambda case: len({*case["lengths"]}) > 1, "with a longer row, all rows of the batch are padded to its length"),

@@ -6,7 +6,7 @@ import math
 import re
 
 from ...check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, rows, several, when
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
@@ -15,11 +15,13 @@ TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_",
 
 @program(
     "course.tokens.encode_words",
-    cases=drawn(text=lambda st: st.lists(st.sampled_from(TEXTS), max_size=8).map(" ".join), known=several(TEXTS, 0, 5, unique=True)),
+    cases=drawn(text=lambda st: st.lists(st.sampled_from(TEXTS), max_size=8).map(" ".join), known=several(TEXTS, 0, 5,
+        unique=True)),
     edges=rows("text known", *(
         ("", []), ("she", []), ("she", ["she"]), ("she walked", ["walked", "she"]), ("she ran", ["she"]), (" she", ["she"]),
         ("she  \n walked", ["she", "walked"]), ("she, walked.", ["she", "walked", "."]), ("(she)", ["(", "she"]), ("  ", ["she"]),
-        ("¿hablé?", ["hablé", "¿"]), ("shes", ["she"]), ("she ...", ["..."]), ("she ...", ["."]), ("She", ["she"]), (" . a", [" .", "."]),
+        ("¿hablé?", ["hablé", "¿"]), ("shes", ["she"]), ("she ...", ["..."]), ("she ...", ["."]), ("She", ["she"]), (" . a",
+        [" .", "."]),
         ("ran ran she", ["she", "walked"]), ("she\u00a0walked", ["walked"]), ("a_b", ["a", "_", "b"]), (", she", [" she", ","]),
     )),
     show=lambda torch, text, known: f"encode_words({text!r}, {_numbers(known)})",
@@ -59,7 +61,8 @@ class Letters:
     "course.training.rows",
     cases=drawn(texts=lambda st: st.lists(st.text("abc", max_size=6), max_size=5), length=(1, 6), end=[9, 26], once=bool),
     edges=rows("texts length end once", *(
-        ([], 3, 9, False), (["a"], 3, 9, False), (["a"], 2, 9, False), (["a"], 1, 9, False), ([""], 1, 9, False), ([""], 2, 26, False),
+        ([], 3, 9, False), (["a"], 3, 9, False), (["a"], 2, 9, False), (["a"], 1, 9, False), ([""], 1, 9, False), ([""], 2, 26,
+        False),
         (["ab", "c"], 4, 9, False), (["abc"], 4, 26, True), (["abcd"], 4, 9, False), (["abcd", "a", "abc"], 4, 9, True),
         (["ba", "ca", "ab"], 3, 26, False), (["a", "abcab", "", "b"], 3, 9, True), (["cc", "abca"], 6, 9, False),
     )),
@@ -92,11 +95,13 @@ LENGTHS = [1, 3, 2, 5, 0]  # the bytes of each token
 
 @program(
     "course.tokens.perplexity_and_bits",
-    cases=drawn(scores=several(several((-6, 6), 5, 5), 5, 5), targets=several([0, 1, 2, 3, -1], 0, 4), ignored=[-100, -7], as_tuple=bool),
+    cases=drawn(scores=several(several((-6, 6), 5, 5), 5, 5), targets=several([0, 1, 2, 3, -1], 0, 4), ignored=[-100, -7, 9],
+        as_tuple=bool),
     edges=rows("scores targets ignored as_tuple", *(([[0] * 5] * 5, *others) for others in (
-        ([], -100, False), ([-1], -100, False), ([1, -1, -1], -100, True), ([2, 3], -7, False), ([-1, 3, -1], -7, True))),
+        ([], -100, False), ([-1], -100, False), ([1, -1, -1], -100, True), ([2, 3], 9, False), ([-1, 3, -1], -7, True))),
         *(([[1, 2, 0, -3, 4], [6, 0, 0, 1, -2], [0, 5, -5, 2, 1], [3, 3, 3, 0, 1], [-6, 6, 0, 0, 2]], *others) for others in (
-            ([], -100, False), ([0, 1, 2], -100, False), ([3, -1, 1, 1], -100, True), ([-1, 4, 2], -7, False), ([1, 4, 4], -100, False))),
+            ([], -100, False), ([0, 1, 2], -100, False), ([3, -1, 1, 1], -100, True), ([-1, 4, 2], 9, False), ([1, 4, 4], -100,
+            False))),
     ),
     show=lambda torch, scores, targets, ignored, as_tuple: (
         f"perplexity_and_bits({_losses(scores, targets)}, {_targets(targets, ignored)}, table, ignore_index={ignored})\n"
@@ -110,10 +115,7 @@ def compared(rl, scores, targets, ignored, as_tuple):
         losses, given = tuple(losses), tuple(given)
     table = [b"x" * each for each in LENGTHS]
     function = rl.course.tokens.perplexity_and_bits
-    if ignored == -100:
-        found = function(losses, given, table)
-    else:
-        found = function(losses, given, table, ignore_index=ignored)
+    found = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
     return [type(found).__name__, *map(float, found)]
 
 

@@ -27,9 +27,11 @@ def _text(characters, most=10):
     "course.tokens.pieces",
     cases=drawn(text=_text(CHARACTERS)),
     edges=rows("text", *((text,) for text in (
-        "", "a", " ", "a b", "a  b", "a   b", " a", "  a", "a ", "a  ", "a\nb", "a\n b", "a \nb", "a\n\nb", "\t a", "\ta", " \t", ".a",
+        "", "a", " ", "a b", "a  b", "a   b", " a", "  a", "a ", "a  ", "a\nb", "a\n b", "a \nb", "a\n\nb", "\t a", "\ta", " \t",
+        ".a",
         "a.", "a .", "a  .", ".,a", ". ,", "(talk) yesterday she", "¿los libros? sí.", "niños", "a1b2 34", "a_b", "_", " _", "__ a",
-        "._.", " ._ ", "don't", "½²", "a\u00a0b", "\u00a0a", " \u00a0 a", "e\u0301a", "日本 語", "🙂🙂 a", " 🙂", "a\u3000b", "\n.", " \n.",
+        "._.", " ._ ", "don't", "½²", "a\u00a0b", "\u00a0a", " \u00a0 a", "e\u0301a", "日本 語", "🙂🙂 a", " 🙂", "a\u3000b", "\n.",
+        " \n.",
     ))),
     hint=when(lambda case: re.search(r"\s{2}\S", case["text"]),
               "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"),
@@ -156,13 +158,14 @@ def merges_of(text, count):
     "course.tokens.train",
     cases=drawn(text=_text([*"aab b ", "ñ", "."], 24), count=(0, 6)),
     edges=rows("text count", *(
-        ("", 3), ("a", 3), ("aa", 3), ("abab", 0), ("abab", 1), ("abab", 5), ("ab ab ab", 5), ("aaaa", 3), ("aaa aaa", 3), ("ab ba", 4),
+        ("", 3), ("a", 3), ("aa", 3), ("abab", 0), ("abab", 1), ("abab", 5), ("ab ab ab", 5), ("aaaa", 3), ("aaa aaa", 3),
+        ("ab ba", 4),
         ("ba ab ba ab", 1), ("ba ab ba ab", 4), ("abc abc abd", 3), ("low lower lowest", 3), ("low lower lowest", 9), ("ññ ñ", 4),
-        ("is this this is", 9), ("a a a a", 3), ("a, a, a,", 5), ("ab\nab\nab", 4), ("acab acab cab", 3), ("aabb aabb", 2), ("xyxyxy", 2),
+        ("is this this is", 9), ("a a a a", 3), ("a, a, a,", 5), ("ab\nab\nab", 4), ("acab acab cab", 3), ("aabb aabb", 2),
+        ("xyxyxy", 2),
         ("abcabc cab", 4), ("a  b  a  b", 3), ("zz yy zz yy", 2), ("ddd ccc ddd ccc", 4), ("ab a b", 2), ("abab.abab", 3),
     )),
-    hint=when(lambda case: " " in case["text"], "the most frequent pair counts the pairs of each piece as often as the piece occurs, "
-              "and of equally frequent ones the smallest is merged"),
+    hint="a piece counts as often as it occurs, and of equally frequent pairs the smallest is merged",
 )  # fmt: skip
 def learned(rl, text, count):
     found = rl.course.tokens.train(text, count)
@@ -204,18 +207,22 @@ def _merges(picked):
 
 @program(
     "course.tokens.apply_merges",
-    cases=drawn(ids=several((97, 99), 0, 10), picked=several(listed((0, 8), (0, 8)), 0, 5), kind=["tuple", "list", "bytes"], turned=bool),
+    cases=drawn(ids=several((97, 99), 0, 10), picked=several(listed((0, 8), (0, 8)), 0, 5), kind=["tuple", "list", "bytes"],
+        turned=bool),
     edges=rows("ids picked kind turned", *(
-        ([], [], "tuple", False), ([97], [[0, 0]], "tuple", False), ([97, 98], [], "list", False), ([97, 98], [[0, 1]], "tuple", False),
+        ([], [], "tuple", False), ([97], [[0, 0]], "tuple", False), ([97, 98], [], "list", False), ([97, 98], [[0, 1]], "tuple",
+        False),
         ([97, 98, 99], [[1, 2], [0, 1]], "bytes", False), ([97, 98, 99], [[0, 1], [1, 2]], "tuple", False),
         ([97, 98, 99], [[1, 2], [0, 1]], "tuple", True), ([97, 98, 99], [[0, 1], [1, 2]], "tuple", True),
         ([97] * 7, [[0, 0], [3, 3]], "tuple", False), ([97] * 7, [[0, 0], [3, 0]], "list", True),
-        ([97, 98, 97, 98, 99], [[0, 1], [3, 3], [3, 2]], "tuple", False), ([97, 98, 99, 97, 98], [[0, 1], [3, 2], [1, 2]], "bytes", True),
-        ([99, 98, 97, 98], [[2, 1], [0, 1], [3, 4]], "tuple", False), ([97, 98, 99, 98, 99], [[1, 2], [0, 3], [4, 3]], "tuple", True),
+        ([97, 98, 97, 98, 99], [[0, 1], [3, 3], [3, 2]], "tuple", False), ([97, 98, 99, 97, 98], [[0, 1], [3, 2], [1, 2]], "bytes",
+        True),
+        ([99, 98, 97, 98], [[2, 1], [0, 1], [3, 4]], "tuple", False), ([97, 98, 99, 98, 99], [[1, 2], [0, 3], [4, 3]], "tuple",
+        True),
         ([97, 97, 98, 98], [[0, 1], [0, 3], [4, 1]], "tuple", False), ([98, 99, 97, 98], [[0, 1], [2, 3], [1, 2]], "list", False),
     )),
     show=lambda torch, ids, picked, kind, turned: f"apply_merges({_given(ids, kind)}, {_ranks(picked, turned)})",
-    hint="of all pairs that fit anywhere in the piece, the merge with the smallest token comes first, and then they are searched again",
+    hint="of all pairs that fit anywhere in the piece the one with the smallest token comes first, and then all are searched again",
 )  # fmt: skip
 def applied(rl, ids, picked, kind, turned):
     ranks = _ranks(picked, turned)
@@ -247,7 +254,8 @@ BYTES = [b"\xc3", b"\xb1", b"\xf0\x9f", b"\x99\x82", b"\xff", b"", b"\x80\x80", 
     "course.tokens.decode",
     cases=drawn(ids=several((0, len(TABLE) + len(BYTES) - 1), 0, 7), as_iterator=bool),
     edges=rows("ids as_iterator", *((ids, as_iterator) for as_iterator in (False, True) for ids in (
-        [], [0], [0, 5], [1, 2], [3], [6], [6, 7], [7], [6, 0], [6, 6, 7], [8, 9], [8], [9], [8, 0, 9], [10], [11], [12], [13, 7], [13, 13, 7],
+        [], [0], [0, 5], [1, 2], [3], [6], [6, 7], [7], [6, 0], [6, 6, 7], [8, 9], [8], [9], [8, 0, 9], [10], [11], [12], [13, 7],
+        [13, 13, 7],
         [14], [14, 12], [0, 4, 0], [8, 9, 8, 9], [6, 7, 6],
     ))),
     show=lambda torch, ids, as_iterator: f"decode({ids}, {_table()})",
