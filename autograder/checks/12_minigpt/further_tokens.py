@@ -116,7 +116,7 @@ def special(rl, text, allowed, disallowed):
 
     names = {"allowed_special": [*allowed]} | ({} if disallowed is None else {"disallowed_special": disallowed})
     found = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
-    return {"tokens": [type(found).__name__, found], "encoded": parts}
+    return {"tokens": [type(found).__name__, found], "encoded": sorted(parts)}
 
 
 @special.oracle
@@ -141,7 +141,7 @@ def _(torch, text, allowed, disallowed):
             start = i + len(here)
         i = start if here else i + 1
     finish(i)
-    return {"tokens": ["list", tokens], "encoded": parts}
+    return {"tokens": ["list", tokens], "encoded": sorted(parts)}
 
 
 # Batches by length ---------------------------------------------------------------------------------------------------
