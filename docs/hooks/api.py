@@ -53,6 +53,7 @@ PHASES = {
     "10": "ao export",
     "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
     "inductor.cudagraph_utils",
+    "12": "course.corpus course.tokens course.gpt course.training",
     "Pictures": "course",
 }
 

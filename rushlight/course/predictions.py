@@ -439,6 +439,33 @@ RECORDED = {
     "columns in rows": "x.t().reshape(2, 16)",
     "number": "x.sum().item()",
 }
+TOKENIZED = {
+    "example": """\
+answer = len(encode("low slow", [("l", "o"), ("lo", "w")]))""",
+    "overlap": """\
+answer = len(encode("bananananana", [("a", "n"), ("an", "an")]))""",
+    "order": """\
+answer = len(encode("there", [("h", "e"), ("t", "h"), ("e", "r"), ("th", "er")]))""",
+    "longer": """\
+answer = len(encode("lower", [("e", "r"), ("o", "w"), ("w", "er"), ("l", "ow")]))""",
+    "pieces": """\
+answer = len(pieces("yes,  she did it."))""",
+    "across": """\
+answer = len(train("is this this is", 9))""",
+    "bytes": """\
+answer = len(encode("¿mañana?", []))""",
+    "cut": """\
+answer = len(decode(encode("mañana", [])[:3]))""",
+    "ignored": """\
+loss = xp.nn.functional.cross_entropy(xp.zeros(4, 8), xp.tensor([1, -100, 2, -100]))
+answer = loss.item() / math.log(2)""",
+    "uniform": """\
+answer = math.exp(xp.nn.functional.cross_entropy(xp.zeros(1, 600), xp.tensor([5])).item())""",
+    "two bytes": """\
+loss = xp.nn.functional.cross_entropy(xp.zeros(5, 65536), xp.tensor([1, 2, 3, 4, 5]))
+# each of the 65536 tokens is two bytes
+answer = loss.item() / math.log(2) / 2""",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -868,4 +895,41 @@ def host_times(program: str) -> int:
         "from pinned memory": 15,
         "from pageable memory": 35,
         "to pageable memory": 165,
+    }[program]
+
+
+def tokenized(program: str) -> int:
+    """The `answer` of a program of `TOKENIZED`, rounded to a whole number. `xp` is torch.
+
+    `pieces`, `train` and `decode` are those of lab 12a. `encode(text, merges)` gives the tokens of a text after these merges, which
+    are here written as texts: `("lo", "w")` joins the token "lo" and the token "w". The merges are in the order in which they were
+    learned.
+
+    >>> print(TOKENIZED["example"])
+    answer = len(encode("low slow", [("l", "o"), ("lo", "w")]))
+    >>> tokenized("example")
+    4
+
+    The tokens are "low", " ", "s" and "low".
+
+    Args:
+        program: a key of `TOKENIZED`.
+
+    Returns:
+        an int.
+
+    Source: `tiktoken/_educational.py` of tiktoken, and `torch/nn/functional.py`.
+    """
+    return {
+        "example": 4,
+        "overlap": 5,
+        "order": 4,
+        "longer": 2,
+        "pieces": 7,
+        "across": 4,
+        "bytes": 10,
+        "cut": 3,
+        "ignored": 3,
+        "uniform": 600,
+        "two bytes": 8,
     }[program]

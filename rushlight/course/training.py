@@ -26,10 +26,26 @@ class Step(NamedTuple):
 
 
 def rows(texts: Iterable[str], tokenizer: Tokenizer, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """A row for each text of at most `length` tokens, its end included: inputs and targets, (texts, length), int64.
+    """The rows that a model is trained on: its inputs, and for each position the token that it has to predict.
 
-    A text follows the end of another, so its input begins with `end`. Longer texts are left out. Behind a text the inputs are `end`
-    and the targets are `IGNORED`.
+    The targets of a text are its tokens, `tokenizer.encode(text)`, and then `tokenizer.end`, from the first position of the row on.
+    The inputs are one token behind: the first input is `end`, as if another text had just ended, and the input at each later
+    position of the text is the target before. Behind the text the targets are `IGNORED` and the inputs are `end`. A text with more
+    than `length` targets has no row.
+
+    >>> inputs, targets = rows(["hi", "a"], Tokenizer([]), 3)
+    >>> inputs.tolist(), targets.tolist()
+    ([[256, 104, 105], [256, 97, 256]], [[104, 105, 256], [97, 256, -100]])
+
+    Args:
+        texts: any iterable of str.
+        tokenizer: has `encode` and `end`.
+        length: how many positions a row has, 1 or more.
+
+    Returns:
+        a tuple of two numpy arrays, (rows, `length`), int64. The rows are in the order of the texts.
+
+    Source: `torch/nn/utils/rnn.py`, `pad_sequence`, and `torch/nn/functional.py`, `cross_entropy`.
     """
     encoded = [[*tokenizer.encode(text), tokenizer.end] for text in texts]
     encoded = [each for each in encoded if len(each) <= length]

@@ -1,0 +1,175 @@
+"""Lab 12a, further: a trainer that keeps its counts, special tokens, and batches by length."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from ...check import program
+from ..cases import drawn, listed, rows, several, when
+from .tokens import BETWEEN, _ids, _string
+
+# A trainer that keeps its counts -------------------------------------------------------------------------------------
+
+
+class Counted(list):
+    """A list that counts how often each item is read."""
+
+    def __init__(self, items):
+        super().__init__(items)
+        self.reads = [0] * len(self)
+
+    def __getitem__(self, key):
+        for i in range(len(self))[key] if isinstance(key, slice) else [key]:
+            self.reads[i] += 1
+        return super().__getitem__(key)
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def copy(self):
+        return [*self]
+
+
+@program(
+    "course.tokens.train_incremental",
+    cases=drawn(words=several(listed(several((97, 99), 0, 6), (1, 4)), 0, 6), count=(0, 6)),
+    edges=rows("words count", *(
+        ([], 3), ([[[], 3]], 3), ([[[97], 3]], 3), ([[[97, 98], 1]], 3), ([[[97, 98], 2]], 3), ([[[97, 98], 2]], 0),
+        ([[[97, 98, 97, 98], 1]], 3), ([[[97, 97, 97], 1]], 3), ([[[97, 97, 97, 97], 1]], 3), ([[[97] * 5, 2], [[97] * 2, 1]], 4),
+        ([[[97, 98, 99], 1], [[97, 98], 2], [[98, 99], 3]], 4), ([[[97, 98, 99], 2], [[98, 99], 1], [[99, 97], 3]], 2),
+        ([[[97, 98], 1], [[99, 98], 1], [[97, 98, 97, 98], 1]], 5), ([[[98, 97], 3], [[97, 98], 3]], 1),
+        ([[[97, 98, 97], 2], [[98, 97, 98], 2], [[99], 9], [[97, 97], 3]], 5), ([[[97, 98, 97, 98, 97, 98], 2]], 4),
+        ([[[97, 98, 99, 97, 98], 2], [[99, 97, 98, 98], 1], [[98, 98], 4]], 6), ([[[99, 98, 99, 98], 2], [[98, 99], 1]], 3),
+        ([[[97, 98, 98, 99], 1], [[97, 98, 98], 1], [[98, 98, 99], 1]], 6), ([[[97, 98, 99, 97, 99, 98], 1], [[97, 99], 1]], 4),
+        ([[[97, 97, 98], 1], [[97, 97, 98], 1], [[97, 98], 1]], 3),
+    )),
+    show=lambda torch, words, count: f"train_incremental({[(*w,) for w, _ in words]}, {[times for _, times in words]}, {count})",
+    hint=when(lambda case: True, "a merge also ends pairs beside the merged one, and begins others"),
+)  # fmt: skip
+def trained(rl, words, count):
+    given, times = Counted(tuple(word) for word, _ in words), [each for _, each in words]
+    found = rl.course.tokens.train_incremental(given, times, count)
+    reads, after = [*given.reads], [list.__getitem__(given, i) for i in range(len(given))]
+    changes = [sum(_changes(word, found)) for word, _ in words]
+    read_too_often = [i for i, (read, changed) in enumerate(zip(reads, changes)) if read > 1 + changed]
+    kind = [type(found).__name__, *(type(each).__name__ for each in [*found, *after])]
+    return {"merges": found, "words": after, "read too often": read_too_often, "kind": kind}
+
+
+def _changes(word, merges):
+    """For each merge whether it changes the piece."""
+    string = _string(word)
+    for new, pair in enumerate(merges, 256):
+        before, string = string, string.replace(_string(pair), chr(new))
+        yield before != string
+
+
+@trained.oracle
+def _(torch, words, count):
+    strings, merges = [_string(word) for word, _ in words], []
+    while len(merges) < count:
+        every = BETWEEN.join(string for string, (_, times) in zip(strings, words) for _ in range(times))
+        pairs = sorted(a + b for a, b in zip(every, every[1:]) if BETWEEN not in (a, b))
+        times = {pair: len([*same]) for pair, same in groupby(pairs)}  # the smallest pair is the first
+        best = max(times, key=times.get, default="")
+        if times.get(best, 0) < 2:
+            break
+        strings = [string.replace(best, chr(256 + len(merges))) for string in strings]
+        merges.append(_ids(best))
+    kind = ["list"] + ["tuple"] * (len(merges) + len(words))
+    return {"merges": merges, "words": [_ids(string) for string in strings], "read too often": [], "kind": kind}
+
+
+# Special tokens ------------------------------------------------------------------------------------------------------
+
+SPECIAL = {"<|end|>": 300, "<|user|>": 301, "<|end|><|user|>": 302, "[a]": 303, "a": 304}
+PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
+
+
+@program(
+    "course.tokens.encode_special",
+    cases=drawn(
+        text=lambda st: st.lists(st.sampled_from(PARTS), max_size=5).map("".join), allowed=several([*SPECIAL], 0, 3, unique=True),
+        disallowed=[None, "all", [], ["<|end|>"], ["a", "[a]"]],
+    ),
+    edges=rows("text allowed disallowed", *(
+        ("", [], None), ("hi b", [], None), ("hi b", ["<|end|>"], "all"), ("hi <|end|>", [], None), ("hi <|end|>", ["<|end|>"],
+        None),
+        ("<|end|>", ["<|end|>"], "all"), ("<|end|>hi <|end|><|end|>b", ["<|end|>"], None), ("<|user|>", ["<|end|>"], None),
+        ("<|user|>", ["<|end|>"], []), ("<|user|><|end|>", ["<|end|>"], []), ("hi <|end|>", [], []), ("<|end|>", ["<|end|>"],
+        ["<|end|>"]),
+        ("[b]", ["[a]"], []), ("a[a]a", ["[a]"], []), ("a[a]a", ["a", "[a]"], None), ("bab", ["a"], None), ("bab", [], ["a"]),
+        ("<|end|><|user|>", ["<|end|>", "<|user|>", "<|end|><|user|>"], None), ("<|end|><|user|>", ["<|end|>", "<|end|><|user|>"],
+        []),
+        ("<|end|><|user|>", ["<|end|><|user|>", "<|end|>"], []), ("<|end|><|end|><|user|>", ["<|user|>", "<|end|><|user|>"], []),
+        ("ñ<|end", ["<|end|>"], None), ("<|end|>|>", ["<|end|>"], None), ("b", ["<|end|>", "a"], ["<|user|>"]), ("aa", ["a"], []),
+        ("a", [], "all"),
+    )),
+    hint=when(lambda case: case["disallowed"] in (None, "all"), '"all" means all special tokens that are not allowed'),
+)  # fmt: skip
+def special(rl, text, allowed, disallowed):
+    parts = []
+
+    def encode(part):
+        parts.append(part)
+        return iter(part.encode())
+
+    names = {"allowed_special": [*allowed]} | ({} if disallowed is None else {"disallowed_special": disallowed})
+    found = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
+    return {"tokens": [type(found).__name__, found], "encoded": sorted(parts)}
+
+
+@special.oracle
+def _(torch, text, allowed, disallowed):
+    if disallowed in (None, "all"):
+        disallowed = [name for name in SPECIAL if name not in allowed]
+    for name in disallowed:
+        if len(text.split(name)) > 1:
+            raise ValueError
+    tokens, parts, i, start = [], [], 0, 0
+
+    def finish(end):
+        if end > start:
+            parts.append(text[start:end])
+            tokens.extend(text[start:end].encode())
+
+    while i < len(text):
+        here = max((name for name in allowed if text[i:].startswith(name)), key=len, default="")
+        if here:
+            finish(i)
+            tokens.append(SPECIAL[here])
+            start = i + len(here)
+        i = start if here else i + 1
+    finish(i)
+    return {"tokens": ["list", tokens], "encoded": sorted(parts)}
+
+
+# Batches by length ---------------------------------------------------------------------------------------------------
+
+
+@program(
+    "course.tokens.batches_by_length",
+    cases=drawn(lengths=several((1, 6), 0, 9), budget=(1, 14)),
+    edges=rows("lengths budget", *(
+        ([], 4), ([3], 4), ([3], 3), ([3], 2), ([5, 2, 3, 2], 6), ([1, 1, 1, 1], 3), ([1, 1, 1, 1], 4), ([4, 3, 2, 1], 4),
+        ([6, 6, 1], 5),
+        ([2, 2, 2, 3], 9), ([2, 2, 2, 3], 12), ([2, 2, 2, 3], 11), ([6, 5], 5), ([1, 6, 1], 6), ([3, 1, 2, 3, 1, 2], 6), ([2, 1],
+        3),
+        ([5, 5, 5, 1, 1], 10),
+    )),
+    hint=when(lambda case: len({*case["lengths"]}) > 1, "with a longer row, all rows of the batch are padded to its length"),
+)  # fmt: skip
+def batched(rl, lengths, budget):
+    found = rl.course.tokens.batches_by_length(lengths, budget)
+    return [type(found).__name__, *(type(each).__name__ for each in found), found]
+
+
+@batched.oracle
+def _(torch, lengths, budget):
+    order = [i for _, i in sorted(zip(lengths, range(len(lengths))))]
+    batches = []
+    while order:  # as many as fit, and one at least
+        most = max((n for n in range(1, len(order) + 1) if n * lengths[order[n - 1]] <= budget), default=1)
+        batches.append(order[:most])
+        order = order[most:]
+    return ["list"] + ["list"] * len(batches) + [batches]

@@ -1,0 +1,144 @@
+"""Lab 12a, what a model needs of tokens: words as tokens, rows of inputs and targets, and numbers that compare models."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from ...check import program
+from ..cases import drawn, rows, several, when
+
+# Words ---------------------------------------------------------------------------------------------------------------
+
+TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_", "7"]
+
+
+@program(
+    "course.tokens.encode_words",
+    cases=drawn(text=lambda st: st.lists(st.sampled_from(TEXTS), max_size=8).map(" ".join), known=several(TEXTS, 0, 5,
+        unique=True)),
+    edges=rows("text known", *(
+        ("", []), ("she", []), ("she", ["she"]), ("she walked", ["walked", "she"]), ("she ran", ["she"]), (" she", ["she"]),
+        ("she  \n walked", ["she", "walked"]), ("she, walked.", ["she", "walked", "."]), ("(she)", ["(", "she"]), ("  ", ["she"]),
+        ("¿hablé?", ["hablé", "¿"]), ("shes", ["she"]), ("she ...", ["..."]), ("she ...", ["."]), ("She", ["she"]), (" . a",
+        [" .", "."]),
+        ("ran ran she", ["she", "walked"]), ("she\u00a0walked", ["walked"]), ("a_b", ["a", "_", "b"]), (", she", [" she", ","]),
+    )),
+    show=lambda torch, text, known: f"encode_words({text!r}, {_numbers(known)})",
+    hint=when(lambda case: case["text"], "a word is a piece without its space, and every unknown word is the token `len(ids)`"),
+)  # fmt: skip
+def words(rl, text, known):
+    ids = _numbers(known)
+    found = rl.course.tokens.encode_words(text, ids)
+    assert ids == _numbers(known), "`ids` has changed"
+    return [type(found).__name__, found]
+
+
+def _numbers(known):
+    return {word: i for i, word in enumerate(known)}
+
+
+@words.oracle
+def _(torch, text, known):
+    found = re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text)
+    return ["list", [known.index(word) if word in known else len(known) for word in found]]
+
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+class Letters:
+    """A tokenizer for a case: each letter is a token."""
+
+    def __init__(self, end):
+        self.end = end
+
+    def encode(self, text):
+        return [ord(each) - ord("a") for each in text]
+
+
+@program(
+    "course.training.rows",
+    cases=drawn(texts=lambda st: st.lists(st.text("abc", max_size=6), max_size=5), length=(1, 6), end=[9, 26], once=bool),
+    edges=rows("texts length end once", *(
+        ([], 3, 9, False), (["a"], 3, 9, False), (["a"], 2, 9, False), (["a"], 1, 9, False), ([""], 1, 9, False), ([""], 2, 26,
+        False),
+        (["ab", "c"], 4, 9, False), (["abc"], 4, 26, True), (["abcd"], 4, 9, False), (["abcd", "a", "abc"], 4, 9, True),
+        (["ba", "ca", "ab"], 3, 26, False), (["a", "abcab", "", "b"], 3, 9, True), (["cc", "abca"], 6, 9, False),
+    )),
+    hint=when(lambda case: any(len(text) + 1 > case["length"] for text in case["texts"]),
+              "a text with more than `length` targets, its end included, has no row"),
+)  # fmt: skip
+def shifted(rl, texts, length, end, once):
+    found = rl.course.training.rows(iter(texts) if once else texts, Letters(end), length)
+    inputs, targets = found
+    same = [type(found).__name__, str(inputs.dtype), str(targets.dtype), [*inputs.shape], [*targets.shape]]
+    return {"kind": same, "targets": targets.tolist(), "inputs": inputs.tolist()}
+
+
+@shifted.oracle
+def _(torch, texts, length, end, once):
+    kept = [torch.tensor([*Letters(end).encode(text), end]) for text in texts if len(text) < length]
+    widest = torch.zeros(length, dtype=torch.int64)  # a row that makes all others as long
+    pad = torch.nn.utils.rnn.pad_sequence
+    targets = pad([*kept, widest], batch_first=True, padding_value=-100)[:-1]
+    padded = pad([*kept, widest], batch_first=True, padding_value=end)[:-1]
+    inputs = torch.cat([torch.full((len(kept), 1), end), padded[:, :-1]], 1)
+    kind = ["tuple", "int64", "int64", [len(kept), length], [len(kept), length]]
+    return {"kind": kind, "targets": targets.tolist(), "inputs": inputs.tolist()}
+
+
+# Comparisons ---------------------------------------------------------------------------------------------------------
+
+LENGTHS = [1, 3, 2, 5, 0]  # the bytes of each token
+
+
+@program(
+    "course.tokens.perplexity_and_bits",
+    cases=drawn(scores=several(several((-6, 6), 5, 5), 5, 5), targets=several([0, 1, 2, 3, -1], 0, 4), ignored=[-100, -7, 9],
+        as_tuple=bool),
+    edges=rows("scores targets ignored as_tuple", *(([[0] * 5] * 5, *others) for others in (
+        ([], -100, False), ([-1], -100, False), ([1, -1, -1], -100, True), ([2, 3], 9, False), ([-1, 3, -1], -7, True))),
+        *(([[1, 2, 0, -3, 4], [6, 0, 0, 1, -2], [0, 5, -5, 2, 1], [3, 3, 3, 0, 1], [-6, 6, 0, 0, 2]], *others) for others in (
+            ([], -100, False), ([0, 1, 2], -100, False), ([3, -1, 1, 1], -100, True), ([-1, 4, 2], 9, False), ([1, 4, 4], -100,
+            False))),
+    ),
+    show=lambda torch, scores, targets, ignored, as_tuple: (
+        f"perplexity_and_bits({_losses(scores, targets)}, {_targets(targets, ignored)}, table, ignore_index={ignored})\n"
+        f"# the tokens of `table` have {', '.join(map(str, LENGTHS))} bytes"
+    ),
+    hint=when(lambda case: -1 in case["targets"], "a position whose target is `ignore_index` does not count, whatever its loss"),
+)  # fmt: skip
+def compared(rl, scores, targets, ignored, as_tuple):
+    losses, given = _losses(scores, targets), _targets(targets, ignored)
+    if as_tuple:
+        losses, given = tuple(losses), tuple(given)
+    table = [b"x" * each for each in LENGTHS]
+    function = rl.course.tokens.perplexity_and_bits
+    found = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
+    return [type(found).__name__, *map(float, found)]
+
+
+def _targets(targets, ignored):
+    """The targets, of which the last one is always a token with bytes."""
+    return [ignored if each == -1 else each for each in targets] + [3]
+
+
+def _losses(scores, targets):
+    """The loss of each position, and nan where the target is ignored."""
+    losses = []
+    for row, target in zip(scores, [*targets, 3]):
+        total = math.log(sum(math.exp(each) for each in row))
+        losses.append(math.nan if target == -1 else total - row[target])
+    return losses
+
+
+@compared.oracle
+def _(torch, scores, targets, ignored, as_tuple):
+    given = torch.tensor(_targets(targets, ignored))
+    rows = torch.tensor(scores[: len(given)], dtype=torch.float64)
+    loss = torch.nn.functional.cross_entropy
+    perplexity = loss(rows, given, ignore_index=ignored).exp().item()
+    size = sum(LENGTHS[each] for each in given.tolist() if each != ignored)
+    nats = loss(rows, given, ignore_index=ignored, reduction="sum").item()
+    return ["tuple", perplexity, nats / math.log(2) / size]

@@ -1,0 +1,304 @@
+"""Lab 12a, text as tokens: pieces, pairs and merges, learned and applied, and back to text.
+
+The oracles work on texts in which each token is a character, so that a merge is `str.replace`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from rushlight.course.predictions import TOKENIZED
+
+from ...check import program
+from ..cases import drawn, listed, predicted, rows, several, when
+
+# Pieces --------------------------------------------------------------------------------------------------------------
+
+CHARACTERS = [*"ab7ñ_.,¿(  \n\t", "é", "½", "²", "\u00a0", "\u0301", "日", "🙂"]
+
+
+def _text(characters, most=10):
+    return lambda st: st.lists(st.sampled_from(characters), max_size=most).map("".join)
+
+
+@program(
+    "course.tokens.pieces",
+    cases=drawn(text=_text(CHARACTERS)),
+    edges=rows("text", *((text,) for text in (
+        "", "a", " ", "a b", "a  b", "a   b", " a", "  a", "a ", "a  ", "a\nb", "a\n b", "a \nb", "a\n\nb", "\t a", "\ta", " \t",
+        ".a",
+        "a.", "a .", "a  .", ".,a", ". ,", "(talk) yesterday she", "¿los libros? sí.", "niños", "a1b2 34", "a_b", "_", " _", "__ a",
+        "._.", " ._ ", "don't", "½²", "a\u00a0b", "\u00a0a", " \u00a0 a", "e\u0301a", "日本 語", "🙂🙂 a", " 🙂", "a\u3000b", "\n.",
+        " \n.",
+    ))),
+    hint=when(lambda case: re.search(r"\s{2}\S", case["text"]),
+              "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"),
+)  # fmt: skip
+def split(rl, text):
+    found = rl.course.tokens.pieces(text)
+    return [type(found).__name__, found]
+
+
+@split.oracle
+def _(torch, text):
+    return ["list", _pieces(text)]
+
+
+def _kind(character):
+    return "space" if character.isspace() else "word" if character.isalnum() else "mark"
+
+
+def _pieces(text):
+    """One character after another: it is added to the piece before it, or begins a new one."""
+    found = []
+    for each in text:
+        before = _kind(found[-1][-1]) if found else ""
+        if found and (before == _kind(each) or found[-1] == " "):
+            found[-1] += each
+        elif before == "space" and found[-1].endswith(" "):
+            found[-1:] = [found[-1][:-1], " " + each]
+        else:
+            found.append(each)
+    return found
+
+
+# Pairs and merges ----------------------------------------------------------------------------------------------------
+
+WORD = listed(several((97, 99), 0, 6), (1, 4))  # few letters, so that pairs occur again
+
+
+@program(
+    "course.tokens.count_pairs",
+    cases=drawn(words=several(WORD, 0, 5)),
+    edges=rows("words", *((words,) for words in (
+        [], [[[], 3]], [[[97], 2]], [[[97, 98], 1]], [[[97, 98], 4]], [[[97, 98, 97, 98], 3]], [[[97, 97, 97], 2]],
+        [[[97, 98], 1], [[98, 97], 2]], [[[97, 98, 99], 2], [[98, 99], 3]], [[[99, 300, 99], 1], [[300, 99], 5]],
+    ))),
+    show=lambda torch, words: f"count_pairs({_as_words(words)})",
+    hint=when(lambda case: any(times > 1 for _, times in case["words"]), "a piece counts as often as it occurs"),
+)  # fmt: skip
+def pairs(rl, words):
+    given = _as_words(words)
+    found = rl.course.tokens.count_pairs(given)
+    assert given == _as_words(words), "`words` has changed"
+    return [type(found).__name__, sorted([list(pair), times] for pair, times in found.items())]
+
+
+def _as_words(words):
+    """A dict of pieces, each with how often it occurs. A piece that is listed twice occurs as often as its last entry says."""
+    return {tuple(word): times for word, times in words}
+
+
+@pairs.oracle
+def _(torch, words):
+    every = [word for word, times in _as_words(words).items() for _ in range(times) if len(word) > 1]
+    if not every:
+        return ["Counter", []]
+    both = torch.cat([torch.tensor(word).unfold(0, 2, 1) for word in every])
+    found, times = torch.unique(both, dim=0, return_counts=True)
+    return ["Counter", [[pair, each] for pair, each in zip(found.tolist(), times.tolist())]]
+
+
+@program(
+    "course.tokens.merge",
+    cases=drawn(ids=several((97, 99), 0, 9), pair=listed((97, 98), (97, 98)), new=[256, 300, 97, 98], as_list=bool),
+    edges=rows("ids pair new as_list", *(
+        ([], [97, 98], 256, False), ([97], [97, 97], 256, False), ([97, 98], [97, 98], 256, False), ([97, 98], [97, 98], 256, True),
+        ([98, 97], [97, 98], 256, False), ([97, 97, 97], [97, 97], 256, False), ([97, 97, 97, 97], [97, 97], 256, False),
+        ([97] * 5, [97, 97], 256, True), ([99, 97, 98, 97, 98, 99], [97, 98], 256, False), ([97, 98, 97], [97, 98], 256, False),
+        ([97, 98, 98], [97, 98], 97, False), ([97, 97, 97], [97, 97], 97, False), ([97, 97, 98], [97, 98], 98, False),
+        ([97, 97, 98, 98], [97, 98], 97, True), ([99, 99, 97], [99, 97], 256, False), ([97, 99, 98], [97, 98], 256, False),
+        ([256, 97, 256, 97], [256, 97], 257, False), ([97, 98, 99], [98, 99], 300, False), ([97, 97, 97, 98], [97, 97], 300, False),
+    )),
+    hint=when(lambda case: case["pair"][0] == case["pair"][1], "each token is part of one pair at most, from left to right"),
+)  # fmt: skip
+def merged(rl, ids, pair, new, as_list):
+    given = list(ids) if as_list else tuple(ids)
+    found = rl.course.tokens.merge(given, tuple(pair), new)
+    assert [*given] == [*ids], "`ids` has changed"
+    return [type(found).__name__, found]
+
+
+@merged.oracle
+def _(torch, ids, pair, new, as_list):
+    return ["tuple", _ids(_string(ids).replace(_string(pair), chr(new)))]
+
+
+def _string(ids):
+    return "".join(map(chr, ids))
+
+
+def _ids(string):
+    return [*map(ord, string)]
+
+
+# Learning ------------------------------------------------------------------------------------------------------------
+
+BETWEEN = chr(5000)  # between two pieces
+
+
+def merges_of(text, count):
+    """The merges of a text, by merging in one string of all pieces."""
+    string = BETWEEN.join(_string(piece.encode()) for piece in _pieces(text))
+    merges = []
+    while len(merges) < count:
+        times = Counter(a + b for a, b in zip(string, string[1:]) if BETWEEN not in (a, b))
+        most = max(times.values(), default=0)
+        if most < 2:
+            break
+        pair = min(pair for pair in times if times[pair] == most)
+        string = string.replace(pair, chr(256 + len(merges)))
+        merges.append(_ids(pair))
+    return merges
+
+
+@program(
+    "course.tokens.train",
+    cases=drawn(text=_text([*"aab b ", "ñ", "."], 24), count=(0, 6)),
+    edges=rows("text count", *(
+        ("", 3), ("a", 3), ("aa", 3), ("abab", 0), ("abab", 1), ("abab", 5), ("ab ab ab", 5), ("aaaa", 3), ("aaa aaa", 3),
+        ("ab ba", 4),
+        ("ba ab ba ab", 1), ("ba ab ba ab", 4), ("abc abc abd", 3), ("low lower lowest", 3), ("low lower lowest", 9), ("ññ ñ", 4),
+        ("is this this is", 9), ("a a a a", 3), ("a, a, a,", 5), ("ab\nab\nab", 4), ("acab acab cab", 3), ("aabb aabb", 2),
+        ("xyxyxy", 2),
+        ("abcabc cab", 4), ("a  b  a  b", 3), ("zz yy zz yy", 2), ("ddd ccc ddd ccc", 4), ("ab a b", 2), ("abab.abab", 3),
+    )),
+    hint="a piece counts as often as it occurs, and of equally frequent pairs the smallest is merged",
+)  # fmt: skip
+def learned(rl, text, count):
+    found = rl.course.tokens.train(text, count)
+    return [type(found).__name__, [type(pair).__name__ for pair in found], found]
+
+
+@learned.oracle
+def _(torch, text, count):
+    merges = merges_of(text, count)
+    return ["list", ["tuple"] * len(merges), merges]
+
+
+# Text to tokens and back ---------------------------------------------------------------------------------------------
+
+
+def encoded(text, merges):
+    """The tokens of a text, after all merges in their order."""
+    return [each for piece in _pieces(text) for each in _after(piece.encode(), dict(enumerate(merges, 256)))]
+
+
+def _after(ids, merges):
+    """The tokens of one piece, after merges by their tokens."""
+    string = _string(ids)
+    for new in sorted(merges):
+        string = string.replace(_string(merges[new]), chr(new))
+    return _ids(string)
+
+
+def _merges(picked):
+    """Merges from pairs of numbers: each number is an index of the tokens that there are so far."""
+    known, merges = [97, 98, 99], {}
+    for a, b in picked:
+        pair = [known[a % len(known)], known[b % len(known)]]
+        if pair not in merges.values():
+            merges[256 + 2 * len(merges)] = pair
+            known.append(254 + 2 * len(merges))
+    return merges
+
+
+@program(
+    "course.tokens.apply_merges",
+    cases=drawn(ids=several((97, 99), 0, 10), picked=several(listed((0, 8), (0, 8)), 0, 5), kind=["tuple", "list", "bytes"],
+        turned=bool),
+    edges=rows("ids picked kind turned", *(
+        ([], [], "tuple", False), ([97], [[0, 0]], "tuple", False), ([97, 98], [], "list", False), ([97, 98], [[0, 1]], "tuple",
+        False),
+        ([97, 98, 99], [[1, 2], [0, 1]], "bytes", False), ([97, 98, 99], [[0, 1], [1, 2]], "tuple", False),
+        ([97, 98, 99], [[1, 2], [0, 1]], "tuple", True), ([97, 98, 99], [[0, 1], [1, 2]], "tuple", True),
+        ([97] * 7, [[0, 0], [3, 3]], "tuple", False), ([97] * 7, [[0, 0], [3, 0]], "list", True),
+        ([97, 98, 97, 98, 99], [[0, 1], [3, 3], [3, 2]], "tuple", False), ([97, 98, 99, 97, 98], [[0, 1], [3, 2], [1, 2]], "bytes",
+        True),
+        ([99, 98, 97, 98], [[2, 1], [0, 1], [3, 4]], "tuple", False), ([97, 98, 99, 98, 99], [[1, 2], [0, 3], [4, 3]], "tuple",
+        True),
+        ([97, 97, 98, 98], [[0, 1], [0, 3], [4, 1]], "tuple", False), ([98, 99, 97, 98], [[0, 1], [2, 3], [1, 2]], "list", False),
+    )),
+    show=lambda torch, ids, picked, kind, turned: f"apply_merges({_given(ids, kind)}, {_ranks(picked, turned)})",
+    hint="of all pairs that fit anywhere in the piece the one with the smallest token comes first, and then all are searched again",
+)  # fmt: skip
+def applied(rl, ids, picked, kind, turned):
+    ranks = _ranks(picked, turned)
+    found = rl.course.tokens.apply_merges(_given(ids, kind), ranks)
+    assert ranks == _ranks(picked, turned), "`ranks` has changed"
+    return [type(found).__name__, found]
+
+
+def _given(ids, kind):
+    return {"tuple": tuple, "list": list, "bytes": bytes}[kind](ids)
+
+
+def _ranks(picked, turned):
+    """The merges as a dict from pairs to tokens, the last one first if `turned`."""
+    ranks = [(tuple(pair), new) for new, pair in _merges(picked).items()]
+    return dict(ranks[::-1] if turned else ranks)
+
+
+@applied.oracle
+def _(torch, ids, picked, kind, turned):
+    return ["tuple", _after(ids, _merges(picked))]
+
+
+TABLE = ["a", "ñ", "né", "🙂", "\n", "."]  # as UTF-8, and these bytes alone:
+BYTES = [b"\xc3", b"\xb1", b"\xf0\x9f", b"\x99\x82", b"\xff", b"", b"\x80\x80", b"n\xc3", b"\xed\xa0"]
+
+
+@program(
+    "course.tokens.decode",
+    cases=drawn(ids=several((0, len(TABLE) + len(BYTES) - 1), 0, 7), as_iterator=bool),
+    edges=rows("ids as_iterator", *((ids, as_iterator) for as_iterator in (False, True) for ids in (
+        [], [0], [0, 5], [1, 2], [3], [6], [6, 7], [7], [6, 0], [6, 6, 7], [8, 9], [8], [9], [8, 0, 9], [10], [11], [12], [13, 7],
+        [13, 13, 7],
+        [14], [14, 12], [0, 4, 0], [8, 9, 8, 9], [6, 7, 6],
+    ))),
+    show=lambda torch, ids, as_iterator: f"decode({ids}, {_table()})",
+    hint=when(lambda case: {6, 7, 8, 9, 13} & {*case["ids"]}, "a character may begin in one token and end in the next one"),
+)  # fmt: skip
+def decoded(rl, ids, as_iterator):
+    return rl.course.tokens.decode(iter(ids) if as_iterator else ids, _table())
+
+
+def _table():
+    return [text.encode() for text in TABLE] + BYTES
+
+
+@decoded.oracle
+def _(torch, ids, as_iterator):
+    import codecs
+
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # byte by byte
+    parts = [decoder.decode(bytes([byte])) for each in ids for byte in _table()[each]]
+    return "".join(parts) + decoder.decode(b"", final=True)
+
+
+# Predictions ---------------------------------------------------------------------------------------------------------
+
+
+@program("course.predictions.tokenized", **predicted(TOKENIZED, draws=len(TOKENIZED)))
+def numbers(rl, program):
+    return rl.course.predictions.tokenized(program)
+
+
+@numbers.oracle
+def _(torch, program):
+    names = {"xp": torch, "math": math, "pieces": _pieces, "train": merges_of, "encode": _written_out}
+    names["decode"] = lambda parts: b"".join(parts).decode(errors="replace")
+    exec(TOKENIZED[program], names)
+    return round(names["answer"])
+
+
+def _written_out(text, merges):
+    """The tokens of a text as bytes. The merges are pairs of texts."""
+    bytes_of = [bytes([each]) for each in range(256)]
+    numbers = []
+    for a, b in merges:
+        numbers.append([bytes_of.index(a.encode()), bytes_of.index(b.encode())])
+        bytes_of.append(a.encode() + b.encode())
+    return [bytes_of[each] for each in encoded(text, numbers)]
