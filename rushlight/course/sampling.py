@@ -212,6 +212,11 @@ def generate(
 # A small model guesses, a large one decides ---------------------------------------------------------------------------
 
 
+def draw_token(weights: Tensor, u: float) -> int:
+    """The first token for which the sum of the weights up to it, divided by the sum of all, is more than u."""
+    return (weights.cumsum(0) / weights.sum() > u).int().argmax().item()
+
+
 def speculate(guesses: Sequence[int], guessed: Tensor, wanted: Tensor, draws: Sequence[float]) -> list[int]:
     """Which of a small model's guesses for the next tokens stay, and the token after them: by the large model's probabilities.
 
@@ -240,10 +245,6 @@ def speculate(guesses: Sequence[int], guessed: Tensor, wanted: Tensor, draws: Se
     said = []
     for i, token in enumerate(guesses):
         if draws[i] >= (wanted[i, token] / guessed[i, token]).item():
-            return [*said, _drawn((wanted[i] - guessed[i]).clamp(min=0), draws[-1])]
+            return [*said, draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])]
         said.append(token)
-    return [*said, _drawn(wanted[-1], draws[-1])]
-
-
-def _drawn(weights: Tensor, u: float) -> int:
-    return (weights.cumsum(0) / weights.sum() > u).int().argmax().item()
+    return [*said, draw_token(wanted[-1], draws[-1])]

@@ -140,6 +140,12 @@ def warmup_cosine(step: int, steps: int, warmup: int, last: float = 0.1) -> floa
 # A step --------------------------------------------------------------------------------------------------------------
 
 
+def sum_of_losses(xp: ModuleType, forward: Callable, inputs: np.ndarray, targets: np.ndarray) -> Any:
+    """The losses of all positions that have a target, added up: a tensor () with a graph, if gradients are recorded."""
+    scores, targets = forward(xp.from_numpy(inputs)).flatten(0, 1), xp.from_numpy(targets).flatten()
+    return xp.nn.functional.cross_entropy(scores, targets, ignore_index=IGNORED, reduction="sum")
+
+
 def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> float:
     """Compute the gradient of a batch that comes in parts, one part after another. Returns the mean loss, a float.
 
@@ -163,15 +169,10 @@ def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> flo
     count = sum(int((targets != IGNORED).sum()) for _, targets in parts)
     total = 0.0
     for inputs, targets in parts:
-        loss = _sum_of_losses(xp, forward, inputs, targets) / count
+        loss = sum_of_losses(xp, forward, inputs, targets) / count
         loss.backward()
         total += loss.item()
     return total
-
-
-def _sum_of_losses(xp: ModuleType, forward: Callable, inputs: np.ndarray, targets: np.ndarray) -> Any:
-    scores, targets = forward(xp.from_numpy(inputs)).flatten(0, 1), xp.from_numpy(targets).flatten()
-    return xp.nn.functional.cross_entropy(scores, targets, ignore_index=IGNORED, reduction="sum")
 
 
 def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Validation:
@@ -198,7 +199,7 @@ def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Va
     model.eval()
     with xp.no_grad():
         for inputs, targets in data:
-            total += _sum_of_losses(xp, model, inputs, targets).item()
+            total += sum_of_losses(xp, model, inputs, targets).item()
             count += int((targets != IGNORED).sum())
     model.train(was_training)
     return Validation(total / count, math.exp(total / count), total / math.log(2) / size)

@@ -209,16 +209,16 @@ speculate__wanted_instead_of_the_rest = edited(speculate, ("(wanted[i] - guessed
 speculate__not_divided = edited(
     speculate,
     (
-        "_drawn((wanted[i] - guessed[i]).clamp(min=0), draws[-1])",
+        "draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])",
         "((wanted[i] - guessed[i]).clamp(min=0).cumsum(0) > draws[-1]).int().argmax().item()",
     ),
 )
 speculate__draw_of_the_guess = edited(speculate, ("clamp(min=0), draws[-1])", "clamp(min=0), draws[i])"))
-speculate__nothing_after_all = edited(speculate, ("return [*said, _drawn(wanted[-1], draws[-1])]", "return said"))
+speculate__nothing_after_all = edited(speculate, ("return [*said, draw_token(wanted[-1], draws[-1])]", "return said"))
 speculate__goes_on = edited(
     speculate,
     (
-        "            return [*said, _drawn((wanted[i] - guessed[i]).clamp(min=0), draws[-1])]\n        said.append(token)",
-        "            token = _drawn((wanted[i] - guessed[i]).clamp(min=0), draws[-1])\n        said.append(token)",
+        "            return [*said, draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])]\n        said.append(token)",
+        "            token = draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])\n        said.append(token)",
     ),
 )
