@@ -466,6 +466,22 @@ loss = xp.nn.functional.cross_entropy(xp.zeros(5, 65536), xp.tensor([1, 2, 3, 4,
 # each of the 65536 tokens is two bytes
 answer = loss.item() / math.log(2) / 2""",
 }
+CASTS = {
+    "example": "y = linear(x)",
+    "weight": "linear(x)\ny = linear.weight",
+    "gradient": "linear(x).sum().backward()\ny = linear.weight.grad",
+    "embedding": "y = embedding(tokens)",
+    "norm": "y = norm(x)",
+    "activation": "y = F.gelu(linear(x))",
+    "residual": "y = x + linear(x)",
+    "gate": "y = linear(x).sigmoid() * linear(x)",
+    "product": "y = x.double() @ linear.weight.double()",
+    "attention": "y = F.scaled_dot_product_attention(x, x, x)",
+    "weights": "y = (x @ x.mT).softmax(-1)",
+    "both": "y = xp.cat([x, linear(x)])",
+    "loss": "y = F.cross_entropy(linear(x).flatten(0, 1), tokens.flatten())",
+    "moment": "linear(x).sum().backward()\noptimizer.step()\ny = optimizer.state[linear.weight]['exp_avg']",
+}
 
 
 def kernels_run(program: str) -> list[str]:
@@ -932,4 +948,42 @@ def tokenized(program: str) -> int:
         "ignored": 3,
         "uniform": 600,
         "two bytes": 8,
+    }[program]
+
+
+def autocast_dtypes(program: str) -> str:
+    """The dtype of `y` after a program of `CASTS`, which runs within `autocast("cpu", dtype=bfloat16)`.
+
+    `linear` is `Linear(64, 64)`, `embedding` is `Embedding(64, 64)`, and `norm` is `LayerNorm(64)`. Their parameters are of
+    float32. `x` has the sizes 2, 8 and 64 and is of float32, and `tokens` has the sizes 2 and 8 and is of int64. `optimizer` is an
+    `AdamW` of the parameters of `linear`, and `F` is `torch.nn.functional`.
+
+    >>> CASTS["example"]
+    'y = linear(x)'
+    >>> autocast_dtypes("example")
+    'bfloat16'
+
+    Args:
+        program: a key of `CASTS`.
+
+    Returns:
+        "bfloat16", "float32" or "float64".
+
+    Source: `aten/src/ATen/autocast_mode.cpp`, the list for the CPU.
+    """
+    return {
+        "example": "bfloat16",
+        "weight": "float32",
+        "gradient": "float32",
+        "embedding": "float32",
+        "norm": "float32",
+        "activation": "bfloat16",
+        "residual": "float32",
+        "gate": "bfloat16",
+        "product": "float64",
+        "attention": "bfloat16",
+        "weights": "bfloat16",
+        "both": "float32",
+        "loss": "float32",
+        "moment": "float32",
     }[program]

@@ -1,12 +1,15 @@
 """The training of the MiniGPT: the same loop, in the same order, on rushlight or on torch.
 
 Nothing in it belongs to one framework: `xp` is rushlight or torch, the batches are numpy arrays, so both get the same numbers.
+A run (`Training`) is everything that a step changes. `checkpoint` writes all of it down, so that a run that was stopped goes on
+bit for bit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -18,11 +21,26 @@ IGNORED = -100
 """The target of a position that has none, `ignore_index` of the cross-entropy."""
 
 
+Batch = tuple[np.ndarray, np.ndarray]
+"""Inputs and targets, (rows, length), int64."""
+
+
 class Step(NamedTuple):
     """What a step of training gave: the mean loss in nats a token, and the gradient's norm before it was clipped."""
 
     loss: float
     grad_norm: float
+
+
+class Validation(NamedTuple):
+    """How well a model predicts a text: the mean loss in nats a token, e to this power, and the loss in bits a byte of the text."""
+
+    loss: float
+    perplexity: float
+    bits_per_byte: float
+
+
+# Data ----------------------------------------------------------------------------------------------------------------
 
 
 def rows(texts: Iterable[str], tokenizer: Tokenizer, length: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,16 +74,54 @@ def rows(texts: Iterable[str], tokenizer: Tokenizer, length: int) -> tuple[np.nd
     return inputs, targets
 
 
-def batches(inputs: np.ndarray, targets: np.ndarray, steps: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def batches(inputs: np.ndarray, targets: np.ndarray, steps: int, size: int) -> Iterator[Batch]:
     """The rows in their order, `size` at a time, from the start again after the last."""
     for step in range(steps):
         chosen = np.arange(step * size, (step + 1) * size) % len(inputs)
         yield inputs[chosen], targets[chosen]
 
 
+def rows_of_step(xp: ModuleType, step: int, count: int, size: int, seed: int) -> Any:
+    """Which rows the batch of a step has, of `count` rows in an order that is mixed anew in each epoch.
+
+    An epoch takes `count // size` batches of `size` rows each, and the last `count % size` rows of its order take no part. The
+    order of epoch e is a random permutation from a generator of its own with the seed `seed` + e. So the position in the data is
+    one number, the step, and a run that resumes at any step gets its batch without those before it.
+
+        >>> [rows_of_step(rl, step, 5, 2, seed=0).tolist() for step in range(3)]
+        [[4, 0], [1, 3], [0, 4]]
+
+    Args:
+        step: counts from 0.
+        count: at least `size`.
+
+    Returns:
+        a tensor (size,), int64.
+
+    Source: `torch/utils/data/distributed.py`, `DistributedSampler.set_epoch`.
+    """
+    epoch, batch = divmod(step, count // size)
+    order = xp.randperm(count, generator=xp.Generator().manual_seed(seed + epoch))
+    return order[batch * size : (batch + 1) * size]
+
+
+# Rules ---------------------------------------------------------------------------------------------------------------
+
+
 def parameter_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
-    """Two groups for an optimiser: matrices, which decay, and biases and the parameters of norms, which do not."""
-    parameters = [*model.parameters()]
+    """Two groups of parameters for AdamW. Those of two or more dimensions decay, and the others (biases, those of norms) do not.
+
+    The first group has the weight decay `weight_decay`, and the second has 0.0. A group is a dict with the keys `params`, a list in
+    the order of `model.parameters()`, and `weight_decay`. A parameter that does not require a gradient is in no group, and a
+    parameter that two modules share is in its group once. There are two groups, even if one is empty.
+
+        >>> groups = parameter_groups(rl.nn.Linear(64, 600), 0.1)
+        >>> [([*each["params"][0].shape], each["weight_decay"]) for each in groups]
+        [([600, 64], 0.1), ([600], 0.0)]
+
+    Source: none. This is how GPT-3's authors and most training code after them use `torch/optim/adamw.py`.
+    """
+    parameters = [each for each in model.parameters() if each.requires_grad]
     return [
         {"params": [each for each in parameters if each.dim() >= 2], "weight_decay": weight_decay},
         {"params": [each for each in parameters if each.dim() < 2], "weight_decay": 0.0},
@@ -73,37 +129,231 @@ def parameter_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
 
 
 def warmup_cosine(step: int, steps: int, warmup: int, last: float = 0.1) -> float:
-    """The factor of the learning rate: it rises to 1 in `warmup` steps, then falls to `last` on half a wave of a cosine."""
+    """The factor of the learning rate in a step. It rises in a line, then falls along half a wave of a cosine.
+
+    In the steps 0 to `warmup` - 1 it is (step + 1) / `warmup`: it begins above 0 and reaches 1. From step `warmup` on, it is
+    `last` + (1 - `last`) · (1 + cos(π t)) / 2, where t is the part of the way from `warmup` to `steps` that is done. From step
+    `steps` on, it is `last`. If `warmup` is larger than `steps`, it rises all the same.
+
+        >>> [round(warmup_cosine(step, 100, 20), 3) for step in (0, 9, 19, 20, 60, 100, 200)]
+        [0.05, 0.5, 1.0, 1.0, 0.55, 0.1, 0.1]
+
+    Args:
+        step: counts from 0.
+        steps: at least 1.
+        warmup: the steps in which it rises. With 0, it begins with 1.
+
+    Source: `torch/optim/lr_scheduler.py`: `LinearLR`, then `CosineAnnealingLR`, in a `SequentialLR`.
+    """
     if step < warmup:
         return (step + 1) / warmup
-    done = (step - warmup) / max(1, steps - warmup)
-    return last + (1 - last) * (1 + math.cos(math.pi * min(done, 1))) / 2
+    if step >= steps:
+        return last
+    done = (step - warmup) / (steps - warmup)
+    return last + (1 - last) * (1 + math.cos(math.pi * done)) / 2
 
 
-def train(
-    xp: ModuleType,
-    model: Any,
-    data: Sequence[tuple[np.ndarray, np.ndarray]],
-    *,
-    lr: float = 3e-3,
-    warmup: int = 20,
-    weight_decay: float = 0.1,
-    clip: float = 1.0,
-    forward: Any = None,
-) -> Iterator[Step]:
-    """Train on the batches in their order, one step each. `forward` is called in the place of the model: compiled, say."""
-    forward = forward or model
-    optimizer = xp.optim.AdamW(parameter_groups(model, weight_decay), lr=lr, betas=(0.9, 0.95))
-    factor = lambda step: warmup_cosine(step, len(data), warmup)  # noqa: E731
-    scheduler = xp.optim.lr_scheduler.LambdaLR(optimizer, factor)
-    for inputs, targets in data:
-        scores = forward(xp.from_numpy(inputs))
-        loss = xp.nn.functional.cross_entropy(
-            scores.flatten(0, 1), xp.from_numpy(targets).flatten(), ignore_index=IGNORED
-        )
-        optimizer.zero_grad()
+# A step --------------------------------------------------------------------------------------------------------------
+
+
+def sum_of_losses(xp: ModuleType, forward: Callable, inputs: np.ndarray, targets: np.ndarray) -> Any:
+    """The losses of all positions that have a target, added up: a tensor () with a graph, if gradients are recorded."""
+    scores, targets = forward(xp.from_numpy(inputs)).flatten(0, 1), xp.from_numpy(targets).flatten()
+    return xp.nn.functional.cross_entropy(scores, targets, ignore_index=IGNORED, reduction="sum")
+
+
+def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> float:
+    """Compute the gradient of a batch that comes in parts, one part after another. Returns the mean loss, a float.
+
+    The loss is the cross-entropy, in the mean over all positions of all parts that have a target (one that is not `IGNORED`). The
+    parts have different numbers of such positions, and each position counts the same. A part may have none, but not all parts.
+    The gradient of this mean is added to the `grad` of the parameters: for each part in its order, `forward` is called with the
+    part's inputs, and its scores are differentiated before the next part begins, so that the activations of only one part
+    are in memory. The result is the one of a single batch with all the rows, but for rounding.
+
+        >>> scores = rl.zeros(1, 4, 600, requires_grad=True)
+        >>> parts = [(np.zeros((1, 4), int), np.array([[5, 7, IGNORED, IGNORED]])) for _ in range(2)]
+        >>> round(accumulate(rl, lambda inputs: scores, parts), 4)
+        6.3969
+
+    Args:
+        forward: from inputs (rows, length), a tensor of int64, to scores (rows, length, vocabulary).
+        parts: a list of pairs of numpy arrays, inputs and targets, (rows, length).
+
+    Source: none. `docs/source/notes/amp_examples.rst`, "Gradient accumulation", divides by the number of parts.
+    """
+    count = sum(int((targets != IGNORED).sum()) for _, targets in parts)
+    total = 0.0
+    for inputs, targets in parts:
+        loss = sum_of_losses(xp, forward, inputs, targets) / count
         loss.backward()
-        norm = xp.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        scheduler.step()
-        yield Step(loss.item(), norm.item())
+        total += loss.item()
+    return total
+
+
+def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Validation:
+    """How well a model predicts a text of `size` bytes, whose tokens are the targets of `data` that are not `IGNORED`.
+
+    The model runs in evaluation mode and without recording a graph. Afterwards it has the mode that it had before. The loss is the
+    mean over all tokens, and each token counts the same, whatever its batch. A nat is 1 / log(2) bits.
+
+        >>> indifferent = rl.nn.Embedding.from_pretrained(rl.zeros(600, 600))
+        >>> data = [(np.zeros((1, 4), int), np.full((1, 4), 7))]
+        >>> [round(each, 2) for each in evaluate(rl, indifferent, data, size=10)]
+        [6.4, 600.0, 3.69]
+
+    Args:
+        data: pairs of numpy arrays, inputs and targets, (rows, length). It may be a generator.
+        size: the bytes of the text in UTF-8. A tokenizer with other tokens has another loss for each, but the same text.
+
+    Returns:
+        a `Validation` of three floats.
+
+    Source: none.
+    """
+    was_training, total, count = model.training, 0.0, 0
+    model.eval()
+    with xp.no_grad():
+        for inputs, targets in data:
+            total += sum_of_losses(xp, model, inputs, targets).item()
+            count += int((targets != IGNORED).sum())
+    model.train(was_training)
+    return Validation(total / count, math.exp(total / count), total / math.log(2) / size)
+
+
+# A run ---------------------------------------------------------------------------------------------------------------
+
+
+class Training:
+    """A run: all that a step changes. `step` makes one step with the next batch.
+
+    Args:
+        data: the batches of the run, one for each step, in their order.
+        parts: into how many parts of equal rows each batch is cut (`accumulate`).
+        autocast: whether the forward pass runs in bfloat16 where autocast allows it.
+        forward: is called in the place of the model: compiled, say.
+    """
+
+    def __init__(
+        self,
+        xp: ModuleType,
+        model: Any,
+        data: Sequence[Batch],
+        *,
+        lr: float = 3e-3,
+        warmup: int = 20,
+        weight_decay: float = 0.1,
+        clip: float = 1.0,
+        parts: int = 1,
+        autocast: bool = False,
+        forward: Callable | None = None,
+    ):
+        self.xp, self.model, self.data, self.clip, self.parts = xp, model, data, clip, parts
+        self.forward = _under_autocast(xp, forward or model) if autocast else forward or model
+        self.optimizer = xp.optim.AdamW(parameter_groups(model, weight_decay), lr=lr, betas=(0.9, 0.95))
+        factor = lambda step: warmup_cosine(step, len(data), warmup)  # noqa: E731
+        self.scheduler = xp.optim.lr_scheduler.LambdaLR(self.optimizer, factor)
+        self.position = 0
+
+    def step(self) -> Step:
+        inputs, targets = self.data[self.position]
+        parts = [*zip(np.array_split(inputs, self.parts), np.array_split(targets, self.parts))]
+        self.optimizer.zero_grad()
+        loss = accumulate(self.xp, self.forward, parts)
+        norm = self.xp.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+        self.optimizer.step()
+        self.scheduler.step()
+        self.position += 1
+        return Step(loss, norm.item())
+
+    def __iter__(self) -> Iterator[Step]:
+        """The steps that are left."""
+        while self.position < len(self.data):
+            yield self.step()
+
+
+def _under_autocast(xp: ModuleType, forward: Callable) -> Callable:
+    def cast(inputs: Any) -> Any:
+        with xp.autocast("cpu", dtype=xp.bfloat16):
+            return forward(inputs).float()  # the cross-entropy is on autocast's list of operators for float32
+
+    return cast
+
+
+def train(xp: ModuleType, model: Any, data: Sequence[Batch], **options: Any) -> Iterator[Step]:
+    """Train on the batches in their order, one step each. The options are those of `Training`."""
+    return iter(Training(xp, model, data, **options))
+
+
+def checkpoint(run: Training) -> dict[str, Any]:
+    """All that a step of this run depends on and changes, at this moment, as a dict that `rl.save` and `torch.save` can write.
+
+    Its keys are `model`, `optimizer` and `scheduler`, with the state dict of each, `generator`, the state of the default generator
+    (`xp.get_rng_state()`), and `position`. The dict shares no memory with the run: later steps do not change it.
+
+        >>> run = Training(rl, rl.nn.Linear(64, 600), [])
+        >>> list(checkpoint(run)), checkpoint(run)["position"]
+        (['model', 'optimizer', 'scheduler', 'generator', 'position'], 0)
+
+    Args:
+        run: a `Training`. `run.xp` is its framework.
+
+    Source: none. `torchtitan/components/checkpoint.py` writes the same five.
+    """
+    return {
+        "model": deepcopy(run.model.state_dict()),
+        "optimizer": deepcopy(run.optimizer.state_dict()),
+        "scheduler": deepcopy(run.scheduler.state_dict()),
+        "generator": run.xp.get_rng_state(),
+        "position": run.position,
+    }
+
+
+def resume(run: Training, saved: dict[str, Any]) -> None:
+    """Bring a run to the moment of a `checkpoint`. Its next steps are then those of the run that was saved, bit for bit.
+
+    `run` is a new `Training` with a model of the same form, the same data and the same options, or the saved run itself, some steps
+    later. `saved` stays as it is, also in later steps, so that it can be used again.
+
+        >>> data = [(np.zeros((1, 2), int), np.ones((1, 2), int))] * 3
+        >>> run = Training(rl, rl.nn.Sequential(rl.nn.Embedding(9, 9)), data)
+        >>> saved = checkpoint(run)
+        >>> first = run.step()
+        >>> resume(run, saved)
+        >>> run.step() == first
+        True
+
+    Source: none. `torchtitan/components/checkpoint.py`, `CheckpointManager.load`.
+    """
+    saved = deepcopy(saved)
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(saved["optimizer"])
+    run.scheduler.load_state_dict(saved["scheduler"])
+    run.xp.set_rng_state(saved["generator"])
+    run.position = saved["position"]
+
+
+# How large a batch should be -----------------------------------------------------------------------------------------
+
+
+def noise_scale(small: float, large: float, small_size: int, large_size: int) -> tuple[float, float]:
+    """How noisy the gradient is, from the mean squared norms of the gradients of small batches and of large ones.
+
+    The gradient of a batch is the true gradient plus noise, which is smaller in a larger batch: with B tokens its squared norm
+    is, in the mean, |G|² + S / B. G is the true gradient, and S the noise of a single token. Two sizes give both unknowns.
+
+        >>> noise_scale(small=5.0, large=2.0, small_size=100, large_size=400)
+        (1.0, 400.0)
+
+    Args:
+        small, large: the squared norms, each the mean over some batches.
+        small_size, large_size: the tokens in a batch. They differ.
+
+    Returns:
+        |G|², and S / |G|²: the size at which half of a batch's squared norm is noise. Larger batches help little.
+
+    Source: none. McCandlish et al., "An Empirical Model of Large-Batch Training", appendix A.1.
+    """
+    noise = (small - large) / (1 / small_size - 1 / large_size)
+    signal = large - noise / large_size
+    return signal, noise / signal

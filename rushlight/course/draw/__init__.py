@@ -15,7 +15,7 @@ _PICTURES = {
     "strided": ("strides", "compare", "walks", "chunks", "loop_nests", "blocks", "ratios"),
     "dispatcher": ("key_sets", "ladder", "tables", "trace", "REASONS"),
     "backward": ("graph", "graphs", "engine", "nodes"),
-    "training": ("lockstep", "module_tree", "panels", "paths", "spreads", "stacks", "timeline"),
+    "training": ("lockstep", "module_tree", "panels", "path", "paths", "spreads", "stacks", "timeline"),
     "custom_ops": ("captured", "device_trace", "outcomes", "quantised"),
     "capture": ("breaks", "bytecode", "flow", "fx_graph", "fx_graphs", "fx_nodes", "guards"),
     "distributed": ("rank_timeline", "ring_steps", "shards", "pipeline", "cost"),

@@ -14,7 +14,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, charts, colour_of, hide_spines, sheet
+from rushlight.course.draw.paper import (
+    CHARACTER,
+    FAINT,
+    INK,
+    MARGIN,
+    MARK,
+    MONO,
+    ROOM,
+    cell,
+    charts,
+    colour_of,
+    hide_spines,
+    sheet,
+)
 
 # Styles of the lines in one panel, without colour: the first is broad and pale, so the others are visible on top of it.
 STYLES = (
@@ -219,4 +232,50 @@ def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x:
     axes.invert_yaxis()
     hide_spines(axes, "bottom")
     axes.legend(frameon=False, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), fontsize=9)
+    return figure
+
+
+# The path of a step ---------------------------------------------------------------------------------------------------
+
+
+YOURS = "#1a7f37"
+"""The student's pieces: the green of a check that passes."""
+
+
+def path(
+    stages: Sequence[tuple[str, Sequence[tuple[str, str]]]], yours: Sequence[str], broken: Sequence[str] = ()
+) -> Figure:
+    """The pieces that a training step runs, in rows by stage: those that are `yours` are green, the others grey, and a `broken` one
+    is purple. A stage has pairs: the exercise, `module.function`, and the number of its lab. A piece is in the row of the first
+    stage that calls it; the number on the right counts those of the rows above that the stage calls again."""
+    label, wide, tall, gap = 2.6, ROOM - 2 * MARGIN - 2.6 - 1.7, 0.62, 0.14
+    boxes, rows, seen, top = [], [], set(), MARGIN
+    for stage, pieces in stages:
+        left, start = 0.0, top
+        for piece, lab in pieces:
+            if piece in seen:
+                continue
+            text = f"{lab} {piece.rpartition('.')[2]}"
+            width = len(text) * 7.5 * CHARACTER + 0.3
+            if left + width > wide:
+                left, top = 0.0, top + tall + gap
+            boxes.append((left, top, width, text, piece))
+            left += width + gap
+        again = sum(piece in seen for piece, _ in pieces)
+        seen |= {piece for piece, _ in pieces}
+        rows.append((stage, start, again))
+        top += tall + 0.45
+    figure, axes = sheet(ROOM, top + 0.75)
+    for stage, start, again in rows:
+        axes.text(MARGIN, start + tall / 2, stage, size=9, weight="bold", **MONO)
+        if again:
+            axes.text(ROOM - MARGIN, start + tall / 2, f"+ {again}", ha="right", size=8, **MONO | {"color": FAINT})
+    for left, high, width, text, piece in boxes:
+        fill = MARK if piece in broken else YOURS if piece in yours else "0.88"
+        cell(axes, MARGIN + label + left, high, width, tall, fill, text, size=7.5)
+    left = MARGIN + label
+    for fill, text in ((YOURS, "yours"), ("0.88", "the reference's"), (MARK, "breaks the step"))[: 3 if broken else 2]:
+        cell(axes, left, top, 0.5, 0.5, fill, "")
+        axes.text(left + 0.7, top + 0.25, text, size=8, **MONO)
+        left += 1.5 + len(text) * 8 * CHARACTER
     return figure

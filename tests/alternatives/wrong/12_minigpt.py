@@ -9,10 +9,24 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+from answers import edited
 
+import rushlight as rl
 from rushlight.course import predictions, tokens
+from rushlight.course.predictions import autocast_dtypes
+from rushlight.course.sampling import append, choose, generate, keep_top_k, keep_top_p, new_cache, speculate
 from rushlight.course.tokens import merge, pieces
-from rushlight.course.training import IGNORED
+from rushlight.course.training import (
+    IGNORED,
+    Validation,
+    accumulate,
+    checkpoint,
+    evaluate,
+    noise_scale,
+    parameter_groups,
+    resume,
+    warmup_cosine,
+)
 
 # Tokens
 
@@ -420,3 +434,205 @@ def batches_by_length__an_empty_batch_before_a_long_row(lengths, budget):
             batches.append([])
         batches[-1].append(i)
     return batches
+
+
+# Training
+
+
+def parameter_groups__by_name(model, weight_decay):
+    """By the name, as in much code: a norm's weight decays, too."""
+    named = [*model.named_parameters()]
+    return [
+        {"params": [each for name, each in named if not name.endswith("bias")], "weight_decay": weight_decay},
+        {"params": [each for name, each in named if name.endswith("bias")], "weight_decay": 0.0},
+    ]
+
+
+parameter_groups__frozen_too = edited(parameter_groups, (" if each.requires_grad", ""))
+parameter_groups__scalars_decay = edited(
+    parameter_groups, ("each.dim() >= 2", "each.dim() != 1"), ("each.dim() < 2", "each.dim() == 1")
+)
+parameter_groups__twice = edited(
+    parameter_groups, ("model.parameters()", "(p for m in model.modules() for p in m.parameters(False))")
+)
+
+warmup_cosine__begins_at_zero = edited(warmup_cosine, ("(step + 1) / warmup", "step / warmup"))
+warmup_cosine__from_the_first_step = edited(warmup_cosine, ("(step - warmup) / (steps - warmup)", "step / steps"))
+warmup_cosine__rises_again = edited(warmup_cosine, ("if step >= steps:", "if step == steps:"))
+warmup_cosine__ends_one_step_early = edited(warmup_cosine, ("/ (steps - warmup)", "/ max(1, steps - 1 - warmup)"))
+
+
+def accumulate__mean_of_means(xp, forward, parts):
+    """Divided by the number of parts."""
+    total = 0.0
+    for inputs, targets in parts:
+        scores = forward(xp.from_numpy(inputs)).flatten(0, 1)
+        loss = xp.nn.functional.cross_entropy(scores, xp.from_numpy(targets).flatten()) / len(parts)
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def accumulate__all_at_the_end(xp, forward, parts):
+    """All graphs are in memory at once."""
+    count = sum(int((targets != IGNORED).sum()) for _, targets in parts)
+    total = 0.0
+    for inputs, targets in parts:
+        scores = forward(xp.from_numpy(inputs)).flatten(0, 1)
+        total = total + xp.nn.functional.cross_entropy(scores, xp.from_numpy(targets).flatten(), reduction="sum")
+    (total / count).backward()
+    return total.item() / count
+
+
+accumulate__counts_all_positions = edited(accumulate, ("int((targets != IGNORED).sum())", "targets.size"))
+accumulate__a_tensor = edited(accumulate, ("total += loss.item()", "total = total + loss.detach()"))
+
+
+def evaluate__mean_of_batches(xp, model, data, size):
+    """Each batch counts the same."""
+    was_training, losses, count = model.training, [], 0
+    model.eval()
+    with xp.no_grad():
+        for inputs, targets in data:
+            scores = model(xp.from_numpy(inputs)).flatten(0, 1)
+            losses.append(xp.nn.functional.cross_entropy(scores, xp.from_numpy(targets).flatten()).item())
+            count += int((targets != IGNORED).sum())
+    model.train(was_training)
+    mean = sum(losses) / len(losses)
+    return Validation(mean, math.exp(mean), mean * count / math.log(2) / size)
+
+
+evaluate__stays_in_eval = edited(evaluate, ("model.train(was_training)", "pass"))
+evaluate__always_trains_afterwards = edited(evaluate, ("model.train(was_training)", "model.train()"))
+evaluate__with_graph = edited(evaluate, ("xp.no_grad()", "xp.enable_grad()"))
+evaluate__bits_of_a_token = edited(evaluate, ("total / math.log(2) / size", "total / count / math.log(2)"))
+evaluate__perplexity_of_two = edited(evaluate, ("math.exp(total / count)", "2 ** (total / count)"))
+
+noise_scale__without_signal = edited(noise_scale, ("noise / signal", "noise"))
+noise_scale__of_the_large_batch = edited(noise_scale, ("large - noise / large_size", "large"))
+
+checkpoint__not_copied = edited(checkpoint, ("deepcopy(run.model.state_dict())", "run.model.state_dict()"))
+checkpoint__shallow = edited(checkpoint, ("deepcopy(run.optimizer.state_dict())", "dict(run.optimizer.state_dict())"))
+checkpoint__seed_only = edited(checkpoint, ("run.xp.get_rng_state()", "run.xp.Generator().get_state()"))
+checkpoint__next_position = edited(checkpoint, ("run.position", "run.position + 1"))
+
+resume__weights_only = edited(
+    resume,
+    (
+        '    run.optimizer.load_state_dict(saved["optimizer"])\n    run.scheduler.load_state_dict(saved["scheduler"])\n',
+        "",
+    ),
+)
+resume__without_copy = edited(resume, ("saved = deepcopy(saved)", "saved = dict(saved)"))
+resume__other_random_numbers = edited(resume, ('run.xp.set_rng_state(saved["generator"])', "run.xp.manual_seed(5)"))
+resume__data_from_the_start = edited(resume, ('run.position = saved["position"]', "run.position = 0"))
+
+autocast_dtypes__all_low = edited(autocast_dtypes, ('"norm": "float32"', '"norm": "bfloat16"'))
+autocast_dtypes__as_on_a_gpu = edited(autocast_dtypes, ('"weights": "bfloat16"', '"weights": "float32"'))
+autocast_dtypes__the_sum_is_low = edited(autocast_dtypes, ('"residual": "float32"', '"residual": "bfloat16"'))
+
+# Sampling
+
+keep_top_p__without_the_last = edited(keep_top_p, ("outside = before >= p", "outside = ordered.cumsum(0) > p"))
+keep_top_p__rounds_away = edited(keep_top_p, ("if p >= 1:", "if p > 1:"))
+keep_top_p__by_position = edited(keep_top_p, ("outside.new_zeros(outside.shape).scatter(0, order, outside)", "outside"))
+keep_top_p__none_for_zero = edited(keep_top_p, ("    outside[0] = False\n", ""))
+keep_top_p__inverse_order = edited(
+    keep_top_p, ("outside.new_zeros(outside.shape).scatter(0, order, outside)", "outside[order]")
+)
+
+choose__greedy_draws = edited(
+    choose, ("if temperature == 0:", "if temperature == 0 and scores.softmax(0).multinomial(1) >= 0:")
+)
+choose__temperature_last = edited(
+    choose,
+    ("scores = scores / temperature\n", ""),
+    ("keep_top_p(scores, top_p)", "(keep_top_p(scores, top_p) / temperature)"),
+)
+choose__multiplied = edited(choose, ("scores / temperature", "scores * temperature"))
+
+
+def choose__nucleus_first(scores, temperature=1.0, top_k=None, top_p=1.0, generator=None):
+    if temperature == 0:
+        return scores.argmax().item()
+    scores = keep_top_p(scores / temperature, top_p)
+    if top_k is not None:
+        scores = keep_top_k(scores, top_k)
+    return scores.softmax(0).multinomial(1, generator=generator).item()
+
+
+choose__default_generator = edited(choose, ("multinomial(1, generator=generator)", "multinomial(1)"))
+
+
+def append__joined(cache, keys, values):
+    """A copy of everything, as with `cat`."""
+    if cache.length + keys.shape[2] > cache.keys.shape[2]:
+        raise ValueError("full")
+    known = [
+        rl.cat([memory[:, :, : cache.length], new], 2) for memory, new in ((cache.keys, keys), (cache.values, values))
+    ]
+    cache.length += keys.shape[2]
+    cache.keys[:, :, : cache.length], cache.values[:, :, : cache.length] = known
+    return known[0], known[1]
+
+
+append__one_token_only = edited(append, ("cache.keys.shape[2]:\n", "cache.keys.shape[2] + 1:\n"))
+append__grows_before_it_fails = edited(
+    append, ("if stop > cache.keys", "cache.length = stop\n    if stop > cache.keys")
+)
+append__all_positions = edited(
+    append, ("return cache.keys[:, :, :stop], cache.values[:, :, :stop]", "return cache.keys, cache.values")
+)
+append__from_the_front = edited(append, ("[:, :, start:stop].copy_(keys)", "[:, :, : stop - start].copy_(keys)"))
+
+
+def generate__all_tokens_again(xp, model, tokens, count, choose_next, end=None):
+    """Right, but it computes everything anew each time."""
+    text, positions = [*tokens], new_cache(model)[0].keys.shape[2]
+    with xp.no_grad():
+        while len(text) - len(tokens) < count and len(text) <= positions:
+            text.append(choose_next(model(xp.tensor([text]))[0, -1]))
+            if text[-1] == end:
+                break
+    return text[len(tokens) :]
+
+
+def generate__token_by_token(xp, model, tokens, count, choose_next, end=None):
+    """The text that is given goes in token by token."""
+    cache, said = new_cache(model), []
+    with xp.no_grad():
+        for token in tokens[:-1]:
+            model(xp.tensor([[token]]), cache)
+        new = tokens[-1]
+        while len(said) < count and cache[0].length < cache[0].keys.shape[2]:
+            new = choose_next(model(xp.tensor([[new]]), cache)[0, -1])
+            said.append(new)
+            if new == end:
+                break
+    return said
+
+
+generate__with_graph = edited(generate, ("xp.no_grad()", "xp.enable_grad()"))
+generate__one_token_less = edited(generate, ("cache[0].length ==", "cache[0].length + 1 >="))
+generate__with_the_text = edited(generate, ("return said", "return [*tokens, *said]"))
+generate__without_end = edited(
+    generate, ("                return said", "                return said[:-1] if new[0] == end else said")
+)
+
+speculate__wanted_instead_of_the_rest = edited(speculate, ("(wanted[i] - guessed[i]).clamp(min=0)", "wanted[i]"))
+speculate__not_divided = edited(
+    speculate,
+    (
+        "draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])",
+        "((wanted[i] - guessed[i]).clamp(min=0).cumsum(0) > draws[-1]).int().argmax().item()",
+    ),
+)
+speculate__draw_of_the_guess = edited(speculate, ("clamp(min=0), draws[-1])", "clamp(min=0), draws[i])"))
+speculate__nothing_after_all = edited(speculate, ("return [*said, draw_token(wanted[-1], draws[-1])]", "return said"))
+speculate__goes_on = edited(
+    speculate,
+    (
+        "            return [*said, draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])]\n        said.append(token)",
+        "            token = draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])\n        said.append(token)",
+    ),
+)

@@ -1,0 +1,106 @@
+"""Lab 12c: keys and values are kept, so that each token is computed once."""
+
+from __future__ import annotations
+
+from rushlight.course.gpt import gpt
+from rushlight.course.sampling import KeyValues
+
+from ...check import program
+from ..cases import attempt, drawn, numbers, rows, several, when
+
+
+@program(
+    "course.sampling.append",
+    cases=drawn(counts=several((1, 4), 1, 5), positions=(1, 10), batch=(1, 2)),
+    edges=rows(
+        "counts positions batch",
+        ([1], 3, 1), ([3], 3, 1), ([4], 3, 1), ([1, 1, 1], 3, 2), ([2, 1, 3], 8, 2), ([2, 2, 1], 3, 1), ([3, 1, 4], 6, 2),
+    ),
+    hint=when(lambda case: sum(case["counts"]) > case["positions"], "a cache that is too small stays as it is"),
+)  # fmt: skip
+def appended(rl, counts, positions, batch):
+    cache = KeyValues(*(rl.zeros(batch, 2, positions, 3) for _ in range(2)))
+    memory, shown = (cache.keys, cache.values), []
+    for i, count in enumerate(counts):
+        new = [numbers(rl, [batch, 2, count, 3], 2 * i + part, "float32") for part in range(2)]
+        result = attempt(rl.course.sampling.append, cache, *new)
+        if not isinstance(result, str):
+            result = [type(result).__name__, [each.clone() for each in result], _shares(result, memory)]
+        shown.append([result, cache.length, (cache.keys is memory[0], cache.values is memory[1])])
+    return [shown, cache.keys, cache.values]
+
+
+def _shares(views, memory):
+    """Whether what is written into the cache shows in the views."""
+    shown = []
+    for view, whole in zip(views, memory):
+        whole.add_(1)
+        shown.append(view.clone())
+        whole.sub_(1)
+    return shown
+
+
+@appended.oracle
+def _(torch, counts, positions, batch):
+    """All tokens so far, put together anew each time."""
+    known, length, shown = [torch.zeros(batch, 2, 0, 3)] * 2, 0, []
+    for i, count in enumerate(counts):
+        result = "raises ValueError"
+        if length + count <= positions:
+            length += count
+            new = [numbers(torch, [batch, 2, count, 3], 2 * i + part, "float32") for part in range(2)]
+            known = [torch.cat(pair, 2) for pair in zip(known, new)]
+            result = ["tuple", known, [each + 1 for each in known]]
+        shown.append([result, length, (True, True)])
+    rest = torch.zeros(batch, 2, positions - length, 3)
+    return [shown, *(torch.cat([each, rest], 2) for each in known)]
+
+
+def _model(xp, positions):
+    model = gpt(xp, vocabulary=11, width=8, heads=2, layers=2, length=positions).double()
+    with xp.no_grad():
+        for number, each in enumerate(model.parameters()):
+            each.copy_(numbers(xp, list(each.shape), number))
+    return model
+
+
+@program(
+    "course.sampling.generate",
+    cases=drawn(
+        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 3, 7], positions=(5, 12), tuple=bool,
+    ),
+    edges=rows(
+        "tokens order count end positions tuple",
+        ([5], [1, 2, 3, 4, 5, 6, 7, 8], 1, None, 8, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 4, None, 12, True),
+        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, False),
+        ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, False),
+        ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, False),
+    ),
+    hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
+)  # fmt: skip
+def generated(rl, tokens, order, count, end, positions, tuple):
+    model, log, scores, order = _model(rl, positions), [], [], iter(order)
+    model.register_forward_pre_hook(
+        lambda module, args: log.append([str(args[0].dtype).rpartition(".")[2], *args[0].shape, rl.is_grad_enabled()])
+    )
+
+    def choose_next(given):
+        scores.append(given.tolist())
+        return next(order)
+
+    given = (*tokens,) if tuple else [*tokens]
+    new = rl.course.sampling.generate(rl, model, given, count, choose_next, end)
+    assert [*given] == [*tokens], "the tokens that were given have changed"
+    return {"new": new, "calls": log, "scores": scores}
+
+
+@generated.oracle
+def _(torch, tokens, order, count, end, positions, tuple):
+    """Without a cache: the scores of all tokens are computed at once, at the end."""
+    new = order[: min(count, positions + 1 - len(tokens))]
+    if end in new:
+        new = new[: new.index(end) + 1]
+    with torch.no_grad():
+        scores = _model(torch, positions)(torch.tensor([[*tokens, *new[:-1]]]))[0]
+    calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * (len(new) - 1)
+    return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist()}

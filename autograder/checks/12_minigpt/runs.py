@@ -1,0 +1,144 @@
+"""Lab 12c: a run that is saved, and goes on bit for bit."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+
+import numpy as np
+
+from ...check import program
+from ..cases import drawn, explained, numbers, rows
+
+KINDS = ["plain", "dropout", "shared"]
+
+
+def _begin(xp, kind, start=0):
+    """A new run of a small model in float64, with 12 batches."""
+    nn = xp.nn
+    layers = [nn.Embedding(5, 4), nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 5)]
+    if kind == "dropout":
+        layers.insert(2, nn.Dropout(0.5))  # draws from the default generator
+    if kind == "shared":
+        layers[-1].weight = layers[0].weight
+    model = nn.Sequential(*layers).double()
+    with xp.no_grad():
+        for number, each in enumerate(model.parameters()):
+            each.copy_(numbers(xp, list(each.shape), number + start))
+    position = np.arange(12 * 6).reshape(12, 2, 3)
+    data = [*zip((7 * position + position // 5) % 5, (3 * position + position // 7) % 5)]
+    training = import_module("rushlight.course.training")
+    return training.Training(xp, model, data, lr=0.05, warmup=3, clip=0.5)
+
+
+def _steps(run, count):
+    return [[*run.step()] for _ in range(count)]
+
+
+def _state(xp, saved):
+    """What a checkpoint says, with the tensors' numbers as they are now."""
+    state = {"keys": [*saved], "model": {name: x.detach().clone() for name, x in saved["model"].items()}}
+    moments = saved["optimizer"]["state"]
+    state["optimizer"] = [
+        [number, sorted((name, xp.as_tensor(x).detach().clone()) for name, x in moments[number].items())]
+        for number in sorted(moments)
+    ]
+    state["groups"] = [
+        [each["lr"], each["weight_decay"], each["params"]] for each in saved["optimizer"]["param_groups"]
+    ]
+    state["scheduler"] = [saved["scheduler"]["last_epoch"], saved["scheduler"]["base_lrs"]]
+    state["generator"] = saved["generator"].clone()
+    return state | {"position": saved["position"]}
+
+
+def _through_a_file(xp, value):
+    file = io.BytesIO()
+    xp.save(value, file)
+    file.seek(0)
+    return xp.load(file)
+
+
+def _written(xp, run):
+    """A checkpoint of a run that shares no memory with it: it was a file."""
+    state = {"model": run.model.state_dict(), "optimizer": run.optimizer.state_dict()}
+    state |= {"scheduler": run.scheduler.state_dict(), "generator": xp.get_rng_state(), "position": run.position}
+    return _through_a_file(xp, state)
+
+
+@program(
+    "course.training.checkpoint",
+    cases=drawn(kind=KINDS, before=(0, 4), after=(0, 3)),
+    edges=rows("kind before after", ("plain", 0, 0), ("plain", 1, 2), ("dropout", 3, 3), ("shared", 2, 1), ("shared", 0, 2)),
+    hint=explained(
+        generator="dropout draws from the default generator, so its state belongs to a checkpoint",
+        model="a state dict has the parameters themselves, which later steps change",
+        optimizer="the moments in the optimizer's state dict are the optimizer's own, which later steps change",
+        after_a_file="`save` must be able to write it",
+    ),
+)  # fmt: skip
+def saved_run(rl, kind, before, after):
+    rl.manual_seed(5)
+    run = _begin(rl, kind)
+    _steps(run, before)
+    saved = rl.course.training.checkpoint(run)
+    _steps(run, after)
+    return _state(rl, saved) | {"after a file": _through_a_file(rl, saved)["position"]}
+
+
+@saved_run.oracle
+def _(torch, kind, before, after):
+    """A file that torch wrote at that moment."""
+    torch.manual_seed(5)
+    run = _begin(torch, kind)
+    _steps(run, before)
+    return _state(torch, _written(torch, run)) | {"after a file": before}
+
+
+@program(
+    "course.training.resume",
+    cases=drawn(kind=KINDS, before=(0, 4), between=(0, 3), same=bool),
+    edges=rows(
+        "kind before between same",
+        ("plain", 0, 0, False), ("plain", 2, 0, False), ("plain", 2, 2, True), ("dropout", 2, 1, False), ("dropout", 3, 2, True),
+        ("shared", 1, 3, False), ("shared", 4, 0, False), ("dropout", 0, 3, False),
+    ),
+    hint=explained(
+        first="the model, the moments, the learning rate, the random numbers and the batch are those of the checkpoint",
+        second="a step has changed the checkpoint, so it could not be used again",
+    ),
+)  # fmt: skip
+def resumed_run(rl, kind, before, between, same):
+    rl.manual_seed(5)
+    run = _begin(rl, kind)
+    _steps(run, before)
+    saved = _written(rl, run)
+    kept = _state(rl, saved)
+    again = run if same else _begin(rl, kind, start=4)
+    _steps(again, between)
+    result = rl.course.training.resume(again, saved)
+    shown = {
+        "result": result,
+        "first": [_steps(again, 3), again.position, rl.rand(2)],
+        "kept": _equal(rl, kept, _state(rl, saved)),
+    }
+    rl.course.training.resume(again, saved)
+    return shown | {"second": [_steps(again, 3), again.position, rl.rand(2)]}  # fmt: skip
+
+
+@resumed_run.oracle
+def _(torch, kind, before, between, same):
+    """A run that was never stopped."""
+    torch.manual_seed(5)
+    run = _begin(torch, kind)
+    _steps(run, before)
+    rest = [_steps(run, 3), run.position, torch.rand(2)]
+    return {"result": None, "first": rest, "kept": True, "second": rest}
+
+
+def _equal(xp, one, other):
+    """Whether two results are the same, number for number."""
+    if isinstance(one, dict):
+        return [*one] == [*other] and all(_equal(xp, one[name], other[name]) for name in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(lambda a, b: _equal(xp, a, b), one, other))
+    return bool((one == other).all()) if hasattr(one, "shape") else one == other

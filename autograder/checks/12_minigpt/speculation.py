@@ -1,0 +1,72 @@
+"""Lab 12c: a small model guesses, and a large one decides."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ...check import program
+from ..cases import drawing, rows
+
+WHOLE = 16
+
+
+@drawing
+def _guessing(draw, st):
+    size, count = draw(st.integers(1, 5)), draw(st.integers(0, 4))
+
+    def distribution():
+        cuts = sorted(draw(st.lists(st.integers(0, WHOLE), min_size=size - 1, max_size=size - 1)))
+        return [b - a for a, b in zip([0, *cuts], [*cuts, WHOLE])]
+
+    guessed = [distribution() for _ in range(count)]
+    guesses = [draw(st.sampled_from([token for token in range(size) if each[token]])) for each in guessed]
+    wanted = [distribution() for _ in range(count + 1)]
+    return {
+        "guesses": guesses,
+        "guessed": guessed,
+        "wanted": wanted,
+        "draws": [draw(st.integers(0, 31)) for _ in range(count + 1)],
+    }
+
+
+_EVEN, _FIRST = [4, 4, 4, 4], [8, 4, 4, 0]
+
+
+@program(
+    "course.sampling.speculate",
+    cases=_guessing,
+    edges=rows(
+        "guesses guessed wanted draws",
+        ([], [], [_EVEN], [0]), ([], [], [_FIRST], [17]), ([0], [_EVEN], [_FIRST, _EVEN], [31, 31]),
+        ([3], [_EVEN], [_FIRST, _EVEN], [0, 31]),
+        ([3], [_EVEN], [_FIRST, _EVEN], [0, 0]), ([0], [_FIRST], [_EVEN, [0, 16, 0, 0]], [15, 5]),
+        ([0], [_FIRST], [_EVEN, [0, 16, 0, 0]], [16, 5]), ([0], [_FIRST], [[0, 2, 6, 8], _EVEN], [1, 20]),
+        ([1, 2, 0], [_EVEN, _EVEN, _FIRST], [_FIRST, [2, 6, 8, 0], [4, 4, 0, 8], _EVEN], [9, 3, 29, 12]),
+        ([1, 2, 0], [_EVEN, _EVEN, _FIRST], [_FIRST, [2, 6, 1, 7], [4, 4, 0, 8], _EVEN], [9, 30, 2, 30]),
+        ([1, 1], [_EVEN] * 2, [_EVEN, _EVEN, [0, 0, 8, 8]], [31, 31, 16]), ([0], [_FIRST], [_EVEN, _EVEN], [20, 0]),
+        ([0], [[10, 2, 2, 2]], [[2, 2, 6, 6], _EVEN], [20, 16]),
+    ),
+    hint="only what the large model gives more probability than the small one may replace a guess",
+)  # fmt: skip
+def speculated(rl, guesses, guessed, wanted, draws):
+    size = len(wanted[0])
+    arguments = [rl.tensor(each, dtype=rl.float64).reshape(-1, size) / WHOLE for each in (guessed, wanted)]
+    kept = [each.clone() for each in arguments]
+    said = rl.course.sampling.speculate([*guesses], *arguments, [each / 32 for each in draws])
+    assert all(map(rl.equal, kept, arguments)), "the probabilities that were given have changed"
+    return said
+
+
+@speculated.oracle
+def _(_, guesses, guessed, wanted, draws):
+    """With fractions, token by token."""
+    draws = [Fraction(each, 32) for each in draws]
+    for i, token in enumerate(guesses):
+        if draws[i] * guessed[i][token] >= wanted[i][token]:
+            weights = [max(0, more - less) for more, less in zip(wanted[i], guessed[i])]
+            return [*guesses[:i], _drawn(weights, draws[-1])]
+    return [*guesses, _drawn(wanted[-1], draws[-1])]
+
+
+def _drawn(weights, u):
+    return next(token for token in range(len(weights)) if Fraction(sum(weights[: token + 1]), sum(weights)) > u)

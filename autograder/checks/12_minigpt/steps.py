@@ -1,0 +1,128 @@
+"""Lab 12c: a batch in parts, a model's loss on text that it has not seen, and the noise of the gradient."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...check import program
+from ..cases import drawn, listed, numbers, rows, several, when
+
+IGNORED = -100
+
+# the targets of a part: of each row, the first ones; -100 stands for a position without a target
+ROW = several([0, 1, 2, 3, 4, IGNORED], 3, 3)
+PART = several(ROW, 1, 3)
+
+
+def _arrays(part):
+    """The inputs and the targets of a part, from its targets."""
+    targets = np.array(part, np.int64).reshape(-1, 3)
+    return (np.arange(targets.size).reshape(targets.shape) * 3 + len(part)) % 5, targets
+
+
+def _layers(xp, *between):
+    """Scores (rows, length, 5) of inputs (rows, length), in float64, with weights by rule."""
+    model = xp.nn.Sequential(xp.nn.Embedding(5, 4), *between, xp.nn.Linear(4, 5)).double()
+    with xp.no_grad():
+        for number, each in enumerate(model.parameters()):
+            each.copy_(numbers(xp, list(each.shape), number))
+    return model
+
+
+_SHORT, _LONG = [[1, IGNORED, IGNORED]], [[1, 2, 3], [4, 0, 1]]
+_EMPTY = [[IGNORED] * 3]
+
+
+@program(
+    "course.training.accumulate",
+    cases=drawn(parts=lambda st: several(PART, 1, 4)(st).filter(_has_targets), before=bool),
+    edges=rows(
+        "parts before",
+        ([_LONG], False), ([_SHORT], False), ([_SHORT, _LONG], False), ([_LONG, _SHORT], True), ([_SHORT, _EMPTY, _LONG], False),
+        ([_EMPTY, _SHORT], True), ([_LONG, _LONG], False), ([_SHORT, _LONG, _SHORT, [[0, IGNORED, 2]] * 3], True),
+    ),
+    hint=when(
+        lambda case: len({np.sum(np.array(part) != IGNORED) for part in case["parts"]}) > 1,
+        "the parts have different numbers of targets, so the mean of their means is not the mean over all targets",
+    ),
+)  # fmt: skip
+def accumulated(rl, parts, before):
+    model, given, log = _layers(rl), [_arrays(part) for part in parts], []
+    if before:
+        for each in model.parameters():
+            each.grad = rl.ones_like(each)
+
+    def forward(inputs):
+        log.append(["forward", type(inputs).__name__, str(inputs.dtype).rpartition(".")[2], *inputs.shape])
+        scores = model(inputs)
+        scores.register_hook(lambda grad: log.append("backward"))
+        return scores
+
+    loss = rl.course.training.accumulate(rl, forward, given)
+    return [type(loss).__name__, loss, log, [each.grad for each in model.parameters()]]
+
+
+def _has_targets(parts):
+    return any(target != IGNORED for part in parts for row in part for target in row)
+
+
+@accumulated.oracle
+def _(torch, parts, before):
+    """All rows as one batch, with torch's own mean."""
+    model, given = _layers(torch), [_arrays(part) for part in parts]
+    inputs, targets = (torch.from_numpy(np.concatenate(each)) for each in zip(*given))
+    loss = torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+    grads = torch.autograd.grad(loss, [*model.parameters()])
+    log = [each for inputs, _ in given for each in (["forward", "Tensor", "int64", *inputs.shape], "backward")]
+    return ["float", loss.item(), log, [grad + before for grad in grads]]
+
+
+@program(
+    "course.training.evaluate",
+    cases=drawn(data=lambda st: several(PART, 1, 4)(st).filter(_has_targets), size=(1, 40), training=bool),
+    edges=rows(
+        "data size training",
+        ([_LONG], 10, True), ([_SHORT], 1, False), ([_SHORT, _LONG], 7, True), ([_SHORT, _EMPTY, _LONG], 33, False),
+    ),
+    hint=when("training", "the model is in training mode here, and must be in training mode again afterwards"),
+)  # fmt: skip
+def evaluated(rl, data, size, training):
+    model = _layers(rl, rl.nn.Dropout(0.5)).train(training)
+    modes = []
+    model.register_forward_pre_hook(lambda module, args: modes.append([module.training, rl.is_grad_enabled()]))
+    found = rl.course.training.evaluate(rl, model, (_arrays(part) for part in data), size)
+    modes.append([[each.training for each in model.modules()], rl.is_grad_enabled()])
+    return {"type": type(found).__name__, "loss": found.loss, "perplexity": found.perplexity, "bits": found.bits_per_byte,
+            "numbers": [type(each).__name__ for each in found], "modes": modes}  # fmt: skip
+
+
+@evaluated.oracle
+def _(torch, data, size, training):
+    """The losses of all positions as one list."""
+    model, losses = _layers(torch), []
+    for inputs, targets in map(_arrays, data):
+        scores, targets = model(torch.from_numpy(inputs)).flatten(0, 1), torch.from_numpy(targets).flatten()
+        losses += torch.nn.functional.cross_entropy(scores, targets, reduction="none")[targets != IGNORED].tolist()
+    mean = math.fsum(losses) / len(losses)
+    modes = [[False, False]] * len(data) + [[[training] * 4, True]]
+    return {"type": "Validation", "loss": mean, "perplexity": math.exp(mean), "bits": math.fsum(losses) * math.log2(math.e) / size,
+            "numbers": ["float"] * 3, "modes": modes}  # fmt: skip
+
+
+@program(
+    "course.training.noise_scale",
+    cases=drawn(small=(20, 90), large=(1, 19), sizes=listed((1, 20), (21, 90))),
+    edges=rows("small large sizes", (5, 2, [100, 400]), (20, 19, [1, 2]), (90, 1, [7, 64]), (4, 3, [8, 3])),
+)  # fmt: skip
+def noise(rl, small, large, sizes):
+    return [float(each) for each in rl.course.training.noise_scale(small / 4, (large + 0.37) / 4, *sizes)]
+
+
+@noise.oracle
+def _(torch, small, large, sizes):
+    """The two unknowns of two equations."""
+    equations = torch.tensor([[1.0, 1 / size] for size in sizes], dtype=torch.float64)
+    signal, noise = torch.linalg.solve(equations, torch.tensor([small, large + 0.37], dtype=torch.float64) / 4).tolist()
+    return [signal, noise / signal]
