@@ -707,8 +707,16 @@ implement(
 )
 implement("_safe_softmax", CompositeExplicitAutograd=attention.safe_softmax)
 implement("_scaled_dot_product_attention_math", CompositeImplicitAutograd=attention.scaled_dot_product_attention_math)
-implement("_scaled_dot_product_flash_attention_for_cpu", CPU=attention.flash_attention_for_cpu)
-implement("_scaled_dot_product_flash_attention_for_cpu_backward", CPU=attention.flash_attention_for_cpu_backward)
+implement(
+    "_scaled_dot_product_flash_attention_for_cpu",
+    CPU=attention.flash_attention_for_cpu,
+    Meta=attention.flash_attention_meta,
+)
+implement(
+    "_scaled_dot_product_flash_attention_for_cpu_backward",
+    CPU=attention.flash_attention_for_cpu_backward,
+    Meta=attention.flash_attention_backward_meta,
+)
 implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
 implement("gru.input", CompositeImplicitAutograd=rnn.gru)
 implement("lstm.input", CompositeImplicitAutograd=rnn.lstm)

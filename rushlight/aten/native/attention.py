@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +47,8 @@ def scaled_dot_product_attention(
     mask = _additive(attn_mask, query.dtype)
     is_fused = _is_fused(query, key, value, attn_mask, dropout_p)
     has_kernel = is_fused and mask is None and (scale is None or scale > 0)
-    is_plain = query.dtype in SIMPLE_DTYPES and not query.is_meta and not local.modes
-    if has_kernel and is_plain and not dispatch.fast_path_disabled:
+    is_on_cpu = not query.is_meta or local.on_meta
+    if has_kernel and query.dtype in SIMPLE_DTYPES and is_on_cpu and not dispatch.fast_path_disabled:
         flash_attention = functions._scaled_dot_product_flash_attention_for_cpu
         return flash_attention(query, key, value, 0.0, is_causal, scale=scale)[0]
     if is_fused and is_causal and mask is not None:  # the fused kernel takes both
@@ -156,6 +157,16 @@ def flash_attention_for_cpu(
     return out, logsumexp
 
 
+def flash_attention_meta(query: Tensor, key: Tensor, value: Tensor, *_) -> tuple[Tensor, Tensor]:
+    """The layout of the results of the fused kernel. Source: `torch/_meta_registrations.py`."""
+    return functions.empty_like(query), _by_position(query.shape[:3], query.dtype, query.device)
+
+
+def flash_attention_backward_meta(grad_out: Tensor, *inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Source: `torch/_meta_registrations.py`."""
+    return tuple(_by_position(each.shape, each.dtype, each.device) for each in inputs[:3])
+
+
 def _scores(query: Tensor, key: Tensor, is_causal: bool, scale: float | None) -> np.ndarray:
     scores = np.matmul(query._array, key._array.swapaxes(2, 3))
     scores *= 1 / math.sqrt(query.size(3)) if scale is None else scale
@@ -164,10 +175,10 @@ def _scores(query: Tensor, key: Tensor, is_causal: bool, scale: float | None) ->
     return scores
 
 
-def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
+def _by_position(sizes: Sequence[int], dtype: dtype, device: Any = None) -> Tensor:
     """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
     batch, heads, length, *rest = sizes
-    return functions.transpose(functions.empty((batch, length, heads, *rest), dtype=dtype), 1, 2)
+    return functions.transpose(functions.empty((batch, length, heads, *rest), dtype=dtype, device=device), 1, 2)
 
 
 def flash_attention_for_cpu_backward(
