@@ -132,7 +132,9 @@ def main() -> None:
     blas = [each for each in threadpool_info() if each["user_api"] == "blas"]  # `OPENBLAS_CORETYPE` chooses its kernels
     core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
     print(f"torch {torch.__version__}, numpy {np.__version__} ({core}), {rl.inductor.codecache.compiler_version()}")
-    print(f"Python {platform.python_version()}, {platform.machine()}; one thread; {arguments.rounds} rounds; {arguments.clock}\n")
+    print(
+        f"Python {platform.python_version()}, {platform.machine()}; one thread; {arguments.rounds} rounds; {arguments.clock}\n"
+    )
     print(f"{'':20}{'form':14}{'tokens/s':>10}{'ms':>9}{'/ torch':>9}{'/ its best':>11}")
     for name, (tokens, rounds, makers) in rows(arguments.rounds).items():
         if arguments.only not in name:

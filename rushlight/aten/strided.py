@@ -412,6 +412,16 @@ def empty_strided(
     return self
 
 
+def empty_dense(sizes: Size, strides: tuple[int, ...], dtype: dtype) -> Tensor:
+    """`empty_strided` for strides that leave no holes and do not overlap, and metadata that are known to be ints."""
+    self = Tensor.__new__(Tensor)
+    self._storage = storage = UntypedStorage.__new__(UntypedStorage)
+    storage._buffer = np.empty(math.prod(sizes), dtype.numpy)
+    self._sizes, self._strides, self._storage_offset, self.dtype = sizes, strides, 0, dtype
+    self._key_set = local.tensor_keys["cpu"]
+    return self
+
+
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int) -> Tensor:
     """A view: a tensor on the storage of `self`, with its dtype and these metadata, unchecked.
     Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`."""

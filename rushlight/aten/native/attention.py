@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import cached
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
-from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for
+from rushlight.aten.strided import Tensor, contiguous_strides, empty_dense, non_overlapping_and_dense, strides_for
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
+from rushlight.c10.memory_formats import dense_strides
 from rushlight.c10.storage import Size
 
 Mask = Tensor | None
@@ -83,10 +85,14 @@ def _additive(mask: Mask, dtype: dtype) -> Mask:
 def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask, dropout_p: float) -> bool:
     """Whether PyTorch calls the fused kernel of the CPU.
     Source: `aten/src/ATen/native/transformers/sdp_utils_cpp.cpp`, `use_flash_attention_cpp`."""
-    given = (query, key, value)
-    if dropout_p > 0 or any(x.dim() != 4 or not x.numel() or x.stride(-1) != 1 for x in given):
+    if dropout_p > 0 or not len(query._sizes) == len(key._sizes) == len(value._sizes) == 4:
         return False
-    if len({(x.size(0), x.size(1), x.size(3)) for x in given}) > 1:
+    (batch, heads, _, width), sizes, value_sizes = query._sizes, tuple(key._sizes), tuple(value._sizes)
+    if not (batch, heads, width) == (sizes[0], sizes[1], sizes[3]) == (value_sizes[0], value_sizes[1], value_sizes[3]):
+        return False
+    if 0 in query._sizes or 0 in sizes or 0 in value_sizes:
+        return False
+    if not query._strides[3] == key._strides[3] == value._strides[3] == 1:
         return False
     if attn_mask is None:
         return True
@@ -154,8 +160,8 @@ def flash_attention_for_cpu(
     dropout, and half precision.
     Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention`."""
     _check_fused(query, key, value, dropout_p, attn_mask)
-    out = empty_strided(query._sizes, strides_for(query, None), query.dtype)
-    logsumexp = _by_position(query._sizes[:3], query.dtype)
+    out = empty_dense(query._sizes, _dense_strides(query._sizes, query._strides), query.dtype)
+    logsumexp = _by_position(tuple(query._sizes)[:3], query.dtype)
     mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
     arrays = [query._array, key._array, value._array, mask, out._array, logsumexp._array]
     if kernels := compiled_kernels():
@@ -208,14 +214,14 @@ def flash_attention_for_cpu_backward(
 def _check_fused(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, attn_mask: Mask) -> None:
     if dropout_p > 0:
         raise RuntimeError("scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0")
-    if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
+    if not len(query._sizes) == len(key._sizes) == len(value._sizes) == 4:
         raise RuntimeError(
             "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}"
         )
-    batch, heads, _, width = query._sizes
-    if value._sizes[3] != width or key._sizes[3] != width:
+    (batch, heads, _, width), (key_batch, key_heads, _, key_width) = query._sizes, key._sizes
+    if not width == key_width == tuple(value._sizes)[3]:
         raise RuntimeError("scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size")
-    if (batch, heads, width) != (key.size(0), key.size(1), value.size(3)) or key._sizes != value._sizes:
+    if (batch, heads) != (key_batch, key_heads) or key._sizes != value._sizes:
         raise RuntimeError(
             "scaled_dot_product_attention_flash_attention: Q/K/V should have the same batch, heads and keys"
         )
@@ -231,13 +237,20 @@ def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
     """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
     batch, heads, length, *rest = sizes
     strides = contiguous_strides((batch, length, heads, *rest))
-    return empty_strided(Size(sizes), (strides[0], strides[2], strides[1], *strides[3:]), dtype)
+    return empty_dense(Size(sizes), (strides[0], strides[2], strides[1], *strides[3:]), dtype)
+
+
+@cached
+def _dense_strides(sizes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """`strides_for` of a tensor with this layout."""
+    return strides if non_overlapping_and_dense(sizes, strides) else dense_strides(sizes, strides)
 
 
 def _broadcast(mask: Mask, query: Tensor, key: Tensor) -> np.ndarray | None:
     """The mask for each query and key. A dimension in which it is broadcast has stride 0."""
-    sizes = (*query.shape[:3], key.size(2))
-    return None if mask is None else np.broadcast_to(mask._array.astype(query.dtype.numpy, copy=False), sizes)
+    if mask is None:
+        return None
+    return np.broadcast_to(mask._array.astype(query.dtype.numpy, copy=False), (*query.shape[:3], key.size(2)))
 
 
 # In C++

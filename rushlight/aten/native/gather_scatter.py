@@ -21,12 +21,13 @@ from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, r
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
-from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
+from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
+from rushlight.library import is_overridden
 
 # Concatenation -------------------------------------------------------------------------------------------------------
 
@@ -561,6 +562,10 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
+    if dispatch.observer is None and not local.modes and indices._sizes and not is_overridden("aten::index_select"):
+        if indices._key_set & META == 0 != indices._array.size and indices._array.min() >= 0:
+            if (found := _take(weight, indices, 0)) is not None:
+                return found
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return strided.view(rows, (*indices.shape, weight.size(1)))  # not a view for autograd
 

@@ -256,7 +256,9 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if start_dim == end_dim and self.dim():
         return self
     sizes = tuple(self._sizes)
-    return functions.reshape(self, (*sizes[:start_dim], math.prod(sizes[start_dim : end_dim + 1]), *sizes[end_dim + 1 :]))
+    return functions.reshape(
+        self, (*sizes[:start_dim], math.prod(sizes[start_dim : end_dim + 1]), *sizes[end_dim + 1 :])
+    )
 
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
