@@ -21,7 +21,7 @@ from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, r
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
-from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -562,12 +562,19 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
-    if dispatch.observer is None and not local.modes and indices._sizes and not is_overridden("aten::index_select"):
-        if indices._key_set & META == 0 != indices._array.size and indices._array.min() >= 0:
-            if (found := _take(weight, indices, 0)) is not None:
-                return found
+    found = _looked_up(weight, indices)
+    if found is not None:
+        return found
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return strided.view(rows, (*indices.shape, weight.size(1)))  # not a view for autograd
+
+
+def _looked_up(weight: Tensor, indices: Tensor) -> Tensor | None:
+    """The result of `embedding` without a call of `index_select`, if nothing would see the call; else None."""
+    if dispatch.observer is not None or local.modes or is_overridden("aten::index_select") or indices.is_meta:
+        return None
+    array = indices._array
+    return _take(weight, indices, 0) if array.ndim and array.size and array.min() >= 0 else None
 
 
 def _check_table_index(position: int, indices: Tensor) -> None:

@@ -92,19 +92,24 @@ def fast_layer_norm(
 ) -> Tensor:
     """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch."""
     if fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META and not local.modes:
-        dtype, sizes = input.dtype, tuple(normalized_shape)
-        if runs_unseen(_OF_LAYER_NORM, input, weight, bias) and weight.dtype is dtype is bias.dtype:
-            if weight._sizes == sizes == bias._sizes and sizes and sizes == input._sizes[-len(sizes) :]:
-                x = input._array.reshape(-1, weight._array.size)
-                result = (
-                    _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
-                )
-                return wrap_like(result.reshape(input._sizes), input)
+        if runs_unseen(_OF_LAYER_NORM, input, weight, bias) and fits_sample(
+            input, tuple(normalized_shape), weight, bias
+        ):
+            x = input._array.reshape(-1, weight._array.size)
+            result = _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
+            return wrap_like(result.reshape(input._sizes), input)
         return functions.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     return layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
 _OF_LAYER_NORM = ("aten::native_layer_norm",)
+
+
+def fits_sample(input: Tensor, sizes: tuple[int, ...], weight: Tensor, bias: Tensor) -> bool:
+    """Whether weight and bias have the dtype and the sizes of a sample of the input."""
+    if not weight.dtype is input.dtype is bias.dtype or not sizes:
+        return False
+    return weight._sizes == sizes == bias._sizes and tuple(input._sizes)[-len(sizes) :] == sizes
 
 
 def native_layer_norm(

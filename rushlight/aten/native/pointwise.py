@@ -28,7 +28,6 @@ from rushlight.aten.iterator import (
 )
 from rushlight.aten.strided import (
     META,
-    META,
     Size,
     Tensor,
     infer_size,
