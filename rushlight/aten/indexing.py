@@ -86,7 +86,9 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     view, dim, indices, indexed = self, 0, [], False
     for position, each in enumerate(keys):
         if each.__class__ is slice:
-            view, dim = _apply_slice(view, dim, each, skip_whole=True), dim + 1
+            if each != _WHOLE:
+                view = _apply_slice(view, dim, each, skip_whole=True)
+            dim += 1
             indices.append(None)
             continue
         if isinstance(each, (Sequence, np.ndarray)):
@@ -152,8 +154,6 @@ def out_of_bounds(index: int, position: int, size: int) -> IndexError:
 
 
 def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -> Tensor:
-    if skip_whole and key == _WHOLE and dim < len(view._sizes):
-        return view
     try:
         start, end, step = key.start, key.stop, key.step
         if start.__class__ is not int or end.__class__ is not int or step is not None:

@@ -653,11 +653,10 @@ def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
         return None
     if w.ndim != 2 or x.shape[2] != w.shape[1] or b.shape != w.shape[:1]:
         return None
-    product = np.dot(x.reshape(-1, x.shape[2]), w.T)
+    batch, length, features = x.shape
+    product = x.reshape(batch * length, features).dot(w.T)
     product += b
-    rows = wrap_contiguous(product, input.dtype)
-    batch, length, _ = x.shape
-    sizes = Size((batch, length, w.shape[0]))
+    rows, sizes = wrap_contiguous(product, input.dtype), Size((batch, length, len(b)))
     return as_view(rows, plain_alias(rows, sizes, plain_strides(sizes), 0))
 
 

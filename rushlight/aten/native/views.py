@@ -270,8 +270,13 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         raise RuntimeError("unflatten: the tensor has no dimensions")
     before = tuple(self._sizes)
     sizes = strided.infer_view_size(tuple(map(index, sizes)), before[dim])
-    view = functions.view_op.table[(self._key_set | local.included) & ~local.excluded]
-    return view(self, (*before[:dim], *sizes, *before[dim + 1 :]))
+    sizes = (*before[:dim], *sizes, *before[dim + 1 :])
+    if runs_unseen(_OF_UNFLATTEN, self):
+        return as_view(self, view(self, sizes))
+    return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
+
+
+_OF_UNFLATTEN = ("aten::view",)
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
