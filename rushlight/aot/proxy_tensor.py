@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import inspect
 import operator
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -122,7 +121,7 @@ def as_recorded(value: Any) -> Any:
     """A value that is not a tensor, as a graph has it: numbers are Python's, and the device of tensors that have no data only
     during the trace is the CPU."""
     if isinstance(value, device):
-        return device("cpu") if local_state.on_meta and value.type == "meta" else value
+        return device("cpu") if local.on_meta and value.type == "meta" else value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return int(value) if isinstance(value, int) else float(value)
@@ -132,26 +131,19 @@ def run_meta(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Run an operator. A factory function makes a tensor without data if the program runs on such tensors."""
     schema = func.schema
     has_device = any(argument.name == "device" for argument in schema.arguments)
-    if has_device and local_state.on_meta and not any(argument.base == "Tensor" for argument in schema.arguments):
+    if has_device and local.on_meta and not any(argument.base == "Tensor" for argument in schema.arguments):
         kwargs = kwargs | {"device": "meta"}
     return func(*args, **kwargs)
-
-
-class _LocalState(threading.local):
-    on_meta = False  # whether new tensors have no data
-
-
-local_state = _LocalState()
 
 
 @contextmanager
 def on_meta(enabled: bool) -> Iterator[None]:
     """A context in which new tensors have no data, or have them."""
-    before, local_state.on_meta = local_state.on_meta, enabled
+    before, local.on_meta = local.on_meta, enabled
     try:
         yield
     finally:
-        local_state.on_meta = before
+        local.on_meta = before
 
 
 def composite(func: Operator) -> Callable | None:

@@ -85,6 +85,12 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
     view, dim, indices, indexed = self, 0, [], False
     for position, each in enumerate(keys):
+        if each.__class__ is slice:
+            if each != _WHOLE:
+                view = _apply_slice(view, dim, each, skip_whole=True)
+            dim += 1
+            indices.append(None)
+            continue
         if isinstance(each, (Sequence, np.ndarray)):
             dtype = creation._infer_dtype(each)
             each = creation.tensor(each, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
@@ -93,8 +99,6 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
             passed = self.dim() - mentioned
         elif each is None:
             view = view.unsqueeze(dim)
-        elif isinstance(each, slice):
-            view = _apply_slice(view, dim, each, skip_whole=True)
         elif isinstance(each, bool) or isinstance(each, Tensor) and each.dim() == 0 and each.dtype in (uint8, bool_):
             view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
@@ -123,6 +127,8 @@ def _treat_sequence_as_tuple(key) -> bool:
 
 def _dimensions(key) -> int:
     """How many dimensions of the tensor a part of the key indexes."""
+    if key.__class__ in (slice, int):
+        return 1
     if isinstance(key, Tensor):
         return key.dim() if key.dtype in (uint8, bool_) else 1
     return not (key is None or key is Ellipsis or isinstance(key, bool))
@@ -149,19 +155,20 @@ def out_of_bounds(index: int, position: int, size: int) -> IndexError:
 
 def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -> Tensor:
     try:
-        start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+        start, end, step = key.start, key.stop, key.step
+        if start.__class__ is not int or end.__class__ is not int or step is not None:
+            start, end, step = (part if part is None else operator.index(part) for part in (start, end, step))
     except TypeError:
         raise TypeError("slice indices must be integers or None or have an __index__ method") from None
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
-    is_symbol = isinstance(key.stop, int) and type(key.stop) not in (
-        int,
-        bool,
-    )  # perhaps less than the size in other calls
+    # a symbol is perhaps less than the size in other calls
+    is_symbol = key.stop.__class__ is not int and isinstance(key.stop, int) and not isinstance(key.stop, bool)
     if takes_all and skip_whole and not is_symbol:
         return view
     return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
 
 
+_WHOLE = slice(None)
 Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem

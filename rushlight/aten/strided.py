@@ -241,7 +241,12 @@ class Tensor:
         return strided_layout
 
     def size(self, dim: int | None = None) -> Size | int:
-        return self._sizes if dim is None else self._sizes[self._existing_dim(dim)]
+        if dim is None:
+            return self._sizes
+        sizes = self._sizes
+        if dim.__class__ is int and -len(sizes) <= dim < len(sizes):
+            return tuple.__getitem__(sizes, dim)
+        return sizes[self._existing_dim(dim)]
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Distance between neighbours in each dimension, or in `dim`, in elements."""
@@ -404,6 +409,16 @@ def empty_strided(
     self._storage = UntypedStorage(storage_size(sizes, strides) * self.dtype.itemsize, device)
     self._sizes, self._strides, self._storage_offset = Size(sizes), strides, 0
     self._key_set = local.tensor_keys[device]
+    return self
+
+
+def empty_dense(sizes: Size, strides: tuple[int, ...], dtype: dtype) -> Tensor:
+    """`empty_strided` for strides that leave no holes and do not overlap, and metadata that are known to be ints."""
+    self = Tensor.__new__(Tensor)
+    self._storage = storage = UntypedStorage.__new__(UntypedStorage)
+    storage._buffer = np.empty(math.prod(sizes), dtype.numpy)
+    self._sizes, self._strides, self._storage_offset, self.dtype = sizes, strides, 0, dtype
+    self._key_set = local.tensor_keys["cpu"]
     return self
 
 
@@ -715,13 +730,13 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
 def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
     """`sizes` with a -1 replaced by the size that makes `numel` elements in all.
     Source: `aten/src/ATen/InferSize.h`, `infer_size`."""
+    if -1 not in sizes and min(sizes, default=0) >= 0 and math.prod(sizes) == numel:
+        return tuple(sizes)
     known = math.prod(size for size in sizes if size != -1)
     if min(sizes, default=0) < -1:
         raise RuntimeError(f"invalid shape dimension {min(sizes)} in shape {list(sizes)}")
     if sizes.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
-    if -1 not in sizes and known == numel:
-        return tuple(sizes)
     if -1 not in sizes or known and numel % known or not known and numel:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if not known:

@@ -37,7 +37,7 @@ implement("_reshape_alias", CompositeExplicitAutograd=views.reshape_alias)
 implement("reshape", CompositeImplicitAutograd=views.reshape)
 implement("reshape_as", CompositeImplicitAutograd=views.reshape_as)
 implement("select.int", CompositeExplicitAutograd=views.select)
-implement("slice.Tensor", CompositeExplicitAutograd=strided.slice)
+implement("slice.Tensor", CompositeExplicitAutograd=views.slice_)
 implement("split.Tensor", CompositeExplicitAutograd=views.split)
 implement("split.sizes", CompositeImplicitAutograd=views.split_sizes)
 implement("split_with_sizes", CompositeExplicitAutograd=views.split_with_sizes)
@@ -49,7 +49,7 @@ implement("squeeze_.dim", CompositeExplicitAutograd=views.squeeze_)
 implement("squeeze_.dims", CompositeExplicitAutograd=views.squeeze_)
 implement("t", CompositeExplicitAutograd=views.t)
 implement("t_", CompositeExplicitAutograd=views.t_)
-implement("transpose.int", CompositeExplicitAutograd=strided.transpose)
+implement("transpose.int", CompositeExplicitAutograd=views.transpose)
 implement("swapaxes", CompositeImplicitAutograd=views.swapaxes)
 implement("transpose_", CompositeExplicitAutograd=views.transpose_)
 implement("unbind.int", CompositeExplicitAutograd=views.unbind)
@@ -707,8 +707,16 @@ implement(
 )
 implement("_safe_softmax", CompositeExplicitAutograd=attention.safe_softmax)
 implement("_scaled_dot_product_attention_math", CompositeImplicitAutograd=attention.scaled_dot_product_attention_math)
-implement("_scaled_dot_product_flash_attention_for_cpu", CPU=attention.flash_attention_for_cpu)
-implement("_scaled_dot_product_flash_attention_for_cpu_backward", CPU=attention.flash_attention_for_cpu_backward)
+implement(
+    "_scaled_dot_product_flash_attention_for_cpu",
+    CPU=attention.flash_attention_for_cpu,
+    Meta=attention.flash_attention_meta,
+)
+implement(
+    "_scaled_dot_product_flash_attention_for_cpu_backward",
+    CPU=attention.flash_attention_for_cpu_backward,
+    Meta=attention.flash_attention_backward_meta,
+)
 implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
 implement("gru.input", CompositeImplicitAutograd=rnn.gru)
 implement("lstm.input", CompositeImplicitAutograd=rnn.lstm)

@@ -205,7 +205,16 @@ def rectified(x: np.ndarray) -> np.ndarray:
 def times_probability(x: np.ndarray, approximate: str) -> np.ndarray:
     """`x` times the probability that a normal variable is below `x`: by the error function, or approximately by tanh."""
     if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+        t = 0.044715 * x
+        t *= x
+        t *= x
+        t += x
+        t *= math.sqrt(2 / math.pi)
+        np.tanh(t, t)
+        t += 1
+        t *= x
+        t *= 0.5
+        return t
     if x.dtype == np.float32:
         exponent = x * x
         exponent *= -0.5
@@ -316,9 +325,19 @@ def gelu_slope(grad: np.ndarray, x: np.ndarray, approximate: str) -> np.ndarray:
     """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `GeluBackwardKernelImpl`."""
     slope = x * x
     if approximate == "tanh":
-        scale = math.sqrt(2 / math.pi)
-        t = np.tanh(scale * x * (1 + 0.044715 * slope))
-        slope = 0.5 * (1 + t) + 0.5 * scale * x * (1 - t * t) * (1 + 3 * 0.044715 * slope)
+        t = 0.044715 * slope
+        t += 1
+        t *= x
+        t *= math.sqrt(2 / math.pi)
+        np.tanh(t, t)
+        slope *= 3 * 0.044715
+        slope += 1
+        slope *= x
+        slope *= 0.5 * math.sqrt(2 / math.pi)
+        slope *= 1 - t * t  # the derivative of tanh
+        t += 1
+        t *= 0.5
+        slope += t
     else:
         slope *= -0.5
         bell = np.exp(slope)

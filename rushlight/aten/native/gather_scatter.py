@@ -27,6 +27,7 @@ from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
+from rushlight.library import is_overridden
 
 # Concatenation -------------------------------------------------------------------------------------------------------
 
@@ -561,8 +562,19 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
+    found = _looked_up(weight, indices)
+    if found is not None:
+        return found
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return strided.view(rows, (*indices.shape, weight.size(1)))  # not a view for autograd
+
+
+def _looked_up(weight: Tensor, indices: Tensor) -> Tensor | None:
+    """The result of `embedding` without a call of `index_select`, if nothing would see the call; else None."""
+    if dispatch.observer is not None or local.modes or is_overridden("aten::index_select") or indices.is_meta:
+        return None
+    array = indices._array
+    return _take(weight, indices, 0) if array.ndim and array.size and array.min() >= 0 else None
 
 
 def _check_table_index(position: int, indices: Tensor) -> None:

@@ -17,8 +17,16 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import convert, fits_fast_path
 from rushlight.aten.native.reductions import accumulate_dtype, axes, reduced_sizes
-from rushlight.aten.native.views import is_watched
-from rushlight.aten.strided import Tensor, contiguous_strides, infer_size, wrap_contiguous, wrap_dim
+from rushlight.aten.native.views import as_view, is_watched, runs_unseen
+from rushlight.aten.strided import (
+    Tensor,
+    contiguous_strides,
+    infer_size,
+    plain_alias,
+    plain_strides,
+    wrap_contiguous,
+    wrap_dim,
+)
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -34,6 +42,7 @@ from rushlight.c10.dtypes import (
     float64,
     promote_any,
 )
+from rushlight.c10.storage import Size
 
 # Checks --------------------------------------------------------------------------------------------------------------
 
@@ -617,6 +626,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")
+    if dim == 3 and input._has_plain_strides and runs_unseen(_OF_LINEAR, input, weight, bias):
+        found = _plain_linear(input, weight, bias)
+        if found is not None:
+            return found
     if bias is None:
         return functions.matmul(input, weight.t())
     if dim == 2:
@@ -628,6 +641,23 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return found.view([*batch, found.size(1)])
     found = functions.matmul(input, weight.t())
     return functions.add(found, bias) if local.modes else found.add_(bias)
+
+
+_OF_LINEAR = ("aten::view", "aten::t", "aten::addmm")
+
+
+def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
+    """What `view`, `t`, `addmm` and `view` give for a contiguous input of three dimensions. None for other operands."""
+    x, w, b = input._array, weight._array, bias._array
+    if not x.dtype == w.dtype == b.dtype or input.dtype not in (float32, float64) or not x.size:
+        return None
+    if w.ndim != 2 or x.shape[2] != w.shape[1] or b.shape != w.shape[:1]:
+        return None
+    batch, length, features = x.shape
+    product = x.reshape(batch * length, features).dot(w.T)
+    product += b
+    rows, sizes = wrap_contiguous(product, input.dtype), Size((batch, length, len(b)))
+    return as_view(rows, plain_alias(rows, sizes, plain_strides(sizes), 0))
 
 
 def linear_out(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:

@@ -18,11 +18,13 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.native.reductions import line_sums
-from rushlight.aten.strided import Tensor, wrap_contiguous
+from rushlight.aten.native.views import runs_unseen
+from rushlight.aten.strided import META, Tensor, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import check_floating as _check_floating
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 from rushlight.c10.memory_formats import suggest_memory_format
+from rushlight.c10.storage import Size
 
 
 def layer_norm(
@@ -89,9 +91,25 @@ def fast_layer_norm(
     cudnn_enable: bool = True,
 ) -> Tensor:
     """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch."""
-    if fits_fast_path(input) and input.numel() and not input.is_meta and not local.modes:
+    if fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META and not local.modes:
+        if runs_unseen(_OF_LAYER_NORM, input, weight, bias) and fits_sample(
+            input, tuple(normalized_shape), weight, bias
+        ):
+            x = input._array.reshape(-1, weight._array.size)
+            result = _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
+            return wrap_like(result.reshape(input._sizes), input)
         return functions.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     return layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
+
+
+_OF_LAYER_NORM = ("aten::native_layer_norm",)
+
+
+def fits_sample(input: Tensor, sizes: tuple[int, ...], weight: Tensor, bias: Tensor) -> bool:
+    """Whether weight and bias have the dtype and the sizes of a sample of the input."""
+    if not weight.dtype is input.dtype is bias.dtype or not sizes:
+        return False
+    return weight._sizes == sizes == bias._sizes and tuple(input._sizes)[-len(sizes) :] == sizes
 
 
 def native_layer_norm(
@@ -100,22 +118,41 @@ def native_layer_norm(
     """`layer_norm` of float32 and float64, and the mean and 1 / sqrt(variance + eps) of each sample, which its gradient needs.
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm_cpu`."""
     check_normalized_shape(input, normalized_shape, weight, bias)
-    if any(parameter is not None and parameter.dtype is not input.dtype for parameter in (weight, bias)):
+    if weight is not None and weight.dtype is not input.dtype or bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(f"mixed dtype (CPU): {input.dtype.type_name} with parameters of another one")
     if input.dtype not in SIMPLE_DTYPES:
         raise NotImplementedError(f"native_layer_norm is left out for '{input.dtype.type_name}': call layer_norm")
-    sizes = input.shape[: -len(normalized_shape)] + (1,) * len(normalized_shape)
-    x, count = _samples(input, normalized_shape), math.prod(normalized_shape)
+    result, mean, rstd = _normalised(_samples(input, normalized_shape), weight, bias, eps)
+    sizes = Size((*input._sizes[: -len(normalized_shape)], *(1,) * len(normalized_shape)))
+    of_samples = (wrap_plain(each.reshape(sizes), sizes, input.dtype) for each in (mean, rstd))
+    return wrap_plain(result.reshape(input._sizes), input._sizes, input.dtype), *of_samples
+
+
+def _normalised(
+    x: np.ndarray, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The result, mean and 1 / sqrt(variance + eps) of samples, which are rows."""
+    count = x.shape[1]
     mean = line_sums(x, 1) / count
     result = x - mean
-    rstd = 1 / np.sqrt(line_sums(np.square(result), 1) / count + eps)
+    rstd = line_sums(result * result, 1) / count
+    rstd += eps
+    rstd = 1 / np.sqrt(rstd, rstd)
     result *= rstd
     if weight is not None:
         result *= weight._array.reshape(count)
     if bias is not None:
         result += bias._array.reshape(count)
-    found = result.reshape(input.shape), mean.reshape(sizes), rstd.reshape(sizes)
-    return tuple(wrap_contiguous(each, input.dtype) for each in found)
+    return result, mean, rstd
+
+
+def _normalised_row(x: np.ndarray, weight: Tensor, bias: Tensor, eps: float) -> np.ndarray:
+    """The result of a single sample, whose mean is a number. numpy takes less time for numbers than for arrays of one element."""
+    result = x - np.add.reduce(x) / len(x)
+    result *= 1 / np.sqrt(result.dot(result) / len(x) + eps)
+    result *= weight._array.reshape(-1)
+    result += bias._array.reshape(-1)
+    return result
 
 
 def native_layer_norm_backward(

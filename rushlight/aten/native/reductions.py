@@ -513,6 +513,8 @@ def line_maxima(array: np.ndarray, dim: int) -> np.ndarray:
 
 def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
     """The sums along a dimension, which stays with size 1. A BLAS sums short rows by a product with ones."""
+    if array.ndim == 2 and dim == 1 and fits_row_sums(array):
+        return array.dot(_ones(array.shape[1], array.dtype))[:, None]
     if dim in (-1, array.ndim - 1) and fits_row_sums(array):
         rows = array.reshape(-1, array.shape[-1])
         return np.dot(rows, _ones(array.shape[-1], array.dtype)).reshape(*array.shape[:-1], 1)

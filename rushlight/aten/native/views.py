@@ -21,10 +21,11 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
 from rushlight.aten.strided import META, Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import BIT, local
+from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format, memory_format
+from rushlight.library import is_overridden
 
 __all__ = ["broadcast_shapes"]
 
@@ -61,10 +62,52 @@ def with_cached_strides(kernel: Callable) -> Callable:
 view, expand = with_cached_strides(strided.view), with_cached_strides(strided.expand)
 
 
+def with_cached_geometry(kernel: Callable) -> Callable:
+    """The kernel of a view that is made with a few ints, with a cache for the metadata of the view."""
+    known: dict[tuple, tuple[Size, tuple[int, ...], int]] = {}
+    dispatch.cache_clearers.append(known.clear)
+
+    def cached(self: Tensor, *numbers: int) -> Tensor:
+        if dispatch.fast_path_disabled or self._key_set & META:
+            return kernel(self, *numbers)
+        for each in numbers:
+            if each.__class__ is not int:
+                return kernel(self, *numbers)
+        wanted = (self._sizes, self._strides, numbers)
+        found = known.get(wanted)
+        if found is None:
+            view = kernel(self, *numbers)
+            if len(known) == 4096:
+                known.clear()
+            known[wanted] = view._sizes, view._strides, view._storage_offset - self._storage_offset
+            return view
+        sizes, strides, further = found
+        return plain_alias(self, sizes, strides, self._storage_offset + further)
+
+    return cached
+
+
+transpose, slice_ = with_cached_geometry(strided.transpose), with_cached_geometry(strided.slice)
+
+
 def is_watched(self: Tensor) -> bool:
     """Whether autograd, a mode or a profiler records the operators that a composite kernel calls.
     Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`."""
     return bool(local.modes) or self.requires_grad or dispatch.observer is not None
+
+
+CPU_TENSOR = TENSOR_KEYS["cpu"]
+
+
+def runs_unseen(operators: tuple[str, ...], *tensors: Tensor | None) -> bool:
+    """Whether a composite kernel may compute with the arrays of these tensors and leave out the calls of some operators. It may
+    if nothing records these calls: autograd, a mode, a profiler, a kernel of a `Library`, or another key of a tensor."""
+    if local.grad_enabled or local.modes or dispatch.fast_path_disabled or dispatch.observer is not None:
+        return False
+    for each in tensors:
+        if each is None or each._key_set != CPU_TENSOR:
+            return False
+    return not is_overridden(*operators)
 
 
 class CreationMeta(IntEnum):
@@ -212,8 +255,10 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if start_dim == end_dim and self.dim():
         return self
-    flat = self.shape[start_dim : end_dim + 1].numel()
-    return functions.reshape(self, self.shape[:start_dim] + (flat,) + self.shape[end_dim + 1 :])
+    sizes = tuple(self._sizes)
+    return functions.reshape(
+        self, (*sizes[:start_dim], math.prod(sizes[start_dim : end_dim + 1]), *sizes[end_dim + 1 :])
+    )
 
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -223,8 +268,15 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     dim = wrap_dim(dim, self.dim())
     if self.dim() == 0:
         raise RuntimeError("unflatten: the tensor has no dimensions")
-    sizes = strided.infer_view_size(tuple(sizes), self.size(dim))
-    return self.view(self.shape[:dim] + sizes + self.shape[dim + 1 :])
+    before = tuple(self._sizes)
+    sizes = strided.infer_view_size(tuple(map(index, sizes)), before[dim])
+    sizes = (*before[:dim], *sizes, *before[dim + 1 :])
+    if runs_unseen(_OF_UNFLATTEN, self):
+        return as_view(self, view(self, sizes))
+    return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
+
+
+_OF_UNFLATTEN = ("aten::view",)
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:

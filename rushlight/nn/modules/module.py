@@ -310,10 +310,11 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         """A registered member. Python calls this if it finds no ordinary attribute with that name."""
-        for registry in ("_parameters", "_buffers", "_modules"):
-            members = self.__dict__.get(registry)  # None before `Module.__init__` has run
-            if members is not None and name in members:
-                return members[name]
+        own = self.__dict__
+        if "_modules" in own:  # as soon as `Module.__init__` has run
+            for members in own["_parameters"], own["_modules"], own["_buffers"]:  # a name is in one of them at most
+                if name in members:
+                    return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
