@@ -1,24 +1,26 @@
 """Scaled dot-product attention: each query takes a mean of the values, weighted by how well their keys fit the query.
 
-In PyTorch: `aten/src/ATen/native/transformers/attention.cpp`. Here the weights of all queries are in memory at once, as in
-`_scaled_dot_product_attention_math`, also in the fused kernel, which in PyTorch computes them block by block. The result has the
-layout of the fused kernel of the CPU where PyTorch calls that kernel. Left out: the fused kernels of other devices.
+`_scaled_dot_product_attention_math` has the weights of all queries in memory at once. The fused kernel computes them tile by tile.
+In PyTorch: `aten/src/ATen/native/transformers/attention.cpp`. Left out: the fused kernels of other devices.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
-from rushlight.aten.native.reductions import line_maxima, line_sums
-from rushlight.aten.strided import Tensor, empty_strided, strides_for
+from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
+from rushlight.c10.storage import Size
 
 Mask = Tensor | None
 
@@ -45,11 +47,10 @@ def scaled_dot_product_attention(
     _check(query, key, value, attn_mask)
     mask = _additive(attn_mask, query.dtype)
     is_fused = _is_fused(query, key, value, attn_mask, dropout_p)
-    has_kernel = is_fused and mask is None and (scale is None or scale > 0)
     is_plain = query.dtype in SIMPLE_DTYPES and not query.is_meta and not local.modes
-    if has_kernel and is_plain and not dispatch.fast_path_disabled:
+    if is_fused and (scale is None or scale > 0) and is_plain and not dispatch.fast_path_disabled:
         flash_attention = functions._scaled_dot_product_flash_attention_for_cpu
-        return flash_attention(query, key, value, 0.0, is_causal, scale=scale)[0]
+        return flash_attention(query, key, value, 0.0, is_causal, attn_mask=mask, scale=scale)[0]
     if is_fused and is_causal and mask is not None:  # the fused kernel takes both
         mask, is_causal = mask + _additive(_causal_mask(query, key), query.dtype), False
     args = (query, key, value, mask, dropout_p, is_causal)
@@ -135,39 +136,31 @@ def scaled_dot_product_attention_math(
     return attn.matmul(value).to(origin_dtype), attn.to(origin_dtype)
 
 
+# The fused kernel ----------------------------------------------------------------------------------------------------
+#
+# It goes over tiles, which are blocks of queries by blocks of keys, and never has the weights of all queries and keys. There are
+# two kernels: `flash_attention.cpp`, and the same steps in numpy if there is no compiler.
+
+BLOCK = 128  # keys of a tile in numpy
+
+
 def flash_attention_for_cpu(
     query: Tensor, key: Tensor, value: Tensor, dropout_p: float, is_causal: bool, attn_mask: Mask, scale: float | None
 ) -> tuple[Tensor, Tensor]:
     """The fused kernel: the result for (batch, heads, length, width), and the logarithm of the sum of exp of each query's scores.
-    From these the gradient computes the weights again. Left out: a mask, dropout, and half precision.
+    From these the gradient computes the weights again. A query without keys gets zeros, and 0 as its logarithm. Left out:
+    dropout, and half precision.
     Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention`."""
-    if attn_mask is not None or dropout_p or query.dtype not in SIMPLE_DTYPES:
-        raise NotImplementedError("rushlight leaves out a mask, dropout and half precision in the fused kernel")
-    weights = _scores(query, key, is_causal, scale)
-    largest = line_maxima(weights, -1)
-    weights -= largest
-    np.exp(weights, weights)
-    total = line_sums(weights, -1)
-    weights /= total
+    _check_fused(query, key, value, dropout_p, attn_mask)
     out = empty_strided(query._sizes, strides_for(query, None), query.dtype)
-    np.matmul(weights, value._array, out._array)
     logsumexp = _by_position(query._sizes[:3], query.dtype)
-    logsumexp._array[...] = (largest + np.log(total))[..., 0]
+    mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
+    arrays = [query._array, key._array, value._array, mask, out._array, logsumexp._array]
+    if kernels := compiled_kernels():
+        kernels.flash_forward(*_by_address(arrays), scale, is_causal, threads_for(query, key))
+    else:
+        tiled_forward(*arrays, scale, is_causal)
     return out, logsumexp
-
-
-def _scores(query: Tensor, key: Tensor, is_causal: bool, scale: float | None) -> np.ndarray:
-    scores = np.matmul(query._array, key._array.swapaxes(2, 3))
-    scores *= 1 / math.sqrt(query.size(3)) if scale is None else scale
-    if is_causal:
-        scores += np.where(np.tri(*scores.shape[2:], dtype=np.bool_), 0, -math.inf).astype(scores.dtype)
-    return scores
-
-
-def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
-    """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
-    batch, heads, length, *rest = sizes
-    return functions.transpose(functions.empty((batch, length, heads, *rest), dtype=dtype), 1, 2)
 
 
 def flash_attention_for_cpu_backward(
@@ -183,20 +176,182 @@ def flash_attention_for_cpu_backward(
     scale: float | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
-    grad, factor = grad_out._array, 1 / math.sqrt(query.size(3)) if scale is None else scale
-    weights = _scores(query, key, is_causal, scale)
-    weights -= logsumexp._array[..., None]
-    np.exp(weights, weights)
-    grads = [_by_position(each._sizes, each.dtype) for each in (query, key, value)]
-    of_query, of_key, of_value = (each._array for each in grads)
-    np.matmul(weights.swapaxes(2, 3), grad, of_value)
-    slope = np.matmul(grad, value._array.swapaxes(2, 3))
-    slope -= np.einsum("bhle,bhle->bhl", grad, out._array)[..., None]
-    slope *= weights
-    slope *= factor
-    np.matmul(slope, key._array, of_query)
-    np.matmul(slope.swapaxes(2, 3), query._array, of_key)
-    return tuple(grads)
+    _check_fused(query, key, value, dropout_p, attn_mask)
+    grads = tuple(_by_position(each._sizes, each.dtype) for each in (query, key, value))
+    mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
+    given = [grad_out, query, key, value, mask, out, logsumexp, *grads]
+    arrays = [each._array if isinstance(each, Tensor) else each for each in given]
+    if kernels := compiled_kernels():
+        kernels.flash_backward(*_by_address(arrays), scale, is_causal, threads_for(query, key))
+    else:
+        tiled_backward(*arrays, scale, is_causal)
+    return grads
+
+
+def _check_fused(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, attn_mask: Mask) -> None:
+    if dropout_p > 0:
+        raise RuntimeError("scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0")
+    if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
+        raise RuntimeError(
+            "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}"
+        )
+    batch, heads, _, width = query._sizes
+    if value._sizes[3] != width or key._sizes[3] != width:
+        raise RuntimeError("scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size")
+    if (batch, heads, width) != (key.size(0), key.size(1), value.size(3)) or key._sizes != value._sizes:
+        raise RuntimeError(
+            "scaled_dot_product_attention_flash_attention: Q/K/V should have the same batch, heads and keys"
+        )
+    if not query.dtype is key.dtype is value.dtype or query.dtype not in SIMPLE_DTYPES:
+        raise NotImplementedError("rushlight leaves out other dtypes than float32 and float64 in the fused kernel")
+    if attn_mask is not None and attn_mask.dtype not in SIMPLE_DTYPES:
+        raise NotImplementedError(
+            "rushlight leaves out a mask of another dtype than float32 and float64 in the fused kernel"
+        )
+
+
+def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
+    """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
+    batch, heads, length, *rest = sizes
+    strides = contiguous_strides((batch, length, heads, *rest))
+    return empty_strided(Size(sizes), (strides[0], strides[2], strides[1], *strides[3:]), dtype)
+
+
+def _broadcast(mask: Mask, query: Tensor, key: Tensor) -> np.ndarray | None:
+    """The mask for each query and key. A dimension in which it is broadcast has stride 0."""
+    sizes = (*query.shape[:3], key.size(2))
+    return None if mask is None else np.broadcast_to(mask._array.astype(query.dtype.numpy, copy=False), sizes)
+
+
+# In C++
+
+
+@cache
+def compiled_kernels() -> ctypes.CDLL | None:
+    """The library of `flash_attention.cpp`. At the first call of a process it is loaded or, if it is not in the cache, compiled.
+    None if there is no compiler, or if it cannot run."""
+    from rushlight.inductor import codecache  # here, because most programs need no compiler
+    from rushlight.inductor.cpp_prelude import PRELUDE
+
+    source = Path(__file__).with_name("flash_attention.cpp").read_text(encoding="utf-8")
+    try:
+        library = codecache.load({"graph.cpp": f"#define HEAD {codecache.HEAD}\n{source}", "prelude.h": PRELUDE})
+    except (OSError, RuntimeError):
+        return None
+    pointers, numbers = ctypes.c_void_p, [ctypes.c_double, ctypes.c_int, ctypes.c_int]
+    library.flash_forward.argtypes = [ctypes.c_int, *[pointers] * 6, *numbers]
+    library.flash_backward.argtypes = [ctypes.c_int, *[pointers] * 10, *numbers]
+    library.is_known.argtypes = [pointers, *[ctypes.c_ssize_t] * 4]
+    probe = np.empty((3, 7), np.float32)[:, ::2]
+    return library if library.is_known(id(probe), 3, 4, *probe.strides) else None
+
+
+def _by_address(arrays: Sequence[np.ndarray | None]) -> list[int]:
+    """The arguments in C++: whether the numbers are float64, and the addresses of the array objects."""
+    return [arrays[0].itemsize == 8, *(0 if each is None else id(each) for each in arrays)]
+
+
+def threads_for(query: Tensor, key: Tensor) -> int:
+    """As many threads as the compiler's kernels have, but none without a share of work that is worth its start."""
+    work = query.numel() * key.size(2)
+    return 1 if work < 2 * _GRAIN else min(_threads(), work // _GRAIN, query.size(0) * query.size(1))
+
+
+_GRAIN = 1 << 21  # multiplications
+
+
+@cache
+def _threads() -> int:
+    from rushlight.inductor.cpp import threads
+
+    return threads()
+
+
+# In numpy
+
+
+def tiled_forward(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mask: np.ndarray | None,
+    out: np.ndarray,
+    logsumexp: np.ndarray,
+    scale: float,
+    is_causal: bool,
+) -> None:
+    """Compute `out` and `logsumexp`, a block of keys at a time.
+
+    `largest` is the largest score of each query so far, `total` the sum of exp(score - largest), and `out` the sum of the values
+    with these weights. If a block has a larger score, both sums are scaled before its own terms are added.
+    """
+    largest = np.full((*query.shape[:3], 1), -math.inf, query.dtype)
+    total = np.zeros_like(largest)
+    out[...] = 0
+    for begin in range(0, key.shape[2], BLOCK):
+        first = begin if is_causal else 0  # the queries before see no key of this block
+        weights = _scores(query, key, mask, scale, is_causal, begin)
+        before = largest[:, :, first:]
+        now = np.maximum(before, weights.max(-1, keepdims=True))
+        shift = np.where(now == -math.inf, 0, now)  # minus infinity from itself is NaN
+        with np.errstate(invalid="ignore"):
+            np.exp(np.subtract(weights, shift, weights), weights)
+        factor = np.exp(before - shift)
+        total[:, :, first:] = total[:, :, first:] * factor + weights.sum(-1, keepdims=True)
+        out[:, :, first:] = out[:, :, first:] * factor + weights @ value[:, :, begin : begin + BLOCK]
+        largest[:, :, first:] = now
+    is_empty = (largest == -math.inf) & (total == 0)
+    out /= np.where(is_empty, 1, total)
+    logsumexp[...] = np.where(is_empty, 0, largest + np.log(np.where(is_empty, 1, total)))[..., 0]
+
+
+def tiled_backward(
+    grad: np.ndarray,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mask: np.ndarray | None,
+    out: np.ndarray,
+    logsumexp: np.ndarray,
+    grad_query: np.ndarray,
+    grad_key: np.ndarray,
+    grad_value: np.ndarray,
+    scale: float,
+    is_causal: bool,
+) -> None:
+    """Compute the three gradients, a block of keys at a time.
+
+    exp(scores - logsumexp) are the weights. The gradient of a score is weight * (grad_weight - delta), where `delta` is the sum of
+    weight * grad_weight over the keys of a query. It is the sum of grad * out too, so no pass over the keys is needed for it.
+    """
+    delta = np.einsum("bhle,bhle->bhl", grad, out)[..., None]
+    grad_query[...] = 0
+    for begin in range(0, key.shape[2], BLOCK):
+        first, end = begin if is_causal else 0, begin + BLOCK
+        weights = _scores(query, key, mask, scale, is_causal, begin)
+        np.exp(np.subtract(weights, logsumexp[:, :, first:, None], weights), weights)
+        of_out = grad[:, :, first:]
+        slopes = of_out @ value[:, :, begin:end].swapaxes(2, 3)
+        slopes -= delta[:, :, first:]
+        slopes *= weights
+        slopes *= scale
+        grad_query[:, :, first:] += slopes @ key[:, :, begin:end]
+        grad_key[:, :, begin:end] = slopes.swapaxes(2, 3) @ query[:, :, first:]
+        grad_value[:, :, begin:end] = weights.swapaxes(2, 3) @ of_out
+
+
+def _scores(
+    query: np.ndarray, key: np.ndarray, mask: np.ndarray | None, scale: float, is_causal: bool, begin: int
+) -> np.ndarray:
+    """The scores of a block of keys, for the queries that see any of them: with `is_causal` those from `begin` on."""
+    first = begin if is_causal else 0
+    scores = query[:, :, first:] @ key[:, :, begin : begin + BLOCK].swapaxes(2, 3)
+    scores *= scale
+    if mask is not None:
+        scores += mask[:, :, first:, begin : begin + BLOCK]
+    if is_causal:
+        scores[:, :, ~np.tri(*scores.shape[2:], dtype=np.bool_)] = -math.inf
+    return scores
 
 
 def _causal_mask(query: Tensor, key: Tensor) -> Tensor:

@@ -1,5 +1,9 @@
 """Attention agrees with torch: value, layout, gradient, and what it refuses."""
 
+import subprocess
+import sys
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +11,8 @@ from both import FRAMEWORKS, agree, graph
 from torch.testing import assert_close
 
 import rushlight as rl
+from rushlight.aten.native import attention
+from rushlight.inductor import codecache
 
 
 def numbers(xp, *sizes, seed=0):
@@ -107,3 +113,138 @@ def test_attention_leaves_torchs_graph_and_gradients_of_torchs_layout(case):
         return str(graph(result)), saved, [each.stride() for each in (result, *grads)]
 
     agree(program)
+
+
+# The fused kernel, in C++ and in numpy -------------------------------------------------------------------------------
+
+FUSED = {  # batch, heads, queries, keys, width
+    "of one tile": (2, 3, 5, 7, 8),
+    "of the MiniGPT": (2, 4, 40, 40, 16),
+    "with a width of no whole register": (1, 2, 19, 33, 5),
+    "of several tiles": (1, 2, 300, 290, 12),
+    "with few queries": (1, 2, 3, 270, 4),
+    "with few keys": (1, 2, 270, 3, 4),
+    "of one key": (1, 1, 4, 1, 1),
+}
+MASKS = {
+    "no mask": lambda xp, b, h, n, m: None,
+    "a mask": lambda xp, b, h, n, m: numbers(xp, n, m, seed=9),
+    "a mask for each head": lambda xp, b, h, n, m: numbers(xp, 1, h, n, 1, seed=9),
+    "a mask with empty rows": lambda xp, b, h, n, m: numbers(xp, b, 1, n, m, seed=9).masked_fill(
+        xp.arange(n)[:, None] % 3 == 0, -float("inf")
+    ),
+}
+
+
+@pytest.fixture(params=["C++", "numpy"])
+def kernel(request, monkeypatch):
+    if request.param == "numpy":
+        monkeypatch.setattr(attention, "compiled_kernels", lambda: None)
+    elif attention.compiled_kernels() is None:
+        pytest.skip("no C++ compiler")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("sizes", FUSED)
+def test_the_fused_kernel_gives_torchs_result_logsumexp_gradients_and_layout(kernel, sizes, mask, is_causal, dtype):
+    batch, heads, queries, keys, width = FUSED[sizes]
+
+    def program(xp):
+        lengths = (queries, keys, keys)
+        tensors = [numbers(xp, batch, n, heads, width, seed=i) for i, n in enumerate(lengths)]
+        q, k, v = (each.to(getattr(xp, dtype)).transpose(1, 2).requires_grad_() for each in tensors)
+        added = MASKS[mask](xp, batch, heads, queries, keys)
+        added = None if added is None else added.to(getattr(xp, dtype))
+        fused = xp.ops.aten._scaled_dot_product_flash_attention_for_cpu
+        out, logsumexp = fused(q, k, v, 0.0, is_causal, attn_mask=added, scale=0.3)
+        grads = xp.autograd.grad((out * out).sum(), (q, k, v))
+        return [torch.from_numpy(each.detach().numpy()) for each in (out, logsumexp, *grads)]
+
+    mine, theirs = (program(xp) for xp in FRAMEWORKS)
+    assert [each.stride() for each in mine] == [each.stride() for each in theirs]
+    assert_close(mine, theirs, rtol=1e-4, atol=1e-4 if dtype == "float32" else 1e-9)
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "of transposed parts", "broadcast", "backwards", "gaps"])
+def test_the_fused_kernel_reads_any_strides(kernel, layout):
+    """(torch's own kernel reads the last two layouts wrongly. It is never called for them.)"""
+
+    def program(xp):
+        x = numbers(xp, 2, 6, 3, 24, seed=1)
+        q, k, v = {
+            "contiguous": lambda: [each.contiguous() for each in x.chunk(3, -1)],
+            "of transposed parts": lambda: [each.transpose(1, 2) for each in x.chunk(3, -1)],
+            "broadcast": lambda: [each[:1].expand(2, 6, 3, 8) for each in x.chunk(3, -1)],
+            "backwards": lambda: [each.permute(3, 2, 1, 0) for each in x.chunk(3, -1)],
+            "gaps": lambda: [x[..., i::3] for i in range(3)],
+        }[layout]()
+        copies = xp is torch and layout in ("backwards", "gaps")
+        tensors = [(each.clone().contiguous() if copies else each.detach()).requires_grad_() for each in (q, k, v)]
+        out, _ = xp.ops.aten._scaled_dot_product_flash_attention_for_cpu(*tensors, 0.0, True)
+        return [each.tolist() for each in (out, *xp.autograd.grad(out.exp().sum(), tensors))]
+
+    mine, theirs = (program(xp) for xp in FRAMEWORKS)
+    for a, b in zip(mine, theirs):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [float("inf"), -float("inf"), float("nan"), 1e30])
+@pytest.mark.parametrize("of", [0, 1])
+def test_numbers_that_are_not_finite_spread_as_in_torch(kernel, number, of):
+    def program(xp):
+        tensors = [numbers(xp, 1, 1, 6, 4, seed=i).abs() for i in range(3)]
+        tensors[of][0, 0, 2] = number
+        out, logsumexp = xp.ops.aten._scaled_dot_product_flash_attention_for_cpu(*tensors, 0.0, True)
+        return [out.numpy(), logsumexp.numpy()]
+
+    mine, theirs = (program(xp) for xp in FRAMEWORKS)
+    if of == 0 and np.isnan(number):  # torch's kernels for newer CPUs give zeros for this query
+        mine, theirs = ([np.delete(each, 2, 2) for each in found] for found in (mine, theirs))
+    for a, b in zip(mine, theirs):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fused, q: fused(q, q, q, 0.5),
+        lambda fused, q: fused(q[0], q[0], q[0]),
+        lambda fused, q: fused(q, q[..., :2], q),
+        lambda fused, q: fused(q, q, q[..., :2]),
+    ],
+)
+def test_the_fused_kernel_refuses_what_torchs_does(kernel, call):
+    for xp in FRAMEWORKS:
+        with pytest.raises(RuntimeError):
+            call(xp.ops.aten._scaled_dot_product_flash_attention_for_cpu, numbers(xp, 1, 2, 3, 4))
+
+
+def test_no_array_has_the_weights_of_all_queries_and_keys(kernel):
+    length = 2048
+    q, k, v = (numbers(rl, 1, 1, length, 4, seed=i).float().requires_grad_() for i in range(3))
+    tracemalloc.start()
+    rl.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < length * length * 4 / 2
+
+
+def test_a_machine_without_a_compiler_has_attention(monkeypatch):
+    monkeypatch.setattr(codecache, "compiler", _no_compiler)
+    attention.compiled_kernels.cache_clear()
+    try:
+        assert attention.compiled_kernels() is None
+        assert rl.nn.functional.scaled_dot_product_attention(*[numbers(rl, 1, 1, 3, 4)] * 3).shape == (1, 1, 3, 4)
+    finally:
+        attention.compiled_kernels.cache_clear()
+
+
+def _no_compiler():
+    raise RuntimeError("there is no C++ compiler")
+
+
+def test_importing_the_framework_loads_no_compiler():
+    program = "import sys, rushlight; sys.exit('rushlight.inductor' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
