@@ -9,11 +9,16 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from rushlight.course.sampling import KeyValues, append, visible
+
 
 def gpt(
     xp: ModuleType, vocabulary: int = 600, width: int = 64, heads: int = 4, layers: int = 4, length: int = 64
 ) -> Any:
-    """A new model, `xp.nn.Module`: tokens (batch, n), int64, to scores (batch, n, vocabulary). `xp` is rushlight or torch."""
+    """A new model, `xp.nn.Module`: tokens (batch, n), int64, to scores (batch, n, vocabulary). `xp` is rushlight or torch.
+
+    With a cache, from `sampling.new_cache`, the tokens follow those that the cache knows, and are added to it.
+    """
     nn, F = xp.nn, xp.nn.functional
 
     class Block(nn.Module):
@@ -23,14 +28,21 @@ def gpt(
             self.attention, self.projection = nn.Linear(width, 3 * width), nn.Linear(width, width)
             self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
-        def forward(self, x):
+        def forward(self, x, cache=None):
             q, k, v = (
                 each.unflatten(2, (heads, width // heads)).transpose(1, 2)
                 for each in self.attention(self.norm_1(x)).split(width, 2)
             )
-            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            if cache is None:
+                mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            else:
+                k, v = append(cache, k, v)
+                mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible(xp, q.shape[2], k.shape[2]))
             x = x + self.projection(mixed.transpose(1, 2).flatten(2))
             return x + self.down(F.gelu(self.up(self.norm_2(x)), approximate="tanh"))
+
+        def new_cache(self, batch):
+            return KeyValues(*(self.down.weight.new_zeros(batch, heads, length, width // heads) for _ in range(2)))
 
     class GPT(nn.Module):
         def __init__(self):
@@ -46,10 +58,11 @@ def gpt(
                     nn.init.normal_(each, std=0.02 / (2 * layers) ** 0.5 if deep else 0.02)
             self.head.weight = self.token.weight
 
-        def forward(self, tokens):
-            x = self.token(tokens) + self.position(xp.arange(tokens.shape[1]))
-            for block in self.blocks:
-                x = block(x)
+        def forward(self, tokens, cache=None):
+            start = cache[0].length if cache else 0
+            x = self.token(tokens) + self.position(xp.arange(start, start + tokens.shape[1]))
+            for i, block in enumerate(self.blocks):
+                x = block(x, cache[i] if cache else None)
             return self.head(self.norm(x))
 
     return GPT()
