@@ -5,7 +5,7 @@ from __future__ import annotations
 from rushlight.course.gpt import gpt
 
 from ...check import program
-from ..cases import drawn, explained, numbers, rows, when
+from ..cases import copied, drawn, explained, numbers, rows, when
 
 
 def _counted(xp, sizes, layout):
@@ -34,8 +34,7 @@ def _counted(xp, sizes, layout):
 def split(rl, batch, n, heads, size, layout):
     x = _counted(rl, [batch, n, 3 * heads * size], layout)
     parts = rl.course.gpt.split_heads(x, heads)
-    shown = {"type": type(parts).__name__, "parts": [each.clone() for each in parts]}
-    shown["strides"] = [[*each.stride(), each.storage_offset()] for each in parts]
+    shown = {"type": type(parts).__name__, "parts": [copied(each) for each in parts]}
     x.zero_()
     return shown | {"after x is set to 0": [each.sum().item() for each in parts]}
 
@@ -44,8 +43,7 @@ def split(rl, batch, n, heads, size, layout):
 def _(torch, batch, n, heads, size, layout):
     x = _counted(torch, [batch, n, 3 * heads * size], layout)
     parts = x.unflatten(2, (3, heads, size)).permute(2, 0, 3, 1, 4).unbind()
-    shown = {"type": "tuple", "parts": [each.clone() for each in parts]}
-    shown["strides"] = [[*each.stride(), each.storage_offset()] for each in parts]
+    shown = {"type": "tuple", "parts": [copied(each) for each in parts]}
     return shown | {"after x is set to 0": [0, 0, 0]}
 
 
@@ -62,7 +60,7 @@ def _(torch, batch, n, heads, size, layout):
 def merged(rl, batch, n, heads, size, layout):
     x = _of_heads(rl, batch, n, heads, size, layout)
     result = rl.course.gpt.merge_heads(x)
-    shown = {"numbers": result.clone(), "strides": [*result.stride()], "x": x.clone()}
+    shown = {"numbers": copied(result), "x": copied(x)}
     x.zero_()
     return shown | {"is a view": result.sum().item() == 0}
 
@@ -71,12 +69,12 @@ def merged(rl, batch, n, heads, size, layout):
 def _(torch, batch, n, heads, size, layout):
     x = _of_heads(torch, batch, n, heads, size, layout)
     result = torch.cat(x.unbind(1), 2)
-    shown = {"numbers": result.clone(), "x": x.clone()}
+    shown = {"numbers": copied(result), "x": copied(x)}
     try:
-        as_view = x.transpose(1, 2).view(batch, n, heads * size)
+        x.transpose(1, 2).view(batch, n, heads * size)
     except RuntimeError:
-        return shown | {"strides": [*result.stride()], "is a view": False}
-    return shown | {"strides": [*as_view.stride()], "is a view": True}
+        return shown | {"is a view": False}
+    return shown | {"is a view": True}
 
 
 def _of_heads(xp, batch, n, heads, size, layout):
@@ -128,7 +126,7 @@ def run(rl, batch, n, heads, kind, start):
     block, x, calls = model(rl, heads).blocks[0], numbers(rl, [batch, n, 12], start), []
     with rl.no_grad():
         stream = rl.course.gpt.forward_block(block, x, heads, _attend(rl, kind, calls))
-    return {"calls": calls, "stream": stream.clone(), "x": x}
+    return {"calls": calls, "stream": copied(stream), "x": x}
 
 
 @run.oracle
@@ -181,10 +179,10 @@ def in_the_model(rl, batch, n, heads, block, start):
     with rl.no_grad():
         scores = whole(tokens), tiled(tokens)
     return {
-        "with all weights": scores[0].clone(),
-        "in tiles": scores[1].clone(),
-        "gradients": [each.clone() for each in grads],
-        "of the tied weight": whole.head.weight.grad.clone(),
+        "with all weights": copied(scores[0]),
+        "in tiles": copied(scores[1]),
+        "gradients": [copied(each) for each in grads],
+        "of the tied weight": copied(whole.head.weight.grad),
     }
 
 
@@ -199,8 +197,8 @@ def _(torch, batch, n, heads, block, start):
     out = F.scaled_dot_product_attention(*parts, is_causal=True)
     grads = torch.autograd.grad(out, parts, out.detach())
     return {
-        "with all weights": scores.detach().clone(),
-        "in tiles": scores.detach().clone(),
-        "gradients": [each.contiguous() for each in grads],
-        "of the tied weight": whole.head.weight.grad.clone(),
+        "with all weights": copied(scores),
+        "in tiles": copied(scores),
+        "gradients": [copied(each) for each in grads],
+        "of the tied weight": copied(whole.head.weight.grad),
     }

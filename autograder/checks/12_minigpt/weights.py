@@ -91,8 +91,11 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
 def _(torch, lead, sizes, mask, scale, shared, of, start):
     query, key, mask = _operands(torch, lead, sizes, mask, shared, of, start)
     all_keys = key.expand(*lead, *key.shape[-2:])
+    added = mask
+    if mask is not None and mask.dtype is torch.bool:
+        added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
     math_attention = torch.ops.aten._scaled_dot_product_attention_math
-    weights = math_attention(query, all_keys, all_keys, mask, 0.0, False, None, scale=scale)[1]
+    weights = math_attention(query, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
     return {"weights": copied(weights), "the arguments": [query, key, mask]}
 
 
