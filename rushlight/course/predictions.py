@@ -425,6 +425,19 @@ NOT_SHOWN = {
         "transpose",
     ),
 }
+MASKED = {
+    "example": "F.scaled_dot_product_attention(q, k, v)",
+    "causal": "F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "causal, two queries": "F.scaled_dot_product_attention(q[:, :, :2], k, v, is_causal=True)",
+    "a bool mask": "F.scaled_dot_product_attention(q, k, v, attn_mask=xp.tensor([True, False, False, True]).expand(4, 4))",
+    "a mask of zeros": "F.scaled_dot_product_attention(q, k, v, attn_mask=xp.zeros(4, 4))",
+    "a mask of False": "F.scaled_dot_product_attention(q, k, v, attn_mask=xp.zeros(4, 4, dtype=xp.bool))",
+    "by hand": "(q @ k.mT).masked_fill(xp.ones(4, 4, dtype=xp.bool), -xp.inf).softmax(-1) @ v",
+    "a band": "F.scaled_dot_product_attention(q, k, v, attn_mask=xp.ones(4, 4, dtype=xp.bool).tril().triu(-1))",
+    "loud": "F.scaled_dot_product_attention(q, loud, v)",
+    "loud and causal": "F.scaled_dot_product_attention(q, loud, v, is_causal=True)",
+    "no scale": "F.scaled_dot_product_attention(q, loud, v, scale=0.0)",
+}
 RECORDED = {
     "example": "F.softmax(x, dim=1)",
     "linear": "F.linear(x, w, b)",
@@ -835,6 +848,40 @@ def reserved_mebibytes(program: str) -> int:
         "neighbours": 20,
         "emptied": 20,
         "streams": 32,
+    }[program]
+
+
+def attended(program: str) -> list[float | None]:
+    """What each query gets from a call of `MASKED`, on torch.
+
+    `F` is `torch.nn.functional`. `q` has four queries [1, 1], in the sizes 1, 1, 4 and 2. `k` has four keys [0, 0]. `loud` has the
+    same keys, but the second one is [1000, 1000]. The values `v` are 4, 8, 12 and 24, in the sizes 1, 1, 4 and 1.
+
+    >>> print(MASKED["example"])
+    F.scaled_dot_product_attention(q, k, v)
+    >>> attended("example")
+    [12.0, 12.0, 12.0, 12.0]
+
+    Args:
+        program: a key of `MASKED`.
+
+    Returns:
+        a list or a tuple of numbers, one for each query. NaN is None.
+
+    Source: `aten/src/ATen/native/transformers/attention.cpp`.
+    """
+    return {
+        "example": [12.0, 12.0, 12.0, 12.0],
+        "causal": [4.0, 6.0, 8.0, 12.0],
+        "causal, two queries": [4.0, 6.0],
+        "a bool mask": [14.0, 14.0, 14.0, 14.0],
+        "a mask of zeros": [12.0, 12.0, 12.0, 12.0],
+        "a mask of False": [0.0, 0.0, 0.0, 0.0],
+        "by hand": [None, None, None, None],
+        "a band": [4.0, 6.0, 10.0, 18.0],
+        "loud": [8.0, 8.0, 8.0, 8.0],
+        "loud and causal": [4.0, 8.0, 8.0, 8.0],
+        "no scale": [12.0, 12.0, 12.0, 12.0],
     }[program]
 
 

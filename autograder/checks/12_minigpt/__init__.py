@@ -14,4 +14,9 @@ TOPICS = (
     "caches",
     "pretraining",
     "speculation",
+    "heads",
+    "weights",
+    "tiles",
+    "stream",
+    "kinds",
 )

@@ -1,0 +1,73 @@
+"""Lab 12b, further: positions as angles, and heads that share keys."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import copied, drawn, explained, listed, numbers, rows, several
+
+
+@program(
+    "course.attention.rotate",
+    cases=drawn(
+        lead=lambda st: st.lists(st.integers(1, 3), max_size=2), positions=several((0, 40), 1, 5), pairs=(1, 4),
+        base=[None, None, 100.0, 2.0], of=["float64", "float64", "float32"], start=(0, 9),
+    ),
+    edges=rows(
+        "lead positions pairs base of start",
+        ([], [0], 1, None, "float64", 1), ([], [1], 1, None, "float64", 1), ([], [0, 1, 2], 2, None, "float64", 2),
+        ([2, 2], [7, 3], 3, 100.0, "float64", 3), ([2], [5, 5, 0, 1], 4, None, "float32", 4), ([], [11, 40], 2, 2.0, "float64", 5),
+    ),
+    hint=explained(
+        turned="pair i has the elements 2i and 2i + 1, and its angle is position * base ** (-2i / size)",
+        relative="the product of two turned tokens must depend on the difference of their positions only",
+    ),
+)  # fmt: skip
+def rotated(rl, lead, positions, pairs, base, of, start):
+    x, given = numbers(rl, [*lead, len(positions), 2 * pairs], start, of), {} if base is None else {"base": base}
+    turned = rl.course.attention.rotate(x, rl.tensor(positions), **given)
+    return {"turned": copied(turned), "x": x}
+
+
+@rotated.oracle
+def _(torch, lead, positions, pairs, base, of, start):
+    """With complex numbers: a pair is one, and is multiplied by one of length 1."""
+    x = numbers(torch, [*lead, len(positions), 2 * pairs], start, of)
+    rates = (base or 10000.0) ** (-torch.arange(pairs, dtype=x.dtype) / pairs)
+    angles = torch.outer(torch.tensor(positions, dtype=x.dtype), rates)
+    turned = torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * torch.polar(torch.ones_like(angles), angles)
+    return {"turned": copied(torch.view_as_real(turned).flatten(-2)), "x": x}
+
+
+@program(
+    "course.attention.grouped_attention",
+    cases=drawn(
+        batch=(1, 2), shared=(1, 3), times=(1, 3), sizes=listed((1, 4), (1, 4), (1, 4), (1, 3)), masked=bool, start=(0, 9)
+    ),
+    edges=rows(
+        "batch shared times sizes masked start",
+        (1, 1, 1, [1, 1, 1, 1], False, 0), (2, 2, 2, [3, 4, 2, 3], False, 1), (1, 2, 3, [2, 3, 4, 2], True, 2),
+        (2, 3, 1, [4, 4, 2, 2], True, 3), (1, 1, 3, [2, 4, 3, 1], False, 4),
+    ),
+    hint=explained(result="heads that are neighbours share a head of keys: the first `heads / shared` of them the first one"),
+)  # fmt: skip
+def grouped(rl, batch, shared, times, sizes, masked, start):
+    operands = _grouped(rl, batch, shared, times, sizes, masked, start)
+    query, key, value, mask = operands
+    call = rl.course.attention.grouped_attention
+    result = call(query, key, value) if mask is None else call(query, key, value, mask)
+    return {"result": copied(result), "the arguments": operands}
+
+
+@grouped.oracle
+def _(torch, batch, shared, times, sizes, masked, start):
+    query, key, value, mask = operands = _grouped(torch, batch, shared, times, sizes, masked, start)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    result = attention(query, key, value, attn_mask=mask, enable_gqa=True)
+    return {"result": copied(result), "the arguments": operands}
+
+
+def _grouped(xp, batch, shared, times, sizes, masked, start):
+    queries, keys, size, width = sizes
+    shapes = ([shared * times, queries, size], [shared, keys, size], [shared, keys, width])
+    operands = [numbers(xp, [batch, *shape], start + i) for i, shape in enumerate(shapes)]
+    return [*operands, xp.arange(queries)[:, None] >= xp.arange(keys) - 1 if masked else None]

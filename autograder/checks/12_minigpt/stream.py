@@ -1,0 +1,77 @@
+"""Lab 12b: the weight at both ends of the residual stream, and the norm of what is read from it."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import copied, drawn, explained, numbers, rows, several, when
+
+
+@program(
+    "course.stream.tied_gradient",
+    cases=drawn(tokens=several((0, 5), 1, 6), batch=[1, 2], width=(1, 4), start=(0, 9), of=["float64", "float32"]),
+    edges=rows(
+        "tokens batch width start of",
+        ([0], 1, 1, 0, "float64"), ([1, 1], 1, 2, 1, "float64"), ([5, 0, 5, 5], 1, 3, 2, "float64"),
+        ([2, 3, 2], 2, 4, 3, "float64"), ([0, 1, 2, 3, 4, 5], 2, 2, 4, "float32"), ([4, 4, 4, 4], 2, 1, 7, "float64"),
+    ),
+    hint=when(lambda case: len(set(case["tokens"])) < len(case["tokens"]) or case["batch"] > 1,
+              "a token occurs more than once here: all its positions count"),
+)  # fmt: skip
+def tied(rl, tokens, batch, width, start, of):
+    given = _given(rl, tokens, batch, width, start, of)
+    grad = rl.course.stream.tied_gradient(*given)
+    return {"gradient": copied(grad), "the arguments": list(given)}
+
+
+@tied.oracle
+def _(torch, tokens, batch, width, start, of):
+    """Autograd: one parameter, used twice."""
+    ids, of_embedded, hidden, of_scores = given = _given(torch, tokens, batch, width, start, of)
+    weight = torch.nn.Parameter(torch.zeros(6, width, dtype=hidden.dtype))
+    embedded = torch.nn.functional.embedding(ids, weight)
+    scores = torch.nn.functional.linear(hidden, weight)
+    torch.autograd.backward([embedded, scores], [of_embedded, of_scores])
+    return {"gradient": copied(weight.grad), "the arguments": list(given)}
+
+
+def _given(xp, tokens, batch, width, start, of):
+    rows_of = [tokens, tokens[::-1]][:batch]
+    sizes = [batch, len(tokens)]
+    parts = [numbers(xp, [*sizes, last], start + i, of) for i, last in enumerate((width, width, 6))]
+    return xp.tensor(rows_of), *parts
+
+
+@program(
+    "course.stream.rms_norm",
+    cases=drawn(
+        lead=lambda st: st.lists(st.integers(1, 3), max_size=2), width=(1, 8), of=["float32", "float64", "float16", "bfloat16"],
+        eps=[None, 0.5, 1e-8], factor=[1, 1, 8, 300], start=(0, 9),
+    ),
+    edges=rows(
+        "lead width of eps factor start",
+        ([], 1, "float64", None, 1, 0), ([], 4, "float64", 0.5, 1, 1), ([2, 3], 5, "float32", None, 1, 2),
+        ([2], 8, "float16", None, 300, 3), ([3], 6, "float16", 1e-8, 8, 4), ([2], 7, "float64", 1e-8, 1, 5),
+        ([3], 6, "bfloat16", None, 1, 6), ([1, 3], 8, "float16", 0.5, 1, 7),
+    ),
+    hint=explained(
+        dtype="the result has the dtype of x",
+        numbers="the mean is of the squares, along the last dimension; eps is added before the root",
+    ),
+)  # fmt: skip
+def normed(rl, lead, width, of, eps, factor, start):
+    x, weight = _line(rl, lead, width, of, factor, start)
+    result = rl.course.stream.rms_norm(x, weight, **({} if eps is None else {"eps": eps}))
+    return {"dtype": str(result.dtype).split(".")[-1], "numbers": result.double().clone() * 1, "x": x.double()}
+
+
+@normed.oracle
+def _(torch, lead, width, of, eps, factor, start):
+    x, weight = _line(torch, lead, width, of, factor, start)
+    result = torch.nn.functional.rms_norm(x, [width], weight, 1e-5 if eps is None else eps)
+    return {"dtype": of, "numbers": result.double(), "x": x.double()}
+
+
+def _line(xp, lead, width, of, factor, start):
+    dtype = getattr(xp, of)
+    x = numbers(xp, [*lead, width], start) * factor
+    return x.to(dtype), (numbers(xp, [width], start + 1) + 1.5).to(dtype)

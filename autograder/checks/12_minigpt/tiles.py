@@ -1,0 +1,254 @@
+"""Lab 12b: attention in tiles, forward and backward, and the bytes that it saves."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+
+from rushlight.c10.dispatch import DispatchMode
+
+from ...check import program
+from ..cases import copied, drawn, explained, listed, numbers, rows, several
+
+# Two softmaxes become one --------------------------------------------------------------------------------------------
+
+SCORES = [0.0, 1.5, -2.0, 3.0, 1000.0, -1000.0, 1e30, -1e30, "-inf"]
+
+
+def _scores(least, most):
+    return several(several(SCORES, 2, 2), least, most)  # of two queries, for each key
+
+
+@program(
+    "course.attention.merge_partials",
+    cases=drawn(first=_scores(1, 3), second=_scores(1, 3), third=_scores(0, 2), width=(1, 3), lead=bool),
+    edges=rows(
+        "first second third width lead",
+        ([[0.0, 0.0]], [[0.0, 0.0]], [], 1, False), ([[0.0, 3.0]], [[1.5, -2.0]], [], 2, False),
+        ([[0.0, 1000.0]], [[1000.0, 0.0]], [], 1, False), ([["-inf", 0.0]], [[1.5, "-inf"]], [], 2, True),
+        ([["-inf", "-inf"]], [["-inf", 0.0]], [], 1, False), ([["-inf", "-inf"]], [["-inf", "-inf"]], [[1.5, "-inf"]], 1, False),
+        ([[1e30, -1e30], [0.0, -1e30]], [[1e30, 3.0]], [], 3, True),
+        ([[-1000.0, 1.5]] * 2, [[-1000.0, 3.0]], [[0.0, 3.0]], 2, True),
+    ),
+    hint=explained(
+        largest="the largest score of all keys is the larger one of the two",
+        total="each sum is relative to its own largest score; multiply it by exp(its largest - the new largest)",
+        mixed="the sum of the values is scaled like the sum of the weights",
+    ),
+)  # fmt: skip
+def merged(rl, first, second, third, width, lead):
+    names = rl.course.attention
+    parts = [
+        names.Partial(*_partial(rl, each, i, width, lead)) for i, each in enumerate((first, second, third)) if each
+    ]
+    before = [copied(each) for part in parts for each in part]
+    known = names.merge_partials(parts[0], parts[1])
+    if third:
+        known = names.merge_partials(parts[2], known)
+    shown = {"type": type(known).__name__} | {name: copied(each) for name, each in known._asdict().items()}
+    return shown | {
+        "the parts are as before": all(rl.equal(a, b) for a, b in zip(before, [x for p in parts for x in p]))
+    }
+
+
+def _partial(xp, scores, which, width, lead):
+    scores = xp.tensor([[float(each) for each in key] for key in scores], dtype=xp.float64).mT
+    value = numbers(xp, [scores.shape[1], width], which)
+    if lead:
+        scores, value = scores[None], value[None]
+    largest = scores.amax(-1, keepdim=True)
+    weights = (scores - largest.clamp(min=-1e300)).exp()
+    return largest, weights.sum(-1, keepdim=True), weights @ value
+
+
+@merged.oracle
+def _(torch, first, second, third, width, lead):
+    """All keys at once."""
+    numbers_of = [numbers(torch, [len(each), width], i) for i, each in enumerate((first, second, third))]
+    scores = torch.tensor([[float(each) for each in key] for key in first + second + third], dtype=torch.float64).mT
+    value = torch.cat(numbers_of)
+    largest = scores.max(-1, keepdim=True).values
+    weights = torch.exp(scores - torch.where(largest == -math.inf, 0.0, largest))
+    found = largest, weights.sum(-1, keepdim=True), weights @ value
+    shown = zip(("largest", "total", "mixed"), (each[None] if lead else each for each in found))
+    return {"type": "Partial"} | dict(shown) | {"the parts are as before": True}
+
+
+# Tiles ---------------------------------------------------------------------------------------------------------------
+
+
+class _Elements(DispatchMode):
+    """The elements of the largest memory that an operator returns."""
+
+    def __init__(self):
+        self.most = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for each in result if isinstance(result, (tuple, list)) else [result]:
+            if hasattr(each, "untyped_storage"):
+                self.most = max(self.most, each.untyped_storage().nbytes() // each.dtype.itemsize)
+        return result
+
+
+def _tiles(**others):
+    return drawn(
+        lead=lambda st: st.lists(st.integers(1, 2), max_size=2), sizes=listed((1, 7), (1, 9), (1, 4), (1, 4)), block=(1, 10),
+        causal=bool, scale=[None, None, 0.5, 2.0], of=["float64", "float64", "float32"], start=(0, 9), **others,
+    )  # fmt: skip
+
+
+_EDGES = rows(
+    "lead sizes block causal scale of start",
+    ([], [1, 1, 1, 1], 1, False, None, "float64", 0), ([2, 2], [5, 5, 3, 3], 2, False, None, "float64", 1),
+    ([2, 2], [5, 5, 3, 3], 2, True, None, "float64", 2), ([2], [4, 7, 2, 3], 3, False, 0.5, "float64", 3),
+    ([], [7, 4, 3, 2], 2, True, 2.0, "float64", 4), ([], [3, 9, 2, 2], 2, True, None, "float64", 5),
+    ([1, 2], [5, 6, 4, 4], 10, True, None, "float32", 6), ([], [6, 6, 2, 1], 6, False, None, "float32", 7),
+    ([], [40, 40, 2, 3], 4, True, None, "float64", 8), ([], [30, 50, 3, 2], 5, False, None, "float64", 9),
+)  # fmt: skip
+
+
+def _operands(xp, lead, sizes, of, start):
+    queries, keys, size, width = sizes
+    shapes = ([queries, size], [keys, size], [keys, width])
+    return [numbers(xp, [*lead, *shape], start + i, of) for i, shape in enumerate(shapes)]
+
+
+def _allowed(lead, sizes, block):
+    """The elements that the largest tensor may have."""
+    queries, keys, size, width = sizes
+    return math.prod(lead) * max(queries * min(block, keys), max(queries, keys) * max(size, width))
+
+
+def _at_once(xp, query, key, value, causal, scale):
+    """The result and the logarithms, from the scores of all keys."""
+    scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        scores = scores.masked_fill(xp.ones(scores.shape[-2:]).triu(1) > 0, -math.inf)
+    return scores.softmax(-1) @ value, scores.logsumexp(-1)
+
+
+def _given(block, causal, scale):
+    return ({"is_causal": True} if causal else {}) | ({} if scale is None else {"scale": scale})
+
+
+def _about_tiles(case, mine, theirs):
+    if case["causal"] and case["sizes"][1] > case["sizes"][0]:
+        return "with more keys than queries, there are blocks that no query sees"
+    return "which position does the first key of a block have?" if case["causal"] else None
+
+
+@program("course.attention.tiled_attention", cases=_tiles(), edges=_EDGES, draws=30, hint=_about_tiles)
+def tiled(rl, lead, sizes, block, causal, scale, of, start):
+    operands = _operands(rl, lead, sizes, of, start)
+    with _Elements() as elements:
+        found = rl.course.attention.tiled_attention(*operands, block, **_given(block, causal, scale))
+    out, logsumexp = found
+    return {
+        "type": type(found).__name__,
+        "out": copied(out),
+        "logsumexp": copied(logsumexp),
+        "a tensor is too large": elements.most > _allowed(lead, sizes, block),
+        "the arguments": operands,
+    }
+
+
+@tiled.oracle
+def _(torch, lead, sizes, block, causal, scale, of, start):
+    """torch's fused kernel, if the values are as wide as the keys."""
+    operands = query, key, value = _operands(torch, lead, sizes, of, start)
+    if sizes[2] == sizes[3]:
+        four = [each.reshape(1, -1, *each.shape[-2:]) for each in operands]
+        fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+        found = fused(*four, 0.0, causal, scale=scale)
+        out, logsumexp = found[0].reshape(*lead, *found[0].shape[-2:]), found[1].reshape(*lead, sizes[0])
+    else:
+        out, logsumexp = _at_once(torch, query, key, value, causal, scale)
+    shown = {"type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
+    return shown | {"a tensor is too large": False, "the arguments": operands}
+
+
+@program(
+    "course.attention.tiled_attention_backward",
+    cases=_tiles(),
+    edges=_EDGES,
+    draws=30,
+    hint=explained(
+        of_the_value="the weights are exp(scores - logsumexp); the gradient of the values is their transpose times `grad`",
+        of_the_query="the gradient of a score is weight * (gradient of the weight - delta); delta is the sum of grad * out",
+        of_the_key="the scores are query @ keyᵀ · scale, so the scale is a factor of this gradient too",
+    ),
+)
+def backward(rl, lead, sizes, block, causal, scale, of, start):
+    query, key, value = operands = _operands(rl, lead, sizes, of, start)
+    grad = numbers(rl, [*lead, sizes[0], sizes[3]], start + 3, of)
+    out, logsumexp = _at_once(rl, *operands, causal, scale)
+    given = _given(block, causal, scale)
+    with _Elements() as elements:
+        found = rl.course.attention.tiled_attention_backward(grad, query, key, value, out, logsumexp, block, **given)
+    names = ("of the query", "of the key", "of the value")
+    return {
+        "type": type(found).__name__,
+        **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
+        "a tensor is too large": elements.most > _allowed(lead, sizes, block),
+        "the arguments": [grad, *operands],
+    }
+
+
+@backward.oracle
+def _(torch, lead, sizes, block, causal, scale, of, start):
+    operands = [each.requires_grad_() for each in _operands(torch, lead, sizes, of, start)]
+    grad = numbers(torch, [*lead, sizes[0], sizes[3]], start + 3, of)
+    out = torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal, scale=scale)
+    found = torch.autograd.grad(out, operands, grad)
+    names = ("of the query", "of the key", "of the value")
+    return {
+        "type": "tuple",
+        **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
+        "a tensor is too large": False,
+        "the arguments": [grad, *(each.detach() for each in operands)],
+    }
+
+
+# Bytes ---------------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "course.attention.attention_traffic",
+    cases=drawn(batch=(1, 3), heads=(1, 4), sizes=listed((1, 300), (1, 300), (1, 64)), tile=(1, 128), itemsize=[None, 2, 8]),
+    edges=rows(
+        "batch heads sizes tile itemsize",
+        (1, 1, [2, 3, 1], 2, None), (1, 1, [1, 1, 1], 1, 2), (2, 3, [5, 7, 4], 2, 8), (16, 4, [40, 40, 16], 16, None),
+        (1, 2, [128, 64, 16], 64, 2), (1, 1, [10, 3, 2], 100, None), (1, 1, [9, 3, 2], 3, None),
+    ),
+    hint=explained(
+        unfused="an operator reads what another one wrote: the scores, and then the weights, go to memory and back",
+        fused="the keys and the values are read once for each tile of queries; the last tile may be smaller",
+    ),
+)  # fmt: skip
+def moved(rl, batch, heads, sizes, tile, itemsize):
+    given = {} if itemsize is None else {"itemsize": itemsize}
+    found = rl.course.attention.attention_traffic(batch, heads, *sizes, tile, **given)
+    return {"types": [type(each).__name__ for each in (found, *found)], "unfused": found[0], "fused": found[1]}
+
+
+@moved.oracle
+def _(torch, batch, heads, sizes, tile, itemsize):
+    """The bytes of the tensors that torch's operators get and return, on the device meta."""
+    mode = import_module("torch.utils._python_dispatch").TorchDispatchMode
+    dtype = {None: torch.float32, 2: torch.float16, 8: torch.float64}[itemsize]
+    queries, keys, size = sizes
+    query, key, value = (torch.empty(batch * heads, n, size, dtype=dtype, device="meta") for n in (queries, keys, keys))
+    seen = []
+
+    class Count(mode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            if func in (torch.ops.aten.bmm.default, torch.ops.aten._softmax.default):
+                seen.extend(each.nbytes for each in (*args, result) if isinstance(each, torch.Tensor))
+            return result
+
+    with Count():
+        torch.bmm(torch.softmax(torch.bmm(query, key.mT), -1), value)
+    fused = sum(2 * each.nbytes + key.nbytes + value.nbytes for each in query.split(tile, 1))
+    return {"types": ["tuple", "int", "int"], "unfused": sum(seen), "fused": fused}

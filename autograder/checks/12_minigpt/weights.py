@@ -1,0 +1,130 @@
+"""Lab 12b: which keys a query sees, the weights that it gives to them, and what torch's masks do."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+
+from rushlight.course.predictions import MASKED
+
+from ...check import program
+from ..cases import copied, drawn, listed, numbers, predicted, rows, when
+
+
+@program(
+    "course.attention.causal_mask",
+    cases=drawn(queries=(1, 6), more=(0, 4), window=[None, None, 1, 2, 3, 20]),
+    edges=rows(
+        "queries more window",
+        (1, 0, None), (4, 0, None), (2, 3, None), (1, 4, None), (4, 0, 1), (4, 0, 2), (3, 2, 3), (1, 4, 2), (5, 1, 20), (2, 3, 4),
+    ),
+    hint=when("more", "the last query is at the position of the last key"),
+)  # fmt: skip
+def masked(rl, queries, more, window):
+    names = rl.course.attention
+    mask = names.causal_mask(rl, queries, queries + more, **({} if window is None else {"window": window}))
+    return mask.clone()
+
+
+@masked.oracle
+def _(torch, queries, more, window):
+    """From a rule for one query and one key."""
+    create_mask = import_module("torch.nn.attention.flex_attention").create_mask
+
+    def sees(batch, head, query, key):
+        distance = query + more - key
+        return (distance >= 0) & (distance < (window or 1000))
+
+    return create_mask(sees, None, None, queries, queries + more, device="cpu")[0, 0]
+
+
+# Weights -------------------------------------------------------------------------------------------------------------
+
+KINDS = ["none", "none", "bool", "numbers", "minus infinity", "one row", "a key for all"]
+
+
+def _mask(xp, kind, queries, keys, of):
+    if kind == "none":
+        return None
+    pattern = numbers(xp, [queries, keys], 5, of)
+    if kind == "bool":
+        return pattern > -0.5
+    if kind == "one row":
+        return pattern[:1] > 0
+    if kind == "a key for all":
+        return (xp.arange(keys) == keys - 1).expand(queries, keys)
+    if kind == "minus infinity":
+        return pattern.masked_fill(pattern > 0, -math.inf).masked_fill(xp.arange(queries)[:, None] == 0, -math.inf)
+    return pattern
+
+
+@program(
+    "course.attention.attention_weights",
+    cases=drawn(
+        lead=lambda st: st.lists(st.integers(1, 3), max_size=2), sizes=listed((1, 4), (1, 5), (1, 5)), mask=KINDS,
+        scale=[None, None, 0.5, 0.0, -0.3, 100.0], shared=bool, of=["float64", "float64", "float32"], start=(0, 9),
+    ),
+    edges=rows(
+        "lead sizes mask scale shared of start",
+        ([], [1, 1, 1], "none", None, False, "float64", 0), ([], [2, 3, 4], "none", None, False, "float64", 1),
+        ([2, 3], [3, 4, 2], "none", None, False, "float32", 2), ([2], [3, 4, 2], "bool", None, False, "float64", 3),
+        ([2, 2], [4, 5, 3], "minus infinity", None, False, "float64", 4), ([], [3, 5, 4], "numbers", 0.5, False, "float64", 5),
+        ([2], [3, 4, 5], "one row", None, False, "float64", 6), ([], [2, 3, 2], "none", 0.0, False, "float64", 7),
+        ([], [2, 3, 2], "none", -0.3, False, "float64", 8), ([2, 3], [2, 3, 3], "numbers", 100.0, True, "float64", 1),
+        ([3], [4, 5, 2], "bool", 0.5, True, "float32", 2), ([2], [4, 3, 2], "a key for all", None, False, "float64", 2),
+    ),
+    hint=lambda case, mine, theirs: (
+        "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity"
+        if case["mask"] in ("bool", "minus infinity", "one row")
+        else None
+    ),
+)  # fmt: skip
+def weighed(rl, lead, sizes, mask, scale, shared, of, start):
+    query, key, mask = _operands(rl, lead, sizes, mask, shared, of, start)
+    given = {} if mask is None else {"mask": mask}
+    given |= {} if scale is None else {"scale": scale}
+    weights = rl.course.attention.attention_weights(query, key, **given)
+    return {"weights": copied(weights), "the arguments": [query, key, mask]}
+
+
+@weighed.oracle
+def _(torch, lead, sizes, mask, scale, shared, of, start):
+    query, key, mask = _operands(torch, lead, sizes, mask, shared, of, start)
+    all_keys = key.expand(*lead, *key.shape[-2:])
+    added = mask
+    if mask is not None and mask.dtype is torch.bool:
+        added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
+    math_attention = torch.ops.aten._scaled_dot_product_attention_math
+    weights = math_attention(query, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
+    return {"weights": copied(weights), "the arguments": [query, key, mask]}
+
+
+def _operands(xp, lead, sizes, mask, shared, of, start):
+    """`shared`: one set of keys for all, which is broadcast."""
+    queries, keys, size = sizes
+    query = numbers(xp, [*lead, queries, size], start, of)
+    key = numbers(xp, [*([1] * len(lead) if shared else lead), keys, size], start + 1, of)
+    return query, key, _mask(xp, mask, queries, keys, of)
+
+
+# Predictions ---------------------------------------------------------------------------------------------------------
+
+
+@program("course.predictions.attended", **predicted(MASKED, draws=len(MASKED)))
+def attended(rl, program):
+    return [None if each is None else round(each, 3) for each in rl.course.predictions.attended(program)]
+
+
+@attended.oracle
+def attended_on_torch(torch, program):
+    loud = torch.zeros(1, 1, 4, 2)
+    loud[0, 0, 1] = 1000.0
+    given = {
+        "xp": torch,
+        "F": torch.nn.functional,
+        "q": torch.ones(1, 1, 4, 2),
+        "k": torch.zeros(1, 1, 4, 2),
+        "loud": loud,
+    }
+    found = eval(MASKED[program], given | {"v": torch.tensor([4.0, 8.0, 12.0, 24.0]).view(1, 1, 4, 1)})
+    return [None if math.isnan(each) else round(each, 3) for each in found.flatten().tolist()]
