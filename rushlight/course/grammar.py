@@ -130,7 +130,7 @@ EXAMPLES = [
 
 @cache  # the file is read when it is first needed, and not by `import rushlight`
 def _trained() -> dict[str, np.ndarray]:
-    """The arrays of `head.npz` in float32: `weight` (600, 64), `bias` (600,), and `hidden` (1176, 64), in the order of `SENTENCES`."""
+    """The arrays of `head.npz` in float32: `weight` (600, 64), `bias` (600,), and `hidden` (1176, 64), a row for each sentence."""
     with np.load(Path(__file__).with_name("head.npz")) as file:
         return {name: file[name].astype(np.float32) for name in ("weight", "bias", "hidden")}
 
@@ -177,7 +177,7 @@ def likeliest(scores: np.ndarray, count: int = 3) -> list[list[str]]:
 
 
 def trained_head(xp):
-    """The head `Linear(64, 600)` of the transformer that made the features, with its trained weights, on rushlight or torch (`xp`)."""
+    """The head `Linear(64, 600)` of the transformer that made the features, with its weights. `xp` is rushlight or torch."""
     head = xp.nn.Linear(FEATURES, len(tokens))
     head.load_state_dict({name: xp.from_numpy(_trained()[name]) for name in ("weight", "bias")})
     return head

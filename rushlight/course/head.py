@@ -1,7 +1,8 @@
 """The model whose last layer is the running example: a MiniGPT on whole words, whose head scores the 600 verb forms.
 
-`grammar` reads the file `head.npz`: the head's weight and bias, and for each of the 1,176 sentences of `grammar` the 64 numbers that
-the trained model gives to its head. This module made the file, from nothing but the sentences, on rushlight. So it makes it again:
+`grammar` reads the file `head.npz`: the head's weight and bias, and for each of the 1,176 sentences of `grammar` the 64 numbers
+that the trained model gives to its head. This module made the file on rushlight, from the sentences alone. It makes it again in
+about a minute:
 
     python -m rushlight.course.head
 
@@ -37,7 +38,7 @@ def words(text: str) -> list[str]:
 
 SENTENCES = [(line.before.strip(), line.form) for line in corpus.LINES if line.form in grammar.ids]
 SENTENCES += [(sentence.text, sentence.next_token) for sentence in grammar.SENTENCES]
-"""What stands before a verb form, and the form: all sentences of the corpus in which it is one of the 600, and those of `grammar`."""
+"""What is before a verb form, and the form: the sentences of the corpus in which it is one of the 600, and those of `grammar`."""
 
 WORDS = {word: i for i, word in enumerate(dict.fromkeys(word for text, _ in SENTENCES for word in words(text)))}
 LENGTH = max(len(words(text)) for text, _ in SENTENCES)
@@ -107,7 +108,7 @@ def main(steps: int = STEPS) -> None:
     import rushlight as rl
 
     begin = time.time()
-    for i, (made, step) in enumerate(train(rl, steps), 1):
+    for i, (made, step) in enumerate(train(rl, steps), 1):  # noqa: B007
         if i % 50 == 0 or i == steps:
             print(f"step {i} of {steps}, {time.time() - begin:.0f} s: loss {step.loss:.3f}", flush=True)
     parts = made.head.weight.detach().numpy(), made.head.bias.detach().numpy(), hidden(rl, made)
