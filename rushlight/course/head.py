@@ -6,7 +6,7 @@ about a minute:
 
     python -m rushlight.course.head
 
-The numbers are stored in float16, which does not change the likeliest word of any sentence.
+The 64 numbers are stored in float16. This does not change the likeliest word of any sentence.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def main(steps: int = STEPS) -> None:
         if i % 50 == 0 or i == steps:
             print(f"step {i} of {steps}, {time.time() - begin:.0f} s: loss {step.loss:.3f}", flush=True)
     parts = made.head.weight.detach().numpy(), made.head.bias.detach().numpy(), hidden(rl, made)
-    arrays = {name: part.astype(np.float16) for name, part in zip(("weight", "bias", "hidden"), parts)}
+    arrays = dict(zip(("weight", "bias", "hidden"), parts))
+    arrays["hidden"] = arrays["hidden"].astype(np.float16)
     loss, right = scored(arrays)
     provenance = {
         "command": "python -m rushlight.course.head",
