@@ -43,14 +43,18 @@ def _name(lab: str, missing: tuple[str, ...]) -> str:
     return f"{lab}-{digest}"
 
 
-def framework_files(missing: Sequence[str]) -> dict[str, str]:
-    """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed."""
+def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
+    """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed.
+
+    Trained weights, `*.npz`, are bytes. All other files are text.
+    """
     framework = Path(rushlight.__file__).parent
     files = {}
     for path in sorted(path for kind in ("py", "yaml", "h") for path in framework.rglob(f"*.{kind}")):
         relative = path.relative_to(framework)
         names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
         files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
+    files |= {f"rushlight/{path.relative_to(framework)}": _bytes(path) for path in sorted(framework.rglob("*.npz"))}
     if sealed := files.get("rushlight/sealed.py"):  # in a class repository
         files["rushlight/sealed.py"] = without_sealed(sealed, missing)
     return files
@@ -74,7 +78,12 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _files(lab: str, missing: Sequence[str]) -> dict[str, str]:
+@cache
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
     grader, files = Path(__file__).parent, framework_files(missing)
     for name in [*SUBJECT_MODULES, *(BENCH_MODULES if is_bench(lab) else ())]:
         files[f"autograder/{name}"] = _text(grader / name)
@@ -122,14 +131,14 @@ def body_lines(function: ast.FunctionDef) -> tuple[int, int]:
     return body[0].lineno, function.end_lineno
 
 
-def _write(folder: Path, files: dict[str, str]) -> None:
+def _write(folder: Path, files: dict[str, str | bytes]) -> None:
     """Write to a temporary folder and rename it, so that two graders may make the same edition at once."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix="making-"))
     for name, text in files.items():
         path = temporary / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
         if path.suffix == ".py":
             compiled = Path(importlib.util.cache_from_source(path))
             compiled.parent.mkdir(exist_ok=True)

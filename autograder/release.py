@@ -102,7 +102,7 @@ PACKED = {
 _UNSEAL = "\n\nfrom rushlight.sealed import unseal\n\nunseal(globals())\n"
 
 
-def sealed_files(names: list[str]) -> dict[str, str]:
+def sealed_files(names: list[str]) -> dict[str, str | bytes]:
     """The framework's files, by their names in the course, with the bodies of these exercises sealed."""
     files, packed = framework_files([]), ""
     for name in names:
@@ -129,6 +129,6 @@ def seal(source: str, key: tuple[str, str]) -> tuple[str, str]:
     return "from __future__ import annotations\n" + definition, "".join(lines[: first - 1] + body + lines[last:])
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())

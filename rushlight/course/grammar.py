@@ -2,14 +2,17 @@
 
 28 meanings, each a regular verb of both languages. An English verb has 4 forms. A Spanish verb has 6 persons in 3 tenses, and
 the -ar and -ir verbs have two equal forms (`hablamos`, `vivimos`): 28 x 4 + 16 x 17 + 12 x 18 = 600 tokens. A sentence gives
-the verb and the words that determine its form, as a textbook does: "(walk) yesterday she", and "walked" comes next. It is
-encoded in 64 features, so that the head `Linear(64, 600)` can learn to conjugate. Everything is numpy, so rushlight and torch
-get the same arrays.
+the verb and the words that determine its form, as a textbook does: "(walk) yesterday she", and "walked" comes next. Its 64
+features are what a small transformer, trained on these and longer sentences, gives to its last layer, the head `Linear(64, 600)`.
+They and the weights of the head are in `head.npz`, made by `rushlight.course.head`. Everything is numpy, so rushlight and torch get
+the same arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -124,29 +127,26 @@ EXAMPLES = [
 
 # Arrays --------------------------------------------------------------------------------------------------------------
 
-PROPERTIES = [
-    *(("language", language) for language in ("en", "es")),
-    *(("verb", verb) for verb in range(len(VERBS))),
-    *(("tense", language, tense) for language in ("en", "es") for tense in TENSES[language]),
-    *(("person", person) for person in range(6)),
-]  # 2 + 28 + 7 + 6 = 43
 
-# For each property 64 numbers, each 1/2 or -1/2. For property k and feature j the sign says whether the binary digits of k + 1
-# and j have an even or an odd number of common ones. The codes are orthogonal (rows of a Hadamard matrix).
-_COMMON = np.arange(1, len(PROPERTIES) + 1)[:, None] & np.arange(FEATURES)
-_CODES = np.where(sum(_COMMON >> bit & 1 for bit in range(6)) % 2, -0.5, 0.5).astype(np.float32)
+@cache  # the file is read when it is first needed, and not by `import rushlight`
+def _trained() -> dict[str, np.ndarray]:
+    """The arrays of `head.npz` in float32: `weight` (600, 64), `bias` (600,), and `hidden` (1176, 64), a row for each sentence."""
+    with np.load(Path(__file__).with_name("head.npz")) as file:
+        return {name: file[name].astype(np.float32) for name in ("weight", "bias", "hidden")}
+
+
+@cache
+def _rows() -> dict[Sentence, int]:
+    return {sentence: i for i, sentence in enumerate(SENTENCES)}
 
 
 def features(sentences: Sequence[Sentence]) -> np.ndarray:
-    """(sentences, 64), float32: the sum of the codes of each sentence's four properties: language, verb, tense, person. No
-    single feature has a meaning, but a linear map can recover the properties, because the codes are orthogonal. Every feature
-    is a whole number from -2 to 2, exactly, and their variance is 1."""
-    number = {each: k for k, each in enumerate(PROPERTIES)}
-    rows = []
-    for language, verb, tense, person in sentences:
-        properties = ("language", language), ("verb", verb), ("tense", language, tense), ("person", person)
-        rows.append([number[each] for each in properties])
-    return _CODES[np.array(rows, dtype=np.int64).reshape(-1, 4)].sum(1)
+    """(sentences, 64), float32: the hidden states of a trained transformer at the last word of each sentence, one of `SENTENCES`.
+
+    They are the result of its last LayerNorm, so the 64 numbers of a sentence have mean 0 and variance 1. No single one has a
+    meaning, but a linear map of all of them, the head, finds the next word. Each has 11 significant bits, as in float16.
+    """
+    return _trained()["hidden"][[_rows()[sentence] for sentence in sentences]]
 
 
 def targets(sentences: Sequence[Sentence]) -> np.ndarray:
@@ -176,17 +176,8 @@ def likeliest(scores: np.ndarray, count: int = 3) -> list[list[str]]:
     return [[tokens[i] for i in row] for row in best]
 
 
-def trained_head(xp, steps: int = 200):
-    """`Linear(64, 600)`, trained on the sentences as in lab 05b, on rushlight or on torch (`xp`). It is the same each time."""
-    inputs, targets = corpus()
-    xp.manual_seed(5)
-    head = xp.nn.Linear(FEATURES, 600)
-    optimizer = xp.optim.AdamW(head.parameters(), lr=0.02)
-    for step in range(steps):
-        rows = [605 * i % len(SENTENCES) for i in range(32 * step, 32 * step + 32)]
-        logits = head(xp.from_numpy(inputs[rows]))
-        loss = xp.nn.functional.cross_entropy(logits, xp.from_numpy(targets[rows]))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+def trained_head(xp):
+    """The head `Linear(64, 600)` of the transformer that made the features, with its weights. `xp` is rushlight or torch."""
+    head = xp.nn.Linear(FEATURES, len(tokens))
+    head.load_state_dict({name: xp.from_numpy(_trained()[name]) for name in ("weight", "bias")})
     return head

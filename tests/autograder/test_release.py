@@ -10,7 +10,7 @@ import pytest
 
 from autograder import sample
 from autograder.build import exercise_source
-from autograder.course import exercise_name, exercises
+from autograder.course import ROOT, exercise_name, exercises
 from autograder.release import release
 
 LAB = "01a_views"
@@ -43,6 +43,11 @@ def test_no_answer_is_in_it(course):
 
 def test_the_recordings_that_checks_and_readings_use_are_in_it(course):
     assert [*(course / "phases" / "recorded").rglob("*.json.gz")]
+
+
+def test_the_trained_weights_are_in_it(course):
+    name = "rushlight/course/head.npz"
+    assert (course / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):

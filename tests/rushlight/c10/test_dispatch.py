@@ -92,10 +92,10 @@ def test_an_import_calls_no_exercise(tmp_path):
     from autograder.check import phase_exercises
     from autograder.edition import framework_files
 
-    for name, text in framework_files(phase_exercises("02_dispatcher")).items():
+    for name, content in framework_files(phase_exercises("02_dispatcher")).items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     subprocess.run([sys.executable, "-c", "import rushlight"], cwd=tmp_path, check=True)
 
 

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import unicodedata
 
 import numpy as np
@@ -64,13 +66,36 @@ def test_spanish_is_conjugated_by_its_endings(verb, tense, forms):
     assert " ".join(grammar.spanish(verb, tense, person) for person in range(6)) == forms
 
 
-def test_features_are_exact_and_different_for_different_sentences():
+def test_features_are_normalised_and_different_for_different_sentences():
     features, targets = grammar.corpus()
     assert features.shape == (1176, 64) and features.dtype == np.float32
     assert targets.shape == (1176,) and targets.dtype == np.int64 and set(targets) == set(range(600))
-    assert set(np.unique(features)) == {-2, -1, 0, 1, 2}
+    assert np.abs(features.mean(1)).max() < 1e-3 and np.abs(features.var(1) - 1).max() < 1e-2
+    assert np.array_equal(features, features.astype(np.float16))
     assert len(np.unique(features, axis=0)) == 1176
+    assert np.array_equal(grammar.features(grammar.SENTENCES[::-7]), features[::-7])
     assert grammar.features([]).shape == (0, 64)
+
+
+def test_features_that_a_reader_changes_do_not_change_those_of_the_next():
+    grammar.features(grammar.EXAMPLES)[:] = 0
+    assert grammar.features(grammar.EXAMPLES).any()
+
+
+def test_the_trained_head_knows_every_word_on_both_frameworks_whatever_the_rounding():
+    features, targets = grammar.corpus()
+    for xp in FRAMEWORKS:
+        scores = grammar.trained_head(xp)(xp.from_numpy(features)).detach().numpy()
+        others = scores.copy()
+        others[np.arange(len(targets)), targets] = -np.inf
+        assert (scores[np.arange(len(targets)), targets] - others.max(1)).min() > 0.1
+
+
+def test_an_import_does_not_read_the_trained_weights():
+    hook = "sys.addaudithook(lambda event, arguments: event == 'open' and 'npz' in str(arguments[0]) and sys.exit(1))"
+    program = f"import sys; {hook}; import rushlight; from rushlight.course import corpus, grammar, head; print('done')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "done\n", done.stderr
 
 
 def test_a_course_of_batches_comes_to_every_sentence_before_it_comes_to_one_again():
