@@ -2,8 +2,10 @@
 
 from importlib import import_module
 
+_MODULES = ("anatomy", "bottleneck", "by_hand", "costs", "draw", "grammar", "serving", "sharding")
+
 
 def __getattr__(name: str):
-    if name in ("by_hand", "draw", "grammar"):  # matplotlib is slow to import
+    if name in _MODULES:  # matplotlib is slow to import
         return import_module(f"rushlight.course.{name}")
     raise AttributeError(f"module 'rushlight.course' has no {name!r}")
