@@ -8,14 +8,28 @@ PyTorch has no function for it: forward hooks are enough. The graph of the backw
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10 import dispatch
 
 Edge = tuple[int, int, int]
 """From a node to a node, both as positions in a list, and which input of the second node it is: `input_nr`."""
+
+
+@contextmanager
+def fused_operators() -> Iterator[None]:
+    """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in exercises. Outside
+    they then consist of many operators, so that each of a student's pieces takes part, and their graph is another."""
+    was_disabled = dispatch.fast_path_disabled
+    dispatch.disable_fast_path(False)
+    try:
+        yield
+    finally:
+        dispatch.disable_fast_path(was_disabled)
 
 
 def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:
@@ -75,7 +89,7 @@ def backward_graph(result: Tensor, names: Mapping[str, Tensor]) -> tuple[list[st
     """
     by_identity = {id(leaf): name for name, leaf in names.items()}
 
-    def label(node: Any) -> str:
+    def label(node):
         leaf = getattr(node, "variable", None)
         return node.name() if leaf is None else by_identity.get(id(leaf), "AccumulateGrad")
 

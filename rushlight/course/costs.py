@@ -11,6 +11,8 @@ from math import prod
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from rushlight.course.anatomy import fused_operators
+
 FLOAT, INT = 4, 8
 """Bytes of a number of dtype float32, and of one of dtype int64."""
 
@@ -195,6 +197,6 @@ def saved_bytes(xp: ModuleType, model: Any, forward: Callable[[], Any], *inputs:
         kept.append(x)
         return x
 
-    with xp.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+    with fused_operators(), xp.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
         kept.append(forward())
     return sum(size for address, size in sizes.items() if address not in known)

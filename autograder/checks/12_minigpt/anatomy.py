@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rushlight.course.anatomy import fused_operators
 from rushlight.course.gpt import gpt
 
 from ...check import program
@@ -50,9 +51,10 @@ def lens(rl, layers, batch, n, start, unknown, recording):
         found = attempt(rl.course.anatomy.logit_lens, model, tokens)
         mode = rl.is_grad_enabled()
     hooks = [len(each._forward_hooks) + len(each._forward_pre_hooks) for each in model.modules()]
+    scores, grad = found, None
     if not isinstance(found, str):
-        found = [type(found).__name__, *map(copied, found)], [each.requires_grad for each in found]
-    return {"runs": runs, "hooks": sum(hooks), "mode": mode, "scores": found[0], "grad": found[1]}
+        scores, grad = [type(found).__name__, *map(copied, found)], [each.requires_grad for each in found]
+    return {"runs": runs, "hooks": sum(hooks), "mode": mode, "scores": scores, "grad": grad}
 
 
 @lens.oracle
@@ -61,7 +63,7 @@ def _(torch, layers, batch, n, start, unknown, recording):
     model, found = small_gpt(torch, layers, start), []
     if unknown:
         seen = attempt(model, torch.full((batch, n), VOCABULARY))
-        return {"runs": [], "hooks": layers, "mode": recording, "scores": seen[0], "grad": seen[1]}
+        return {"runs": [], "hooks": layers, "mode": recording, "scores": seen, "grad": None}
     x = model.token.weight[tokens_of(torch, batch, n, start)] + model.position.weight[:n]
     for block in [None, *model.blocks]:
         x = block(x) if block is not None else x
@@ -106,7 +108,8 @@ GRAPHS = {  # each makes `result` and `names`; model is a MiniGPT of two blocks
     ),
 )
 def graph(rl, graph):
-    result, names = _made(rl, graph)
+    with fused_operators():
+        result, names = _made(rl, graph)
     labels, edges = rl.course.anatomy.backward_graph(result, names)
     return {"types": [type(labels).__name__, type(edges).__name__, *{type(each).__name__ for each in edges}],
             "labels": labels, "edges": edges}  # fmt: skip

@@ -7,6 +7,7 @@ from importlib import import_module
 
 import numpy as np
 
+from rushlight.course.anatomy import fused_operators
 from rushlight.course.costs import saved_bytes
 from rushlight.course.gpt import gpt
 
@@ -28,7 +29,8 @@ def everything(rl, start):
     model, data = _model(rl, start), _data(start)
     tokens, targets = (rl.from_numpy(each) for each in data[0])
     config = course.costs.Config(*SIZES.values())
-    loss = rl.nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten())
+    with fused_operators():
+        loss = _loss(rl, model, tokens, targets)
     labels, edges = course.anatomy.backward_graph(loss, dict(model.named_parameters()))
     predicted = course.costs.step_memory(config, *tokens.shape)
     measured = saved_bytes(rl, model, lambda: _loss(rl, model, tokens, targets), tokens, targets)

@@ -182,7 +182,7 @@ def generated(rl, tokens, count, length, step):
 
     found = rl.course.serving.generate_padded(program, given, count=count, length=length, end=END)
     return {"tokens": [type(found).__name__, *found], "kinds": sorted({type(each).__name__ for each in found}),
-            "calls": calls, "changed": given != tokens}  # fmt: skip
+            "calls": calls, "changed": given != [*tokens]}  # fmt: skip
 
 
 @generated.oracle
