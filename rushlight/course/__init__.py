@@ -2,8 +2,22 @@
 
 from importlib import import_module
 
+_MODULES = (
+    "anatomy",
+    "bottleneck",
+    "by_hand",
+    "corpus",
+    "costs",
+    "draw",
+    "grammar",
+    "serving",
+    "sharding",
+    "tokens",
+    "training",
+)
+
 
 def __getattr__(name: str):
-    if name in ("by_hand", "corpus", "draw", "grammar", "tokens", "training"):  # matplotlib is slow to import
+    if name in _MODULES:  # matplotlib is slow to import
         return import_module(f"rushlight.course.{name}")
     raise AttributeError(f"module 'rushlight.course' has no {name!r}")

@@ -321,6 +321,38 @@ def forward(x, y):
     return x + y if y.shape[0] <= 16 else x - y
 args, dims = (xp.ones(8, 3), xp.ones(8, 3)), [Dim.DYNAMIC, Dim.AUTO]""",
 }
+GENERATIONS = {  # x is what `attend` reads: attention without weights. text has a row for each of 8 tokens
+    "example": """\
+def step(x):
+    return attend(x)
+calls = [(text[:4],), (text[4:8],), (text[:5],), (text[:6],)]""",
+    "whole": """\
+def step(x):
+    return attend(x)
+calls = [(text[:n],) for n in (4, 5, 6, 7)]""",
+    "list": """\
+def step(x, cache):
+    cache.append(x)
+    return attend(xp.cat(cache))
+cache = []
+calls = [(text[i : i + 2], cache) for i in (0, 2, 4, 6)]""",
+    "position": """\
+def step(x, i):
+    cache[i] = x
+    return attend(cache)
+cache = xp.zeros(8, 4)
+calls = [(text[i], i) for i in (2, 3, 4, 5)]""",
+    "tensor": """\
+def step(x, i):
+    cache.index_copy_(0, i, x)
+    return attend(cache)
+cache = xp.zeros(8, 4)
+calls = [(text[i : i + 1], xp.tensor([i])) for i in (2, 3, 4, 5)]""",
+    "prompts": """\
+def step(x):
+    return attend(x)
+calls = [(text[:n],) for n in (6, 1, 1, 5, 1)]""",
+}
 RESERVED = {
     "example": """\
 a = empty(1.5 * MiB)
@@ -1033,4 +1065,35 @@ def autocast_dtypes(program: str) -> str:
         "both": "float32",
         "loss": "float32",
         "moment": "float32",
+    }[program]
+
+
+def graphs_of_generation(program: str) -> list[int]:
+    """How many graphs `torch.compile(step)` captures in each call of `step` of a program of `GENERATIONS`.
+
+    The settings are torch's defaults, so a size or a number becomes a symbol when it has changed once. A size of 1 never
+    becomes a symbol.
+
+    >>> print(GENERATIONS["example"])
+    def step(x):
+        return attend(x)
+    calls = [(text[:4],), (text[4:8],), (text[:5],), (text[:6],)]
+    >>> graphs_of_generation("example")
+    [1, 0, 1, 0]
+
+    Args:
+        program: a key of `GENERATIONS`.
+
+    Returns:
+        a list with an int for each entry of `calls`, which are the arguments of `step`, in this order.
+
+    Source: `torch/_dynamo/variables/builder.py`, `wrap_symint` and `_automatic_dynamic`.
+    """
+    return {
+        "example": [1, 0, 1, 0],
+        "whole": [1, 1, 0, 0],
+        "list": [1, 1, 1, 1],
+        "position": [1, 1, 0, 0],
+        "tensor": [1, 0, 0, 0],
+        "prompts": [1, 1, 0, 1, 0],
     }[program]

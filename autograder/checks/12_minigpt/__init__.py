@@ -19,4 +19,11 @@ TOPICS = (
     "tiles",
     "stream",
     "kinds",
+    "anatomy",
+    "costs",
+    "generations",
+    "sharding",
+    "serving",
+    "bottleneck",
+    "everything",
 )

@@ -1,0 +1,42 @@
+"""Lab 12d, a prediction: the graphs that are captured while a model generates text."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rushlight.course.predictions import GENERATIONS
+
+from ...check import program
+from ..cases import predicted
+
+_ATTEND = """\
+text = xp.arange(32.0).reshape(8, 4).sin()
+
+def attend(x):
+    return xp.softmax(x @ x.t(), -1) @ x
+
+"""
+
+
+@program("course.predictions.graphs_of_generation", **predicted(GENERATIONS))
+def graphs(rl, program):
+    return list(rl.course.predictions.graphs_of_generation(program))
+
+
+@graphs.oracle
+def _(torch, program):
+    define = import_module("autograder.checks.07_capture.drawn_functions").define
+    step, new, found = define(torch, _ATTEND + GENERATIONS[program], "step"), [], []
+
+    def count(gm, example_inputs):
+        new.append(gm)
+        return gm.forward
+
+    torch._dynamo.reset()
+    compiled = torch.compile(step, backend=count)
+    for args in step.__globals__["calls"]:
+        compiled(*args)
+        found.append(len(new))
+        new.clear()
+    torch._dynamo.reset()
+    return found

@@ -1,0 +1,198 @@
+"""Lab 12d, the trained MiniGPT: weights in a few bits, perplexity, and text from a program of a fixed length."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ...check import program
+from ..cases import attempt, defaults, drawing, drawn, explained, listed, rows, several
+
+# Groups --------------------------------------------------------------------------------------------------------------
+
+_weight = defaults(outs=2, groups=2, group=4, rest=0, bits=4, start=0, special=None)
+
+
+@drawing
+def _weights(draw, st):
+    rest = draw(st.sampled_from([0, 0, 0, 0, 1]))
+    group = draw(st.integers(2, 5))
+    return _weight(
+        draw(st.integers(1, 3)), draw(st.integers(1, 3)), group, rest, draw(st.integers(2, 8)), draw(st.integers(0, 20)),
+        draw(st.sampled_from([None, None, "zeros", "tiny", "negative"])),
+    )  # fmt: skip
+
+
+@program(
+    "course.serving.quantize_groups",
+    cases=_weights,
+    edges=[
+        *[_weight(bits=bits) for bits in (2, 3, 4, 8)], _weight(1, 1, 2), _weight(3, 1, 5, bits=8), _weight(2, 3, 2, start=7),
+        *[_weight(special=each) for each in ("zeros", "tiny", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
+    ],
+    draws=12,
+    hint=explained(
+        q="each group has its own scale, and the integers are symmetric",
+        scales="the largest absolute value of the group, over the largest integer",
+        grad="the results do not require grad", changed="the weight has changed",
+    ),
+)  # fmt: skip
+def groups(rl, **case):
+    bits, group = case["bits"], case["group"]
+    weight, before = _made(rl, **case).requires_grad_(), _made(rl, **case)
+    found = attempt(rl.course.serving.quantize_groups, weight, bits, group)
+    changed = not rl.equal(weight.detach(), before)
+    if isinstance(found, str):
+        return {"q": found, "scales": None, "grad": False, "changed": changed}
+    q, scales = found
+    return {
+        "q": q.contiguous(), "scales": scales.detach().contiguous(), "grad": q.requires_grad or scales.requires_grad,
+        "changed": changed,
+    }  # fmt: skip
+
+
+@groups.oracle
+def _(torch, **case):
+    """An observer of torch finds the scales, and an operator of torch quantises."""
+    import_module("torch.ao.quantization.fx._decomposed")
+    bits, group, weight = case["bits"], case["group"], _made(torch, **case)
+    if case["rest"] and weight.shape[1] % group:
+        return {"q": "raises ValueError", "scales": None, "grad": False, "changed": False}
+    most = 2 ** (bits - 1) - 1
+    observer = torch.ao.quantization.PerChannelMinMaxObserver(
+        dtype=torch.int8, qscheme=torch.per_channel_symmetric, quant_min=-most, quant_max=most
+    )
+    observer(weight.reshape(-1, group))
+    scales = observer.calculate_qparams()[0].reshape(len(weight), -1)
+    quantize = torch.ops.quantized_decomposed.quantize_per_channel_group
+    q = quantize(weight, scales, torch.zeros_like(scales), -most, most, torch.int8, group)
+    return {"q": q, "scales": scales, "grad": False, "changed": False}
+
+
+def _made(xp, outs, groups, group, rest, bits, start, special):
+    """Odd multiples of 1/64, so no quotient is half of an odd number. One group may be special."""
+    features = groups * group + rest
+    values = [[(2 * ((7 * i + 11 * row + start) % 23) - 21) / 64 for i in range(features)] for row in range(outs)]
+    for i in range(group):
+        values[-1][i] *= {"zeros": 0.0, "tiny": 2.0**-40, None: 1.0, "negative": -1.0}[special]
+    return xp.tensor(values, dtype=xp.float32)
+
+
+# Perplexity ----------------------------------------------------------------------------------------------------------
+
+TARGET = [0, 1, 2, 3, 4, -100, -100]
+
+
+@program(
+    "course.serving.perplexity",
+    cases=drawn(
+        batches=several(several(listed((0, 4), TARGET), 1, 4), 1, 3), training=bool, generator=bool,
+        fails=[False, False, False, True],
+    ),
+    edges=rows("batches training fails generator", *(([[*map(list, row)] for row in rows_], *more) for rows_, *more in (
+        ([[(1, 2)]], True, False, False), ([[(1, 2), (2, 3)]], False, False, False), ([[(1, 2), (3, -100)]], True, False, False),
+        ([[(1, 2), (2, 3), (0, 1)], [(4, 4)]], True, False, True), ([[(1, 2), (2, -100)], [(3, -100)], [(4, 0), (2, 2),
+        (1, 1)]], False, False, True),
+        ([[(1, 2)]], True, True, False), ([[(1, 2)], [(0, 4)]], False, True, True),
+    ))),
+    draws=10,
+    hint=explained(
+        perplexity="add up over all tokens that have a target, and divide once", mode="the model's mode is that of before",
+        modes="while it runs, the model is in evaluation mode", recording="no graph is recorded while it runs",
+    ),
+)  # fmt: skip
+def perplexities(rl, batches, training, fails, generator):
+    model, given = _model(rl, fails), []
+    model.train(training)
+    for batch in _with_targets(batches):
+        inputs, targets = zip(*batch)
+        given.append((rl.tensor([inputs]), rl.tensor([targets])))
+    found = attempt(rl.course.serving.perplexity, model, (each for each in given) if generator else given)
+    return {
+        "perplexity": found, "type": type(found).__name__, "mode": [each.training for each in model.modules()],
+        "modes": model.modes, "recording": model.recording,
+    }  # fmt: skip
+
+
+@perplexities.oracle
+def _(torch, batches, training, fails, generator):
+    """One cross-entropy of all tokens."""
+    model = _model(torch, False)
+    pairs = [pair for batch in _with_targets(batches) for pair in batch]
+    inputs, targets = (torch.tensor(each) for each in zip(*pairs))
+    loss = torch.nn.functional.cross_entropy(model.eval()(inputs), targets)
+    found = "raises RuntimeError" if fails else loss.exp().item()
+    once = [False] * (1 if fails else len(batches))
+    mode = [training] * len([*model.modules()])
+    return {"perplexity": found, "type": type(found).__name__, "mode": mode, "modes": once, "recording": once}
+
+
+def _with_targets(batches):
+    """The batches, of whose tokens at least one has a target."""
+    if all(target == -100 for batch in batches for _, target in batch):
+        return [[[batches[0][0][0], 3], *batches[0][1:]], *batches[1:]]
+    return batches
+
+
+def _model(xp, fails):
+    """A model whose scores depend on the token. In training they are others."""
+
+    class Model(xp.nn.Module):
+        def __init__(self):
+            super().__init__()
+            table = [[((3 * i + 2 * j * j) % 7) * 0.5 for j in range(5)] for i in range(5)]
+            self.inner, self.modes, self.recording = xp.nn.Embedding(5, 5, _weight=xp.tensor(table)), [], []
+
+        def forward(self, tokens):
+            self.modes.append(self.training)
+            self.recording.append(xp.is_grad_enabled())
+            if fails:
+                raise RuntimeError("this model fails")
+            return self.inner(tokens) * (3.0 if self.inner.training else 1.0)
+
+    return Model()
+
+
+# A fixed length ------------------------------------------------------------------------------------------------------
+
+VOCABULARY, END = 11, 10
+
+
+@program(
+    "course.serving.generate_padded",
+    cases=drawn(tokens=several((0, 9), 1, 6), count=(0, 5), length=(1, 6), step=(1, 4)),
+    edges=rows("tokens count length step", *(
+        ([2], 1, 4, 1), ([2, 3], 3, 5, 1), ([2, 3], 0, 4, 1), ([1, 4, 2], 4, 3, 2), ([1, 4, 2, 7, 5], 3, 3, 2), ([9], 4, 1, 3),
+        ([3, 6], 5, 2, 1), ([4, 4, 4, 4], 2, 4, 3), ([1, 2], 3, 5, 4), ([10, 3], 2, 4, 1), ([8], 5, 6, 2), ([5, 5], 5, 6, 1),
+    )),
+    draws=15,
+    hint=explained(
+        tokens="the scores of the next token are at the last token of the text, not at the last position",
+        calls="the program takes exactly `length` tokens, and is called once for each new one",
+        changed="the list of tokens has changed",
+    ),
+)  # fmt: skip
+def generated(rl, tokens, count, length, step):
+    given, calls = [*tokens], []
+
+    def program(x):
+        """Scores from the sum of all tokens up to a position."""
+        calls.append([str(x.dtype).rpartition(".")[2], *x.shape])
+        best = (x.cumsum(1) * step + rl.arange(x.shape[1]) + 1) % VOCABULARY
+        return rl.nn.functional.one_hot(best, VOCABULARY).to(rl.float32) - 0.5
+
+    found = rl.course.serving.generate_padded(program, given, count=count, length=length, end=END)
+    return {"tokens": [type(found).__name__, *found], "kinds": sorted({type(each).__name__ for each in found}),
+            "calls": calls, "changed": given != [*tokens]}  # fmt: skip
+
+
+@generated.oracle
+def _(torch, tokens, count, length, step):
+    """The same rule, from the text without anything behind it."""
+    found = []
+    for _ in range(count):
+        seen = torch.tensor([*tokens, *found][-length:])
+        found.append(int((seen.sum() * step + len(seen)) % VOCABULARY))
+        if found[-1] == END:
+            break
+    calls = [["int64", 1, length]] * len(found)
+    return {"tokens": ["list", *found], "kinds": ["int"] if found else [], "calls": calls, "changed": False}

@@ -1,0 +1,160 @@
+"""Lab 12d, the MiniGPT on several ranks: a block in parts, and the gradients of ranks with different numbers of tokens."""
+
+from __future__ import annotations
+
+import math
+
+from ...check import program
+from ..cases import attempt, copied, defaults, drawing, explained, numbers, rows
+
+_part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0)
+
+
+@drawing
+def _parts(draw, st):
+    ranks = draw(st.integers(1, 3))
+    heads, hidden = (ranks * draw(st.integers(1, 2)) + draw(st.sampled_from([0, 0, 0, 0, 1])) for _ in range(2))
+    return _part(heads, draw(st.integers(1, 3)), hidden, ranks, draw(st.integers(0, ranks - 1)))
+
+
+@program(
+    "course.sharding.shard_block",
+    cases=_parts,
+    edges=[
+        *[_part(2, 2, 8, 2, rank) for rank in (0, 1)],
+        *[_part(3, 1, 6, 3, rank) for rank in (0, 1, 2)],
+        _part(4, 3, 2, 2, 1), _part(1, 2, 3, 1), _part(4, 2, 4, 2, 0), _part(3, 2, 8, 2, 1), _part(2, 2, 7, 2),
+        _part(6, 1, 9, 3, 1), _part(2, 2, 8, 4, 3), _part(2, 2, 8, 3, 2),
+    ],
+    draws=10,
+    hint=explained(
+        part="the rows of the queries, the keys and the values of the rank's heads are not neighbours",
+        changed="a tensor of `state` has changed", keys="the keys are those of `state`, in its order",
+        sum="the results of all ranks are added up, so what is whole on each rank counts as often as there are ranks",
+    ),
+)  # fmt: skip
+def shards(rl, heads, d, hidden, ranks, rank):
+    sharding, state = rl.course.sharding, _state(rl, heads * d, hidden)
+    part = attempt(sharding.shard_block, state, heads, rank, ranks)
+    before = _state(rl, heads * d, hidden)
+    changed = [name for name in state if not rl.equal(state[name], before[name])]
+    found = {"keys": None, "part": part, "changed": changed, "sum": None}
+    if not isinstance(part, str):
+        parts = [sharding.shard_block(state, heads, each, ranks) for each in range(ranks)]
+        total = sharding.run_block(
+            parts, heads, numbers(rl, [2, 3, heads * d], 1, "float32"), sharding.Ranks(rl, ranks)
+        )
+        found |= {"keys": [*part], "part": {name: copied(each) for name, each in part.items()}, "sum": copied(total)}
+    return found
+
+
+@shards.oracle
+def _(torch, heads, d, hidden, ranks, rank):
+    """Head by head, with indices. The sum is the whole block's output."""
+    state, F = _state(torch, heads * d, hidden), torch.nn.functional
+    if heads % ranks or hidden % ranks:
+        return {"keys": None, "part": "raises ValueError", "changed": [], "sum": None}
+    mine = [i for i in range(heads * d) if i // d * ranks // heads == rank]
+    inside = [i for i in range(hidden) if i * ranks // hidden == rank]
+    qkv = [i + j * heads * d for j in range(3) for i in mine]
+    part = {name: copied(each) for name, each in state.items()}
+    for name, rows_of in (("attention", qkv), ("up", inside)):
+        part |= {f"{name}.{each}": state[f"{name}.{each}"][rows_of] for each in ("weight", "bias")}
+    part |= {
+        "projection.weight": copied(state["projection.weight"][:, mine]),
+        "down.weight": copied(state["down.weight"][:, inside]),
+    }
+    part |= {name: state[name] * (rank == 0) for name in ("projection.bias", "down.bias")}
+
+    def linear(name, x):
+        return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+    def norm(name, x):
+        return F.layer_norm(x, [heads * d], state[f"{name}.weight"], state[f"{name}.bias"])
+
+    x = numbers(torch, [2, 3, heads * d], 1, "float32")
+    q, k, v = (
+        each.reshape(2, 3, heads, d).transpose(1, 2) for each in linear("attention", norm("norm_1", x)).chunk(3, -1)
+    )
+    mask = torch.ones(3, 3).triu(1) * -math.inf
+    mixed = torch.softmax(q @ k.mT / d**0.5 + mask.nan_to_num(0, 0, -math.inf), -1) @ v
+    x = x + linear("projection", mixed.transpose(1, 2).reshape(2, 3, -1))
+    x = x + linear("down", F.gelu(linear("up", norm("norm_2", x)), approximate="tanh"))
+    return {"keys": [*state], "part": part, "changed": [], "sum": x}
+
+
+def _state(xp, width, hidden):
+    """The parameters of a block by rule."""
+    shapes = {"norm_1.weight": [width], "norm_1.bias": [width], "norm_2.weight": [width], "norm_2.bias": [width]}
+    for name, outs, features in (
+        ("attention", 3 * width, width), ("projection", width, width), ("up", hidden, width), ("down", width, hidden),
+    ):  # fmt: skip
+        shapes |= {f"{name}.weight": [outs, features], f"{name}.bias": [outs]}
+    return {name: numbers(xp, shape, i, "float32") for i, (name, shape) in enumerate(shapes.items())}
+
+
+# Gradients of ranks --------------------------------------------------------------------------------------------------
+
+
+@drawing
+def _counted(draw, st):
+    """The numbers of tokens, the sizes of the parameters, and for each parameter the ranks that have no gradient of it."""
+    counts = draw(st.lists(st.sampled_from([0, 1, 2, 3, 8]), min_size=1, max_size=3).filter(any))
+    with_tokens = [rank for rank, count in enumerate(counts) if count]
+    shapes = draw(st.lists(st.sampled_from([[], [2], [2, 3]]), min_size=1, max_size=2))
+    missing = [draw(st.lists(st.integers(0, len(counts) - 1), unique=True)) for _ in shapes]
+    missing = [[] if {*with_tokens} <= {*each} else each for each in missing]
+    return {
+        "counts": counts,
+        "shapes": shapes,
+        "missing": missing,
+        "kind": draw(st.sampled_from(["float32", "float64"])),
+    }
+
+
+@program(
+    "course.sharding.average_gradients",
+    cases=_counted,
+    edges=rows("counts shapes missing kind", *(
+        ([1], [[2]], [[]], "float32"), ([3, 1], [[2], [2, 3]], [[], []], "float32"), ([2, 2], [[]], [[]], "float64"),
+        ([0, 5], [[2]], [[]], "float32"), ([5, 0, 3], [[2]], [[]], "float32"), ([4, 1], [[2], [3]], [[0], [1]], "float32"),
+        ([1, 2, 5], [[2, 3]], [[1]], "float32"), ([1, 0, 2], [[2]], [[1]], "float64"), ([0, 7], [[2]], [[0]], "float32"),
+    )),
+    draws=12,
+    show=lambda torch, counts, shapes, missing, kind: (
+        f"average_gradients({[[None if rank in each else 'grad' for each in missing] for rank in range(len(counts))]}, {counts})"
+    ),
+    hint=explained(
+        averages="a rank counts as often as it has tokens; one without a token is left out, because 0 times nan is nan",
+        new="a tensor of the result is one of the arguments", changed="one of the arguments has changed",
+    ),
+)  # fmt: skip
+def averages(rl, **case):
+    given, before = _gradients(rl, **case), _gradients(rl, **case)
+    found = rl.course.sharding.average_gradients(given, case["counts"])
+    known = {each.untyped_storage().data_ptr() for one in given for each in one if each is not None}
+    same = all(
+        a is b or str(a.tolist()) == str(b.tolist()) for x, y in zip(given, before) for a, b in zip(x, y)
+    )  # nan equals nan
+    new = not any(each.untyped_storage().data_ptr() in known for each in found)
+    return {"type": type(found).__name__, "averages": [*map(copied, found)], "new": new, "changed": not same}
+
+
+@averages.oracle
+def _(torch, counts, **case):
+    """Each token has a copy of its rank's gradient, and the mean is over tokens."""
+    gradients, found = _gradients(torch, counts, **case), []
+    for each in zip(*gradients):
+        like = next(grad for grad, count in zip(each, counts) if grad is not None and count)
+        whole = [torch.zeros_like(like) if grad is None else grad for grad in each]
+        found.append(torch.stack([grad for grad, count in zip(whole, counts) for _ in range(count)]).mean(0))
+    return {"type": "list", "averages": found, "new": True, "changed": False}
+
+
+def _gradients(xp, counts, shapes, missing, kind):
+    """For each rank its gradients. Those of a rank without a token are nan."""
+    made = []
+    for rank, count in enumerate(counts):
+        mine = [numbers(xp, shape, rank + i, kind) * (1.0 if count else math.nan) for i, shape in enumerate(shapes)]
+        made.append([None if rank in without else grad for grad, without in zip(mine, missing)])
+    return made

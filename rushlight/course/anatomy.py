@@ -1,0 +1,138 @@
+"""What happens inside the MiniGPT: what it would say after each block, and the graph of its backward pass.
+
+The *logit lens* applies the head to the residual stream between two blocks, as if the rest of the model were not there.
+PyTorch has no function for it: forward hooks are enough. The graph of the backward pass is in PyTorch's nodes, `grad_fn` and
+`next_functions`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10 import dispatch
+
+Edge = tuple[int, int, int]
+"""From a node to a node, both as positions in a list, and which input of the second node it is: `input_nr`."""
+
+
+@contextmanager
+def fused_operators() -> Iterator[None]:
+    """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in exercises. Outside
+    they then consist of many operators, so that each of a student's pieces takes part, and their graph is another."""
+    was_disabled = dispatch.fast_path_disabled
+    dispatch.disable_fast_path(False)
+    try:
+        yield
+    finally:
+        dispatch.disable_fast_path(was_disabled)
+
+
+def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:
+    """The scores that the head would give after each block of a MiniGPT.
+
+    The residual stream x is a tensor (batch, n, width). It goes into the first block, and each block returns the next x. To
+    read it, apply the model's last norm and then its head: `model.head(model.norm(x))`. No block may run more than once.
+
+    Args:
+        model: a model of `rushlight.course.gpt.gpt`, with `blocks`, `norm` and `head`. Afterwards it has the hooks that it had
+            before, also if its forward pass raises an error, which is not caught.
+        tokens: (batch, n), int64.
+
+    Returns:
+        a list of layers + 1 tensors, each (batch, n, vocabulary): for the input of the first block, then for the output of each
+        block. The last one is what `model(tokens)` returns. None requires grad.
+
+    >>> from rushlight.course.gpt import gpt
+    >>> model = gpt(rl, vocabulary=7, width=4, heads=2, layers=3, length=5)
+    >>> [tuple(scores.shape) for scores in logit_lens(model, rl.tensor([[1, 6, 2]]))]
+    [(1, 3, 7), (1, 3, 7), (1, 3, 7), (1, 3, 7)]
+    """
+    stream: list[Tensor] = []
+    handles = [model.blocks[0].register_forward_pre_hook(lambda block, args: stream.append(args[0]))]
+    handles += [block.register_forward_hook(lambda block, args, x: stream.append(x)) for block in model.blocks]
+    try:
+        with no_grad():
+            model(tokens)
+            return [model.head(model.norm(x)) for x in stream]
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def backward_graph(result: Tensor, names: Mapping[str, Tensor]) -> tuple[list[str], list[Edge]]:
+    """The nodes and the edges that a backward pass from `result` goes through.
+
+    The search begins at the node of `result`. It takes the node that was found first of those not yet visited, and follows its
+    `next_functions` in their order. An entry whose node is None is no edge.
+
+    Args:
+        result: a tensor with a `grad_fn`.
+        names: some leaves by name, such as `dict(model.named_parameters())`.
+
+    Returns:
+        `(labels, edges)`. `labels` is a list with a string for each node, in the order in which the nodes are found. It is the
+        node's `name()`. For the node of a leaf, which has an attribute `variable`, it is the leaf's name in `names`, or
+        "AccumulateGrad" if no entry is this very tensor. Each node is there once, however many edges lead to it. `edges` is a
+        list of tuples (from, to, input_nr), in the order in which the search follows them. `from` and `to` are positions in
+        `labels`, and `input_nr` is the second part of the entry.
+
+    >>> w = rl.ones(2, requires_grad=True)
+    >>> backward_graph((w * w).sum(), {"w": w})
+    (['SumBackward0', 'MulBackward0', 'w'], [(0, 1, 0), (1, 2, 0), (1, 2, 0)])
+
+    Source: `torch/csrc/autograd/node.h`, `Node::next_edges`.
+    """
+    by_identity = {id(leaf): name for name, leaf in names.items()}
+
+    def label(node):
+        leaf = getattr(node, "variable", None)
+        return node.name() if leaf is None else by_identity.get(id(leaf), "AccumulateGrad")
+
+    index, labels, edges, waiting = {result.grad_fn: 0}, [label(result.grad_fn)], [], deque([result.grad_fn])
+    while waiting:
+        node = waiting.popleft()
+        for successor, input_nr in node.next_functions:
+            if successor is None:
+                continue
+            if successor not in index:
+                index[successor] = len(labels)
+                labels.append(label(successor))
+                waiting.append(successor)
+            edges.append((index[node], index[successor], input_nr))
+    return labels, edges
+
+
+def count_paths(nodes: int, edges: Sequence[Edge]) -> list[int]:
+    """How many paths lead from node 0 to each node of a backward graph.
+
+    Two edges between the same two nodes are two paths. A gradient is a sum over these paths. Their number doubles with each
+    residual connection, so do not follow them one by one. A graph may also be a chain of thousands of nodes.
+
+    Args:
+        nodes: how many nodes there are, at least 1. edges: a list of tuples (from, to, input_nr), as `backward_graph` returns
+        them, in any order. Each node can be reached from
+            node 0, and no path leads back to a node.
+
+    Returns:
+        a list with an int for each node. Node 0 has 1, the path without an edge.
+
+    >>> count_paths(3, [(0, 1, 0), (1, 2, 0), (1, 2, 0)])
+    [1, 1, 2]
+    """
+    after, missing = defaultdict(list), Counter(to for _, to, _ in edges)
+    for start, to, _ in edges:
+        after[start].append(to)
+    paths, ready = [1] + [0] * (nodes - 1), [0]
+    while ready:
+        node = ready.pop()
+        for to in after[node]:
+            paths[to] += paths[node]
+            missing[to] -= 1
+            if not missing[to]:
+                ready.append(to)
+    return paths
