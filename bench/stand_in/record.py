@@ -164,7 +164,7 @@ def _stream_of(step: Sequence[Any]) -> int:
     }.get(step[0], lambda: 0)()
 
 
-def _apart(function: Callable[[], Any]) -> Any:
+def apart(function: Callable[[], Any]) -> Any:
     """What a function returns in a fork of this process: an allocator cannot be started again."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -192,8 +192,8 @@ def record_all() -> dict[str, Any]:
     import programs
     import torch  # noqa: F401 - once here, and not in every fork
 
-    wanted = [*programs.by_hand(), *programs.for_the_course(), *_apart(programs.training_steps), *programs.drawn()]
-    recorded = [_apart(lambda program=program: Recorder(program).run()) for program in wanted]
+    wanted = [*programs.by_hand(), *programs.for_the_course(), *apart(programs.training_steps), *programs.drawn()]
+    recorded = [apart(lambda program=program: Recorder(program).run()) for program in wanted]
     return {
         "provenance": provenance(
             "PyTorch's CUDA caching allocator (c10/cuda/CUDACachingAllocator.cpp of a CUDA build)", "record.py"
@@ -216,17 +216,32 @@ def provenance(what: str, script: str) -> dict[str, str]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
+def main(
+    script: str,
+    output: Path,
+    record_all: Callable[[], dict[str, Any]],
+    counted: Sequence[str],
+    indent: int | None = None,
+    profiler: bool = False,
+) -> None:
+    """The command of a script, which its docstring `script` describes: makes the recordings on the stand-in, and writes them.
+
+    Args:
+        counted: the keys of the recordings whose numbers it prints.
+        indent: of the JSON; without it there is no white space.
+        profiler: whether CUPTI is needed too.
+    """
+    parser = argparse.ArgumentParser(description=script, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h and cupti.h")
+    parser.add_argument("--output", type=Path, default=output)
     arguments = parser.parse_args()
-    on_stand_in(arguments.include)
-    sys.path.insert(0, str(HERE))
-    recordings = record_all()
-    text = json.dumps(recordings, separators=(",", ":"))
-    write(arguments.output, text)
-    print(f"{len(recordings['programs'])} programs, {len(text) >> 10} KiB before packing: {arguments.output}")
+    on_stand_in(arguments.include, profiler)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+        recordings = record_all()
+    write(arguments.output, json.dumps(recordings, indent=indent, separators=None if indent else (",", ":")))
+    counts = ", ".join(f"{len(recordings[name])} {name}" for name in counted)
+    print(f"{counts}, {arguments.output.stat().st_size >> 10} KiB: {arguments.output}")
 
 
 def write(path: Path, text: str) -> None:
@@ -260,4 +275,4 @@ def compile_stand_in(folder: Path, include: str, profiler: bool = False) -> list
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, OUTPUT, record_all, ["programs"])

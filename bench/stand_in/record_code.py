@@ -11,13 +11,10 @@ It writes `phases/recorded/stand_in/code.json.gz`.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
 import os
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -174,18 +171,5 @@ def _without_folder(text: str) -> str:
     return text.replace(f"{Path(torch.__file__).parent.parent}{os.sep}", "")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    record.on_stand_in(arguments.include)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        recordings = record_all()
-    record.write(arguments.output, json.dumps(recordings, indent=1))
-    print(f"{len(recordings['launches'])} programs, {len(recordings['triton'])} modules: {arguments.output}")
-
-
 if __name__ == "__main__":
-    main()
+    record.main(__doc__, OUTPUT, record_all, ["launches", "triton"], indent=1)

@@ -10,13 +10,8 @@ It writes `phases/recorded/stand_in/graphs.json.gz`.
 
 from __future__ import annotations
 
-import argparse
-import json
 import logging
-import os
 import re
-import tempfile
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -138,18 +133,5 @@ def record_all() -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    record.on_stand_in(arguments.include)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        recordings = record_all()
-    record.write(arguments.output, json.dumps(recordings, indent=1))
-    print(f"{len(recordings['graphs'])} graphs: {arguments.output}")
-
-
 if __name__ == "__main__":
-    main()
+    record.main(__doc__, OUTPUT, record_all, ["graphs"], indent=1)

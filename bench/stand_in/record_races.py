@@ -10,13 +10,10 @@ It writes `phases/recorded/stand_in/races.json.gz`.
 
 from __future__ import annotations
 
-import argparse
 import io
-import json
 import linecache
 import re
 from contextlib import redirect_stderr
-from pathlib import Path
 from typing import Any
 
 import record
@@ -80,21 +77,12 @@ def own_frames(text: str) -> str:
     return re.sub(r'  File "(?!train\.py").*\n(?:    .*\n)*', "", text)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    record.on_stand_in(arguments.include)
+def record_all() -> dict[str, Any]:
     import torch  # noqa: F401 - once here, and not in every fork
 
-    loops = [record._apart(lambda name=name: run(name)) for name in LOOPS]
-    made = {
-        "provenance": record.provenance("PyTorch's sanitizer of streams (torch/cuda/_sanitizer.py)", "record_races.py")
-    }
-    record.write(arguments.output, json.dumps(made | {"loops": loops}, separators=(",", ":")))
-    print(f"{len(loops)} loops: {arguments.output}")
+    about = record.provenance("PyTorch's sanitizer of streams (torch/cuda/_sanitizer.py)", "record_races.py")
+    return {"provenance": about, "loops": [record.apart(lambda name=name: run(name)) for name in LOOPS]}
 
 
 if __name__ == "__main__":
-    main()
+    record.main(__doc__, OUTPUT, record_all, ["loops"])

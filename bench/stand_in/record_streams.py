@@ -10,14 +10,11 @@ It writes `phases/recorded/stand_in/streams.json.gz`. The same programs give the
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import threading
 import warnings
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import record
@@ -255,17 +252,5 @@ def record_all() -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    record.on_stand_in(arguments.include)
-    recordings = record_all()
-    text = json.dumps(recordings, separators=(",", ":"))
-    record.write(arguments.output, text)
-    print(f"{len(recordings['programs'])} programs, {len(text) >> 10} KiB before packing: {arguments.output}")
-
-
 if __name__ == "__main__":
-    main()
+    record.main(__doc__, OUTPUT, record_all, ["programs"])

@@ -12,7 +12,6 @@ It writes `phases/recorded/stand_in/traces.json.gz`. The times of the host diffe
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import json
 import os
@@ -197,16 +196,5 @@ def record_all() -> dict[str, Any]:
     return {"provenance": about, "programs": programs}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h and cupti.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    record.on_stand_in(arguments.include, profiler=True)
-    recordings = record_all()
-    record.write(arguments.output, json.dumps(recordings, separators=(",", ":")))
-    print(f"{len(recordings['programs'])} programs, {arguments.output.stat().st_size >> 10} KiB: {arguments.output}")
-
-
 if __name__ == "__main__":
-    main()
+    record.main(__doc__, OUTPUT, record_all, ["programs"], profiler=True)

@@ -13,7 +13,6 @@ It writes `phases/recorded/stand_in/triton.json.gz`.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import json
@@ -387,25 +386,16 @@ def on_the_device() -> Iterator[None]:
         yield
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    record.on_stand_in(arguments.include)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        with on_the_device():
-            modules = [written(*each) for each in FUNCTIONS]
-            operators = [around_an_operator(*each) for each in OPERATORS.items()]
+def record_all() -> dict[str, Any]:
+    with on_the_device():
+        modules = [written(*each) for each in FUNCTIONS]
+        operators = [around_an_operator(*each) for each in OPERATORS.items()]
     agree = _in_the_interpreter(str(record.HERE / "interpret_triton.py"), given=json.dumps(modules))
     assert False not in agree.values(), agree
     modules = [module | {"interpreted": agree[module["name"]]} for module in modules]
-    made = record.provenance("What Inductor writes in Triton, and what it knows about it", "record_triton.py")
-    found = {"provenance": made, "modules": modules, "operators": operators, "interpreted": interpreted()}
-    record.write(arguments.output, json.dumps(found, indent=1))
-    print(f"{len(modules)} modules, {sum(len(each['kernels']) for each in modules)} kernels: {arguments.output}")
+    about = record.provenance("What Inductor writes in Triton, and what it knows about it", "record_triton.py")
+    return {"provenance": about, "modules": modules, "operators": operators, "interpreted": interpreted()}
 
 
 if __name__ == "__main__":
-    main()
+    record.main(__doc__, OUTPUT, record_all, ["modules"], indent=1)
