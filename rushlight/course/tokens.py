@@ -1,7 +1,7 @@
 """Byte-pair encoding: text as the numbers that a language model reads.
 
-A text is bytes, which are the tokens 0 to 255. Each *merge* joins two tokens that often stand beside each other, and is a token of
-its own: merge k is token 256 + k. The merges are learned once, from a corpus, and then applied to any text in the same order.
+A text is bytes, which are the tokens 0 to 255. Each *merge* joins two tokens that are often neighbours, and is a token of its own:
+merge k is token 256 + k. The merges are learned once, from a corpus, and then applied to any text in the same order.
 PyTorch has no tokenizer. Models for it use tiktoken, SentencePiece or Hugging Face's tokenizers.
 """
 
@@ -43,7 +43,7 @@ def pieces(text: str) -> list[str]:
 
 
 def count_pairs(words: Mapping[tuple[int, ...], int]) -> Counter[Pair]:
-    """How often two tokens stand beside each other, in all pieces together.
+    """How often two tokens are neighbours, in all pieces together.
 
     Each two neighbours of a piece are a pair, so pairs overlap: `(7, 7, 7)` has the pair `(7, 7)` twice. The last token of a
     piece and the first of the next one are no pair.

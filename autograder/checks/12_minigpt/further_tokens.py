@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from ...check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, explained, listed, rows, several, when
 from .tokens import BETWEEN, _ids, _string
 
 # A trainer that keeps its counts -------------------------------------------------------------------------------------
@@ -44,7 +44,10 @@ class Counted(list):
         ([[[97, 97, 98], 1], [[97, 97, 98], 1], [[97, 98], 1]], 3),
     )),
     show=lambda torch, words, count: f"train_incremental({[(*w,) for w, _ in words]}, {[times for _, times in words]}, {count})",
-    hint=when(lambda case: True, "a merge also ends pairs beside the merged one, and begins others"),
+    hint=explained(
+        merges="a merge also ends the pairs beside it, and makes new ones",
+        read_too_often="piece i may be read once at the start, and once for each merge that changes it",
+    ),
 )  # fmt: skip
 def trained(rl, words, count):
     given, times = Counted(tuple(word) for word, _ in words), [each for _, each in words]

@@ -6,7 +6,7 @@ import math
 import re
 
 from ...check import program
-from ..cases import drawn, rows, several, when
+from ..cases import drawn, explained, rows, several, when
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
@@ -66,8 +66,15 @@ class Letters:
         (["ab", "c"], 4, 9, False), (["abc"], 4, 26, True), (["abcd"], 4, 9, False), (["abcd", "a", "abc"], 4, 9, True),
         (["ba", "ca", "ab"], 3, 26, False), (["a", "abcab", "", "b"], 3, 9, True), (["cc", "abca"], 6, 9, False),
     )),
-    hint=when(lambda case: any(len(text) + 1 > case["length"] for text in case["texts"]),
-              "a text with more than `length` targets, its end included, has no row"),
+    show=lambda torch, texts, length, end, once: (
+        f"rows({f'iter({[*texts]})' if once else [*texts]}, tokenizer, {length})\n"
+        f"# the tokens of `tokenizer` are 0 for a, 1 for b, 2 for c, and its end is {end}"
+    ),
+    hint=explained(
+        kind="a text with more than `length` targets, its end included, has no row, and both arrays are int64",
+        inputs="the input of a position is the target before it, and the first input is `end`",
+        targets="the targets are all tokens of the text, then its end, and -100 behind it",
+    ),
 )  # fmt: skip
 def shifted(rl, texts, length, end, once):
     found = rl.course.training.rows(iter(texts) if once else texts, Letters(end), length)

@@ -16,7 +16,6 @@ from rushlight.course.draw.paper import (
     MONO,
     OURS,
     ROOM,
-    TORCH,
     Fill,
     cell,
     charts,
@@ -92,7 +91,7 @@ def compression(
     """Bytes for each token against the size of the vocabulary, which is on a logarithmic axis, and dotted lines at some sizes."""
     figure, grid = charts(7.4, 3.2)
     axes = grid[0, 0]
-    styles = ((OURS, "-", "o"), (TORCH, (0, (4, 2)), "s"), (FAINT, ":", "^"))
+    styles = ((OURS, "-", "o"), (INK, (0, (4, 2)), "s"), (FAINT, ":", "^"))
     for (name, values), (color, style, marker) in zip(lines, styles):
         axes.plot(sizes, values, color=color, linestyle=style, marker=marker, markersize=5, label=name)
     for mark in marks:
