@@ -84,6 +84,9 @@ def choose(
 
     Args:
         scores: (vocabulary,), floating.
+        temperature: 0 or more.
+        top_k: at least 1, or None.
+        top_p: from 0 to 1.
         generator: a `Generator`, or None for the default one.
 
     Returns:

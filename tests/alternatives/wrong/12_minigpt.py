@@ -554,7 +554,7 @@ choose__greedy_draws = edited(
 )
 choose__temperature_last = edited(
     choose,
-    ("scores = scores / temperature\n", ""),
+    ("    scores = scores / temperature\n", ""),
     ("keep_top_p(scores, top_p)", "(keep_top_p(scores, top_p) / temperature)"),
 )
 choose__multiplied = edited(choose, ("scores / temperature", "scores * temperature"))

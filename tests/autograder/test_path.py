@@ -1,0 +1,109 @@
+"""`path`: which pieces a training step of the MiniGPT runs, whose they are, and which one breaks it."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder import use
+from autograder.check import function_of
+from autograder.course import RELEASED, SOURCES, exercises
+from autograder.exercise import fill_as, is_filled
+from autograder.path import find_path
+
+START = "import time\nimport rushlight as rl\nfrom autograder import check, exercise"
+STRIDES = """
+@exercise(rl.strided)
+def contiguous_strides(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return tuple(strides)
+"""
+ADAM = """
+from rushlight.optim.optimizer import adam as reference
+
+@exercise(rl.optim)
+def adam(params, grads, *args, **kwargs):
+    for param, grad in zip(params, grads):
+        param.sub_(0.5 * grad)
+"""
+
+
+@pytest.fixture
+def work(tmp_path):
+    """`work(*sources)`: plug in the pieces of a notebook with these cells, as `use` does."""
+
+    def plug(*cells):
+        path = tmp_path / "work" / "01a_views" / "01a_views.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in (START, *cells)]), path)
+        use(path.parent.parent)
+
+    yield plug
+    fill_as({})
+
+
+def test_the_path_is_found_by_running_and_needs_no_piece():
+    found = find_path()
+    assert found.yours == [] and found.broken == {} and found.slow == []
+    assert "linear_algebra.addmm_out" in found.stages["forward"]
+    assert "losses.cross_entropy_loss" in found.stages["loss"]
+    assert "engine.execute" in found.stages["backward"] and "engine.execute" not in found.stages["forward"]
+    assert "optim.adam" in found.stages["update"] and "optim.adam" not in found.stages["backward"]
+    assert len(found.pieces()) > 40 and "random.dropout" not in found.pieces()
+    assert "0 are yours" in next(found.lines())
+
+
+def test_the_solutions_of_all_labs_give_the_same_step_as_the_reference():
+    try:
+        use(SOURCES)
+        found = find_path()
+        assert found.broken == {} and {*found.pieces()} <= {*found.yours}
+    finally:
+        fill_as({})
+
+
+def test_a_copy_of_one_lab_is_green_and_the_rest_grey(work):
+    path = RELEASED / "04b_engine" / "04b_engine.ipynb"
+    assert path.exists()
+    try:
+        use(SOURCES / "04b_engine")
+        found = find_path()
+        assert {*found.yours} == {*exercises("04b_engine")}
+        assert found.labs["engine.execute"] == "04b"
+    finally:
+        fill_as({})
+
+
+@pytest.mark.parametrize(
+    ("cell", "name", "why"),
+    [
+        (STRIDES.replace("max(size, 1)", "1"), "strided.contiguous_strides", ""),
+        (STRIDES.replace("return", "print(sizes.none)\n    return"), "strided.contiguous_strides", "AttributeError"),
+        (ADAM, "optim.adam", "the loss of step 2"),
+    ],
+    ids=["wrong", "raises", "learns otherwise"],
+)
+def test_a_piece_that_breaks_the_step_is_named_and_the_reference_takes_its_place(work, cell, name, why):
+    right = STRIDES if "adam" in name else ADAM.partition("@")[0]
+    work(right, cell)
+    assert is_filled(function_of(name))
+    found = find_path()
+    assert [*found.broken] == [name] and why in found.broken[name]
+    assert not is_filled(function_of(name)) and name not in found.yours
+    assert f"{name} breaks the step" in "\n".join(found.lines())
+
+
+def test_each_of_two_broken_pieces_is_named(work):
+    work(STRIDES.replace("max(size, 1)", "1"), ADAM)
+    found = find_path()
+    assert {*found.broken} == {"strided.contiguous_strides", "optim.adam"}
+
+
+def test_a_slow_piece_is_named(work):
+    work(STRIDES.replace("return", "time.sleep(0.004)\n    return"))
+    found = find_path()
+    assert found.broken == {} and found.yours == ["strided.contiguous_strides"]
+    assert [name for name, _ in found.slow] == ["strided.contiguous_strides"]
+    assert "is slow" in "\n".join(found.lines())
