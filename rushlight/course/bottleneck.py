@@ -40,7 +40,7 @@ def find_bottleneck(before: Sequence[Event], after: Sequence[Event]) -> list[tup
 
     Source: `torch/autograd/profiler_util.py`, `FunctionEvent.self_cpu_time_total`; `stack_of` in `torch/profiler/_utils.py`.
     """
-    times: dict[str, list[int]] = {}
+    times = {}
     for sign, events in ((-1, before), (1, after)):
         parents = find_parents([(0, start, end) for _, start, end in events])
         own = [end - start for _, start, end in events]

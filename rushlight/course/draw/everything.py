@@ -34,7 +34,7 @@ def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, flo
 
 
 def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figure:
-    """For each row a bar of parts that make the whole, each as wide as its share. `rows`: a name, and its parts with their sizes."""
+    """For each row a bar of parts, each as wide as its share. `rows`: a name, and its parts with their sizes."""
     figure, [[axes]] = charts(INCHES, 0.9 + 0.5 * len(rows))
     names = list(dict.fromkeys(name for _, parts in rows for name, _ in parts))
     for i, (_, parts) in enumerate(rows):

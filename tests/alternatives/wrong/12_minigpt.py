@@ -158,8 +158,9 @@ def perplexity__mean_of_batches(model, batches):
 perplexity__mean_of_perplexities = edited(
     perplexity,
     ('nats += cross_entropy(scores, targets.flatten(), ignore_index=IGNORED, reduction="sum").item()',
-     "n = (targets != IGNORED).sum().item()\n                "
-     "mean = cross_entropy(scores, targets.flatten(), ignore_index=IGNORED).item()\n                nats += n and n * math.exp(mean)"),
+     "n = (targets != IGNORED).sum().item()\n                mean"
+     " = cross_entropy(scores, targets.flatten(), ignore_index=IGNORED).item()"
+     "\n                nats += n and n * math.exp(mean)"),
     ("math.exp(nats / count)", "nats / count"),
 )  # fmt: skip
 perplexity__always_training = edited(perplexity, ("model.train(was_training)", "model.train()"))
