@@ -7,9 +7,9 @@ in the profile, and no fault changes a result. In PyTorch: `torch/profiler/_patt
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import thread_time_ns
 from types import ModuleType
 from typing import Any
 
@@ -123,7 +123,7 @@ def _mlp(xp: ModuleType, block: Any, x: Any, fault: str) -> Any:
 @contextmanager
 def _processor_time() -> Iterator[None]:
     """Within, the clock of rushlight's profiler is the processor time of this thread: other programs do not make it longer."""
-    kept, profiler.now = profiler.now, lambda: time.thread_time_ns() / 1000
+    kept, profiler.now = profiler.now, lambda: thread_time_ns() / 1000
     try:
         yield
     finally:

@@ -25,10 +25,10 @@ def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, flo
         top = 0.4 + 1.1 * i
         axes.text(MARGIN, top + 0.45, name, size=8, **MONO)
         for j, (token, probability) in enumerate(cells):
-            cell(axes, left + j * wide, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token)
+            cell(axes, left + j * wide, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token, size=7.5)
     for j, word in enumerate(words):
         middle = left + j * wide + (wide - 0.12) / 2
-        axes.text(middle, 1.1 * len(rows) + 0.75, word, size=8, ha="center", weight="bold", **MONO)
+        axes.text(middle, 1.1 * len(rows) + 0.75, word, size=7.5, ha="center", weight="bold", **MONO)
     axes.text(MARGIN, 1.1 * len(rows) + 0.75, "input", size=8, weight="bold", **MONO)
     return figure
 
