@@ -52,7 +52,7 @@ def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:
     >>> [tuple(scores.shape) for scores in logit_lens(model, rl.tensor([[1, 6, 2]]))]
     [(1, 3, 7), (1, 3, 7), (1, 3, 7), (1, 3, 7)]
     """
-    stream: list[Tensor] = []
+    stream = []
     handles = [model.blocks[0].register_forward_pre_hook(lambda block, args: stream.append(args[0]))]
     handles += [block.register_forward_hook(lambda block, args, x: stream.append(x)) for block in model.blocks]
     try:

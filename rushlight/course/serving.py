@@ -145,7 +145,7 @@ def generate_padded(
     while len(text) < len(tokens) + count:
         seen = text[-length:]
         scores = program(tensor([seen + [end] * (length - len(seen))]))
-        text.append(int(scores[0, len(seen) - 1].argmax().item()))
+        text.append(scores[0, len(seen) - 1].argmax().item())
         if text[-1] == end:
             break
     return text[len(tokens) :]

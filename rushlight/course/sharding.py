@@ -92,7 +92,7 @@ def average_gradients(gradients: Sequence[Sequence[Tensor | None]], counts: Sequ
     Source: `torch/nn/parallel/distributed.py` divides by the number of ranks instead.
     """
     total, averages = sum(counts), []
-    for each in zip(*gradients, strict=True):
+    for each in zip(*gradients):
         shares = [grad * (count / total) for grad, count in zip(each, counts) if count and grad is not None]
         averages.append(sum(shares[1:], shares[0]))
     return averages

@@ -24,6 +24,7 @@ _PICTURES = {
     "streams": ("capture_graph", "graph_replay", "stream_timeline", "wave_steps"),
     "memory": ("batch_timeline", "memory_map", "memory_timeline", "memory_trade"),
     "tokens": ("compression", "token_boxes", "token_rows"),
+    "everything": ("lens", "part_shares", "slower"),
     "inductor": ("annotated_lines", "fused", "lifetimes", "loops_in", "nests", "times"),
 }
 _MODULE = {name: module for module, names in _PICTURES.items() for name in names}

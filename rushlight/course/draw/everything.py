@@ -1,0 +1,84 @@
+"""Pictures of the finished model: what it would say after each block, the shares of its parts, and what became slow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from rushlight.course.draw.paper import INCHES, INK, LETTER, MARGIN, MARK, MONO, ROOM, cell, charts, sheet
+
+GREYS = ("0.45", "0.92", "0.65", "0.8", "0.3")
+
+
+def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figure:
+    """The likeliest next token after each block. The darker a box is, the more probable is its token.
+
+    Args:
+        words: the input, a token for each column.
+        rows: for each block its name, and for each column a token and its probability. The first one is drawn lowest.
+    """
+    left = MARGIN + max(len(name) for name, _ in rows) * LETTER * 8 / 7.5 + 0.3
+    wide = min(1.9, (ROOM - left - MARGIN) / len(words))
+    figure, axes = sheet(left + wide * len(words) + MARGIN, 1.1 * len(rows) + 1.9)
+    for i, (name, cells) in enumerate(reversed(rows)):
+        top = 0.4 + 1.1 * i
+        axes.text(MARGIN, top + 0.45, name, size=8, **MONO)
+        for j, (token, probability) in enumerate(cells):
+            cell(axes, left + j * wide, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token, size=7.5)
+    for j, word in enumerate(words):
+        middle = left + j * wide + (wide - 0.12) / 2
+        axes.text(middle, 1.1 * len(rows) + 0.75, word, size=7.5, ha="center", weight="bold", **MONO)
+    axes.text(MARGIN, 1.1 * len(rows) + 0.75, "input", size=8, weight="bold", **MONO)
+    return figure
+
+
+def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figure:
+    """For each row a bar of parts, each as wide as its share. `rows`: a name, and its parts with their sizes."""
+    figure, [[axes]] = charts(INCHES, 0.9 + 0.5 * len(rows))
+    names = list(dict.fromkeys(name for _, parts in rows for name, _ in parts))
+    for i, (_, parts) in enumerate(rows):
+        total, start = sum(size for _, size in parts), 0.0
+        for name, size in parts:
+            fill = GREYS[names.index(name) % len(GREYS)]
+            share = 100 * size / total
+            axes.barh(
+                i,
+                share,
+                0.7,
+                start,
+                color=fill,
+                edgecolor=INK,
+                linewidth=0.6,
+                label=name if name not in _seen(axes) else None,
+            )
+            if share > 6:
+                ink = "white" if float(fill) < 0.6 else INK
+                axes.text(start + share / 2, i, f"{share:.0f}", size=8.5, ha="center", va="center", color=ink)
+            start += share
+    axes.set(xlim=(0, 100), xlabel="percent")
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    axes.invert_yaxis()
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(names), frameon=False, fontsize=10.8)
+    return figure
+
+
+def _seen(axes) -> list[str]:
+    return axes.get_legend_handles_labels()[1]
+
+
+def slower(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], unit: str = "ms") -> Figure:
+    """For each panel bars of the paths that take longer, with how many more calls they have. The longest is marked."""
+    figure, grid = charts(INCHES, 0.7 + 1.5 * ((len(panels) + 1) // 2), (len(panels) + 1) // 2, 2)
+    for axes, (title, rows) in zip(grid.flat, panels):
+        for i, (_, time, calls) in enumerate(rows):
+            axes.barh(i, time, 0.7, color=MARK if i == 0 else "0.75")
+            axes.text(time, i, f"  {calls:+d} calls" if calls else "", size=8.5, va="center", color=INK)
+        axes.set_yticks(
+            range(len(rows)), [path if len(path) < 27 else "…" + path[-25:] for path, *_ in rows], fontsize=9
+        )
+        axes.set_xlim(0, 1.35 * max(time for _, time, _ in rows))
+        axes.set_title(title, fontsize=10.8, loc="left")
+        axes.set_xlabel(unit, fontsize=10.8)
+        axes.invert_yaxis()
+    return figure

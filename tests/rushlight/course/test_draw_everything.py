@@ -1,0 +1,34 @@
+"""The pictures of the finished model fit on their paper."""
+
+import pytest
+from pictures import is_legible, is_whole
+
+import rushlight as rl
+
+PICTURES = {
+    "a lens": lambda: rl.draw.lens(
+        ["⏎", "(", "·yesterday"],
+        [
+            ("before", [("⏎", 1.0), ("(", 0.4), ("·yesterday", 0.2)]),
+            ("after block 0", [("(", 0.0), ("w", 0.1), ("·she", 0.9)]),
+        ],
+    ),
+    "shares": lambda: rl.draw.part_shares(
+        [("all", [("mlp", 8), ("head", 1)]), ("some", [("mlp", 3), ("attention", 40)])]
+    ),
+    "faults": lambda: rl.draw.slower(
+        [("mask", [("attention", 12.5, 0), ("attention/triu", 1.0, 8)]), ("copies", [("attention/cat", 3.0, 248)])]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_is_cut_off(name):
+    figure = PICTURES[name]()
+    assert is_whole(figure) and is_legible(figure)
+
+
+def test_the_lens_is_drawn_with_the_first_row_lowest():
+    [axes] = PICTURES["a lens"]().axes
+    height = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert height["after block 0"] < height["before"] < height["input"]  # y grows downwards
