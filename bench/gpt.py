@@ -55,7 +55,8 @@ def batches(steps: int) -> list[tuple[np.ndarray, np.ndarray]]:
 def trainer(xp, steps: int, compiled: Callable | None = None) -> Callable[[], float]:
     """A function that trains one step and returns the loss. `compiled` makes what is called in the place of the model."""
     model = model_of(xp)
-    losses = training.train(xp, model, batches(steps), forward=compiled and compiled(model))
+    forward = compiled(model).__call__ if compiled else model
+    losses = training.train(xp, model, batches(steps), forward=forward)
     return lambda: next(losses).loss
 
 

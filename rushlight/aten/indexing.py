@@ -156,13 +156,13 @@ def out_of_bounds(index: int, position: int, size: int) -> IndexError:
 def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -> Tensor:
     try:
         start, end, step = key.start, key.stop, key.step
-        if start.__class__ is not int or end.__class__ is not int or step is not None:
+        if start.__class__ not in _PLAIN or end.__class__ not in _PLAIN or step is not None:
             start, end, step = (part if part is None else operator.index(part) for part in (start, end, step))
     except TypeError:
         raise TypeError("slice indices must be integers or None or have an __index__ method") from None
     if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
-    takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
+    takes_all = not start and view._sizes and (end is None or end >= view.size(dim)) and step in (None, 1)
     # a symbol is perhaps less than the size in other calls
     is_symbol = key.stop.__class__ is not int and isinstance(key.stop, int) and not isinstance(key.stop, bool)
     if takes_all and skip_whole and not is_symbol:
@@ -170,5 +170,5 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
     return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
 
 
-_WHOLE = slice(None)
+_WHOLE, _PLAIN = slice(None), (int, type(None))
 Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem

@@ -357,6 +357,8 @@ def autograd_not_implemented(
 def record_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
     """Record the base of each view that an operator returns. Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`."""
     result = operator.below[key_set](self, *rest)
+    if result.__class__ is Tensor and not local.modes:  # the most frequent case first
+        return as_view(self, result)
     if isinstance(result, Tensor):
         if local.modes:
             result._view_fn = (*(self._view_fn or ()), (operator, rest, None))

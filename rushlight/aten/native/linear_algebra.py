@@ -649,7 +649,7 @@ _OF_LINEAR = ("aten::view", "aten::t", "aten::addmm")
 def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
     """What `view`, `t`, `addmm` and `view` give for a contiguous input of three dimensions. None for other operands."""
     x, w, b = input._array, weight._array, bias._array
-    if not x.dtype == w.dtype == b.dtype or input.dtype not in (float32, float64) or not x.size:
+    if not input.dtype is weight.dtype is bias.dtype or input.dtype not in (float32, float64) or not x.size:
         return None
     if w.ndim != 2 or x.shape[2] != w.shape[1] or b.shape != w.shape[:1]:
         return None
@@ -657,7 +657,9 @@ def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
     product = x.reshape(batch * length, features).dot(w.T)
     product += b
     rows, sizes = wrap_contiguous(product, input.dtype), Size((batch, length, len(b)))
-    return as_view(rows, plain_alias(rows, sizes, plain_strides(sizes), 0))
+    found = plain_alias(rows, sizes, plain_strides(sizes), 0)
+    found._array, found._has_plain_strides = product.reshape(sizes), True
+    return as_view(rows, found)
 
 
 def linear_out(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:

@@ -250,12 +250,12 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from `start_dim` to `end_dim` as one: a view if possible, else a copy."""
-    start_dim, end_dim = wrap_dim(start_dim, self.dim()), wrap_dim(end_dim, self.dim())
+    sizes = tuple(self._sizes)
+    start_dim, end_dim = wrap_dim(start_dim, len(sizes)), wrap_dim(end_dim, len(sizes))
     if start_dim > end_dim:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if start_dim == end_dim and self.dim():
+    if start_dim == end_dim and sizes:
         return self
-    sizes = tuple(self._sizes)
     return functions.reshape(
         self, (*sizes[:start_dim], math.prod(sizes[start_dim : end_dim + 1]), *sizes[end_dim + 1 :])
     )
@@ -265,10 +265,10 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension as several, with these sizes. One of them may be -1."""
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    dim = wrap_dim(dim, self.dim())
-    if self.dim() == 0:
-        raise RuntimeError("unflatten: the tensor has no dimensions")
     before = tuple(self._sizes)
+    dim = wrap_dim(dim, len(before))
+    if not before:
+        raise RuntimeError("unflatten: the tensor has no dimensions")
     sizes = strided.infer_view_size(tuple(map(index, sizes)), before[dim])
     sizes = (*before[:dim], *sizes, *before[dim + 1 :])
     if runs_unseen(_OF_UNFLATTEN, self):

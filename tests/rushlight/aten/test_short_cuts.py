@@ -1,0 +1,164 @@
+"""Without autograd, operators of a language model leave out steps of Python. Nothing that can be seen depends on that."""
+
+import numpy as np
+import pytest
+import torch
+from both import FRAMEWORKS, agree
+from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import rushlight as rl
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import DispatchMode
+
+
+def numbers(xp, *sizes, seed=0):
+    return xp.from_numpy(np.random.default_rng(seed).standard_normal(sizes).astype(np.float32))
+
+
+def linear(xp, x):
+    return xp.nn.functional.linear(x, numbers(xp, 8, 6, seed=1), numbers(xp, 8, seed=2))
+
+
+def layer_norm(xp, x):
+    return xp.nn.functional.layer_norm(x, (6,), numbers(xp, 6, seed=1), numbers(xp, 6, seed=2))
+
+
+def embedding(xp, x):
+    return xp.nn.functional.embedding(xp.tensor([[2, 0], [1, 1]]), x[0])
+
+
+def split_into_heads(xp, x):
+    return [each.unflatten(2, (2, -1)).transpose(1, 2) for each in x.split(2, 2)]
+
+
+PROGRAMS = {
+    "linear": linear,
+    "linear of one row": lambda xp, x: linear(xp, x[:1, :1]),
+    "linear of a view with gaps": lambda xp, x: linear(xp, x[:, ::2]),
+    "layer norm": layer_norm,
+    "layer norm of one row": lambda xp, x: layer_norm(xp, x[:1, :1]),
+    "layer norm of two dimensions": lambda xp, x: xp.nn.functional.layer_norm(
+        x, (4, 6), numbers(xp, 4, 6, seed=1), numbers(xp, 4, 6, seed=2)
+    ),
+    "gelu": lambda xp, x: xp.nn.functional.gelu(x, approximate="tanh"),
+    "embedding": embedding,
+    "arange": lambda xp, x: [xp.arange(2, 7), xp.arange(3), xp.arange(1, 8, 3), xp.arange(4, 4)],
+    "heads": split_into_heads,
+    "slices": lambda xp, x: [x[:, 1:3], x[:, :, 2:], x[1:, :, 1:5:2], x[:, 3:1], x[:, -2:], x[:, :99]],
+    "flattened": lambda xp, x: [x.flatten(1), x.flatten(0, 1), x.transpose(1, 2).flatten(1), x[0, 0].flatten()],
+}
+
+
+def seen(xp, program, x):
+    """The numbers, and what else can be seen of a result: layout, base, version."""
+    found = program(xp, x)
+    found = found if isinstance(found, (list, tuple)) else [found]
+    values = [torch.from_numpy(each.detach().numpy().copy()) for each in found]
+    rest = [
+        (each.stride(), each.storage_offset(), each._is_view(), each._version, each.dtype.itemsize) for each in found
+    ]
+    return values, rest
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_torchs(name, grad):
+    results = []
+    for xp in FRAMEWORKS:
+        with xp.set_grad_enabled(grad):
+            results.append(seen(xp, PROGRAMS[name], numbers(xp, 2, 4, 6).requires_grad_()))
+    (mine, layout), (theirs, wanted) = results
+    assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
+    assert layout == wanted
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_the_same_without_the_fast_path(name):
+    with rl.no_grad():
+        short = seen(rl, PROGRAMS[name], numbers(rl, 2, 4, 6))
+        dispatch.disable_fast_path(True)
+        try:
+            long = seen(rl, PROGRAMS[name], numbers(rl, 2, 4, 6))
+        finally:
+            dispatch.disable_fast_path(False)
+    assert_close(short[0], long[0], rtol=1e-5, atol=1e-5)
+    assert short[1] == long[1]
+
+
+def calls_of(xp, program):
+    """The operators that a mode sees."""
+    calls = []
+
+    class Mode(DispatchMode if xp is rl else TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = numbers(xp, 2, 4, 6)
+    with xp.no_grad(), Mode():
+        program(xp, x)
+    return [each for each in calls if "to_copy" not in each and "lift" not in each and "empty" not in each]
+
+
+@pytest.mark.parametrize("name", ["linear", "linear of one row", "heads", "slices"])
+def test_a_mode_sees_the_operators_that_torchs_mode_sees(name):
+    mine, theirs = (calls_of(xp, PROGRAMS[name]) for xp in FRAMEWORKS)
+    assert mine == theirs
+
+
+def test_a_kernel_of_a_library_is_called_where_a_short_cut_would_leave_it_out():
+    library, calls = rl.library.Library("aten", "IMPL"), []
+
+    def addmm(bias, a, b, *, beta=1, alpha=1):
+        calls.append("addmm")
+        return bias + a.mm(b)
+
+    x = numbers(rl, 2, 4, 6)
+    with rl.no_grad():
+        wanted = linear(rl, x).tolist()
+        library.impl("addmm", addmm, "CPU")
+        try:
+            found = linear(rl, x).tolist()
+        finally:
+            library._destroy()
+    assert calls == ["addmm"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+WRONG = {
+    "linear": lambda xp, x: linear(xp, x[..., :5]),
+    "linear of other dtypes": lambda xp, x: linear(xp, x.double()),
+    "layer norm": lambda xp, x: layer_norm(xp, x[..., :5]),
+    "layer norm of other dtypes": lambda xp, x: layer_norm(xp, x.double()),
+    "embedding beyond the end": lambda xp, x: xp.nn.functional.embedding(xp.tensor([[9]]), x[0]),
+    "embedding of a negative index": lambda xp, x: xp.nn.functional.embedding(xp.tensor([[-1]]), x[0]),
+    "a step of 0": lambda xp, x: x[:, 0:1:0],
+    "a dimension out of range": lambda xp, x: [x.transpose(1, 2), x.transpose(1, 3)],
+    "a float as a dimension": lambda xp, x: [x.transpose(1, 2), x.transpose(1.0, 2.0)],
+    "sizes that do not fit": lambda xp, x: x.unflatten(2, (4, 2)),
+    "a copy onto an expanded tensor": lambda xp, x: x[:1].expand(2, 4, 6).copy_(x),
+    "a copy onto itself, shifted": lambda xp, x: x.flatten()[1:].copy_(x.flatten()[:-1]),
+    "a copy of other sizes": lambda xp, x: x[:, :2].copy_(x),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_are_torchs(name):
+    def program(xp):
+        with xp.no_grad():
+            return WRONG[name](xp, numbers(xp, 2, 4, 6))
+
+    agree(program)
+
+
+def test_a_copy_into_a_view_counts_as_a_write_and_converts():
+    def program(xp):
+        x = xp.zeros(1, 2, 5, 3)
+        known = x[:, :, :4]
+        known[:, :, 2:].copy_(xp.ones(1, 2, 2, 3))
+        known[:, :, :1].copy_(xp.full((1, 2, 1, 3), 7))
+        known[:, :, 1:2].copy_(xp.tensor([1.0, 2.0, 3.0]))
+        return x, x._version, known._version
+
+    agree(program)
