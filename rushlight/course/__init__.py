@@ -4,6 +4,6 @@ from importlib import import_module
 
 
 def __getattr__(name: str):
-    if name in ("by_hand", "draw", "grammar"):  # matplotlib is slow to import
+    if name in ("attention", "by_hand", "draw", "gpt", "grammar", "stream"):  # matplotlib is slow to import
         return import_module(f"rushlight.course.{name}")
     raise AttributeError(f"module 'rushlight.course' has no {name!r}")
