@@ -4,14 +4,17 @@ from importlib import import_module
 
 _MODULES = (
     "anatomy",
+    "attention",
     "bottleneck",
     "by_hand",
     "corpus",
     "costs",
     "draw",
+    "gpt",
     "grammar",
     "serving",
     "sharding",
+    "stream",
     "tokens",
     "training",
 )

@@ -123,7 +123,8 @@ def merge_partials(first: Partial, second: Partial) -> Partial:
 
 
 def block_scores(query: Tensor, key: Tensor, begin: int, end: int, is_causal: bool, scale: float | None) -> Tensor:
-    """The scores (\\*, L, end - begin) of the keys from `begin` to `end`. With `is_causal`, query i sees the keys up to i."""
+    """The scores of the keys from `begin` to `end`, or to the last one, (\\*, L, block). With `is_causal`, query i sees the keys up
+    to i."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query @ key[..., begin:end, :].mT * scale
     if is_causal:
@@ -137,8 +138,8 @@ def tiled_attention(
 ) -> tuple[Tensor, Tensor]:
     """softmax(query @ keyᵀ · scale) @ value, from the scores of one block of keys at a time.
 
-    The keys are taken in blocks of `block`, of which the last may be smaller. No tensor has the scores of more keys than a block.
-    With `is_causal`, query i sees the keys up to i.
+    The largest tensor that it makes has L · block elements in each head, or the size of an argument or of the result. With
+    `is_causal`, query i sees the keys up to i.
 
     >>> x = rl.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> out, logsumexp = tiled_attention(x, x, x, block=2, is_causal=True)
@@ -159,7 +160,7 @@ def tiled_attention(
     """
     known = None
     for begin in range(0, key.shape[-2], block):
-        end = min(begin + block, key.shape[-2])
+        end = begin + block
         part = partial_attention(block_scores(query, key, begin, end, is_causal, scale), value[..., begin:end, :])
         known = part if known is None else merge_partials(known, part)
     return known.mixed / known.total, (known.largest + known.total.log()).squeeze(-1)
@@ -178,8 +179,8 @@ def tiled_attention_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of the query, the key and the value, from the gradient of `tiled_attention`'s result.
 
-    No weights were saved. They are computed again, a block of keys at a time. No tensor has the scores, or the weights, of more
-    keys than a block.
+    No weights were saved. They are computed again, a block of keys at a time. The limit of the elements of a tensor is that of
+    `tiled_attention`.
 
     >>> x = rl.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> out, logsumexp = tiled_attention(x, x, x, 2)
@@ -200,7 +201,7 @@ def tiled_attention_backward(
     delta = (grad * out).sum(-1, keepdim=True)
     of_query, of_key, of_value = (each.new_zeros(each.shape) for each in (query, key, value))
     for begin in range(0, key.shape[-2], block):
-        end = min(begin + block, key.shape[-2])
+        end = begin + block
         scores = block_scores(query, key, begin, end, is_causal, scale)
         weights = (scores - logsumexp.unsqueeze(-1)).exp()
         of_scores = weights * (grad @ value[..., begin:end, :].mT - delta) * factor
@@ -284,7 +285,7 @@ def grouped_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
         mask: None, or what `attention_weights` takes, of sizes (L, S).
 
     Returns:
-        a tensor (batch, heads, L, Ev).
+        a tensor (batch, heads, L, Ev). No argument changes.
 
     Source: `torch.nn.functional.scaled_dot_product_attention`, `enable_gqa`;
     `aten/src/ATen/native/transformers/attention.cpp`, `pre_process_group_query_attention_input`.

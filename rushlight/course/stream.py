@@ -29,7 +29,7 @@ def tied_gradient(tokens: Tensor, of_embedded: Tensor, hidden: Tensor, of_scores
         of_scores: (batch, n, vocabulary), the gradient of `scores`.
 
     Returns:
-        a new tensor (vocabulary, width). No argument changes.
+        a tensor (vocabulary, width). No argument changes.
 
     Source: `tools/autograd/derivatives.yaml`, `embedding`, `linear`; `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`.
     """
@@ -51,7 +51,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
         weight: one dimension, with the size of the last one of `x`, and of its dtype.
 
     Returns:
-        a new tensor with the sizes and the dtype of `x`.
+        a tensor with the sizes and the dtype of `x`, which does not change.
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm_composite`; `torch.nn.RMSNorm`.
     """

@@ -51,7 +51,7 @@ def _given(xp, tokens, batch, width, start, of):
         "lead width of eps factor start",
         ([], 1, "float64", None, 1, 0), ([], 4, "float64", 0.5, 1, 1), ([2, 3], 5, "float32", None, 1, 2),
         ([2], 8, "float16", None, 300, 3), ([3], 6, "float16", 1e-8, 8, 4), ([2], 7, "float64", 1e-8, 1, 5),
-        ([3], 6, "bfloat16", None, 1, 6), ([1, 3], 8, "float16", 0.5, 1, 7),
+        ([3], 6, "bfloat16", None, 1, 6), ([2], 4, "float64", None, 1e30, 2), ([1, 3], 8, "float16", 0.5, 1, 7),
     ),
     hint=explained(
         dtype="the result has the dtype of x",

@@ -94,7 +94,7 @@ class _Elements(DispatchMode):
 def _tiles(**others):
     return drawn(
         lead=lambda st: st.lists(st.integers(1, 2), max_size=2), sizes=listed((1, 7), (1, 9), (1, 4), (1, 4)), block=(1, 10),
-        causal=bool, scale=[None, None, 0.5, 2.0], of=["float64", "float64", "float32"], start=(0, 9), **others,
+        causal=bool, scale=[None, None, 0.5, 2.0, 0.0], of=["float64", "float64", "float32"], start=(0, 9), **others,
     )  # fmt: skip
 
 
@@ -105,6 +105,7 @@ _EDGES = rows(
     ([], [7, 4, 3, 2], 2, True, 2.0, "float64", 4), ([], [3, 9, 2, 2], 2, True, None, "float64", 5),
     ([1, 2], [5, 6, 4, 4], 10, True, None, "float32", 6), ([], [6, 6, 2, 1], 6, False, None, "float32", 7),
     ([], [40, 40, 2, 3], 4, True, None, "float64", 8), ([], [30, 50, 3, 2], 5, False, None, "float64", 9),
+    ([2], [3, 4, 2, 2], 3, False, 0.0, "float64", 3),
 )  # fmt: skip
 
 

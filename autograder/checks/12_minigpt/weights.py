@@ -66,7 +66,9 @@ def _mask(xp, kind, queries, keys, of):
     ),
     edges=rows(
         "lead sizes mask scale shared of start",
-        ([], [1, 1, 1], "none", None, False, "float64", 0), ([], [2, 3, 4], "none", None, False, "float64", 1),
+        ([], [1, 1, 1], "none", None, False, "float64", 0), ([], [1, 1, 1], "none", None, False, "float64", 10),
+        ([], [2, 3, 4], "none", None, False, "float64", 1), ([], [3, 3, 1], "minus infinity", 100.0, False, "float64", 1),
+        ([1], [3, 5, 1], "minus infinity", None, True, "float64", 1),
         ([2, 3], [3, 4, 2], "none", None, False, "float32", 2), ([2], [3, 4, 2], "bool", None, False, "float64", 3),
         ([2, 2], [4, 5, 3], "minus infinity", None, False, "float64", 4), ([], [3, 5, 4], "numbers", 0.5, False, "float64", 5),
         ([2], [3, 4, 5], "one row", None, False, "float64", 6), ([], [2, 3, 2], "none", 0.0, False, "float64", 7),
@@ -84,7 +86,8 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
     given = {} if mask is None else {"mask": mask}
     given |= {} if scale is None else {"scale": scale}
     weights = rl.course.attention.attention_weights(query, key, **given)
-    return {"weights": copied(weights), "the arguments": [query, key, mask]}
+    is_new = weights is not query and weights is not key
+    return {"weights": copied(weights), "a new tensor": is_new, "the arguments": [query, key, mask]}
 
 
 @weighed.oracle
@@ -96,7 +99,7 @@ def _(torch, lead, sizes, mask, scale, shared, of, start):
         added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
     math_attention = torch.ops.aten._scaled_dot_product_attention_math
     weights = math_attention(query, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
-    return {"weights": copied(weights), "the arguments": [query, key, mask]}
+    return {"weights": copied(weights), "a new tensor": True, "the arguments": [query, key, mask]}
 
 
 def _operands(xp, lead, sizes, mask, shared, of, start):

@@ -22,6 +22,7 @@ _PICTURES = {
     "quantization": ("histogram", "masks", "sizes_and_scores", "steps", "trade_off"),
     "profiles": ("device_timeline", "flame", "linked_timeline", "roofline"),
     "streams": ("capture_graph", "graph_replay", "stream_timeline", "wave_steps"),
+    "attention": ("attention_map", "online_softmax", "residual_stream", "score_tiles"),
     "memory": ("batch_timeline", "memory_map", "memory_timeline", "memory_trade"),
     "tokens": ("compression", "token_boxes", "token_rows"),
     "everything": ("lens", "part_shares", "slower"),

@@ -12,10 +12,12 @@ import numpy as np
 from answers import edited
 
 import rushlight as rl
+from rushlight.aten.generated import functions
 from rushlight.aten.native.creation import tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.course import predictions, tokens
+from rushlight.course import attention, gpt, predictions, stream, tokens
 from rushlight.course.anatomy import backward_graph, count_paths, logit_lens
+from rushlight.course.attention import Partial
 from rushlight.course.bottleneck import find_bottleneck
 from rushlight.course.costs import gpt_flops, step_memory, step_traffic
 from rushlight.course.predictions import autocast_dtypes, graphs_of_generation
@@ -906,3 +908,248 @@ find_bottleneck__unsorted_ties = edited(find_bottleneck, ("(-row[1], row[0])", "
 find_bottleneck__only_the_parent = edited(
     find_bottleneck, ("            while parent is not None:\n", "            if parent is not None:\n")
 )
+
+
+attention_weights, attended = edited(attention.attention_weights), edited(predictions.attended)
+
+
+attention_traffic, split_heads_right = edited(attention.attention_traffic), edited(gpt.split_heads)
+
+
+backward = edited(attention.tiled_attention_backward)
+
+
+# Attention
+
+
+def causal_mask__upper_left(xp, queries, keys, window=None):
+    mask = xp.ones(queries, keys, dtype=xp.bool).tril()
+    return mask if window is None else mask.triu(1 - window)
+
+
+def causal_mask__window_without_itself(xp, queries, keys, window=None):
+    mask = xp.ones(queries, keys, dtype=xp.bool).tril(keys - queries)
+    return mask if window is None else mask.triu(keys - queries - window)
+
+
+def causal_mask__numbers(xp, queries, keys, window=None):
+    mask = xp.ones(queries, keys).tril(keys - queries)
+    return mask if window is None else mask.triu(keys - queries - window + 1)
+
+
+def attention_weights__nan(query, key, mask=None, scale=None):
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if mask is not None:
+        scores = scores + mask if mask.is_floating_point() else scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(-1)
+
+
+def attention_weights__equal_weights(query, key, mask=None, scale=None):
+    """With a large number in the place of minus infinity, a query without keys gets a mean of all."""
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if mask is not None:
+        scores = scores + mask.clamp(min=-1e9) if mask.is_floating_point() else scores.masked_fill(~mask, -1e9)
+    return scores.softmax(-1)
+
+
+def attention_weights__scale_or(query, key, mask=None, scale=None):
+    """0 is a scale, too."""
+    return attention_weights(query, key, mask, scale or 1 / math.sqrt(query.shape[-1]))
+
+
+def attention_weights__masked_after(query, key, mask=None, scale=None):
+    """The weights of the other keys must add up to 1."""
+    weights = attention_weights(query, key, None, scale)
+    if mask is None:
+        return weights
+    return attention_weights(query, key, mask, scale) if mask.is_floating_point() else weights * mask
+
+
+def merge_partials__added(first, second):
+    return Partial(first.largest.maximum(second.largest), first.total + second.total, first.mixed + second.mixed)
+
+
+def merge_partials__only_the_first(first, second):
+    """The second one may have the smaller scores."""
+    largest = first.largest.maximum(second.largest)
+    factor = (first.largest - largest).exp()
+    return Partial(largest, first.total * factor + second.total, first.mixed * factor + second.mixed)
+
+
+def merge_partials__nan(first, second):
+    largest = first.largest.maximum(second.largest)
+    a, b = (first.largest - largest).exp(), (second.largest - largest).exp()
+    return Partial(largest, first.total * a + second.total * b, first.mixed * a + second.mixed * b)
+
+
+def merge_partials__overflow(first, second):
+    largest = first.largest.maximum(second.largest)
+    a, b = first.largest.exp(), second.largest.exp()
+    total = (first.total * a + second.total * b) / largest.exp()
+    return Partial(largest, total, (first.mixed * a + second.mixed * b) / largest.exp())
+
+
+def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale=None):
+    scores = attention.block_scores(query, key, 0, key.shape[-2], is_causal, scale)
+    return scores.softmax(-1) @ value, scores.logsumexp(-1)
+
+
+tiled_attention__without_the_largest = edited(
+    attention.tiled_attention, ("(known.largest + known.total.log())", "known.total.log()")
+)
+
+
+tiled_attention__a_mean_of_means = edited(attention.tiled_attention, ("known.mixed / known.total,", "known.mixed,"))
+
+
+tiled_attention__the_last_block_left_out = edited(
+    attention.tiled_attention, ("range(0, key.shape[-2], block)", "range(0, max(1, key.shape[-2] - block + 1), block)")
+)
+
+
+tiled_attention_backward__without_delta = edited(attention.tiled_attention_backward, (".mT - delta)", ".mT)"))
+
+
+tiled_attention_backward__without_scale = edited(attention.tiled_attention_backward, (" * factor\n", "\n"))
+
+
+tiled_attention_backward__only_the_last = edited(
+    attention.tiled_attention_backward, ("of_query += of_scores", "of_query[...] = of_scores")
+)
+
+
+def tiled_attention_backward__all_weights(grad, query, key, value, out, logsumexp, block, is_causal=False, scale=None):
+    return backward(grad, query, key, value, out, logsumexp, key.shape[-2], is_causal, scale)
+
+
+def attention_traffic__scores_once(batch, heads, queries, keys, size, tile, itemsize=4):
+    unfused, fused = attention_traffic(batch, heads, queries, keys, size, tile, itemsize)
+    return unfused - 2 * batch * heads * queries * keys * itemsize, fused
+
+
+def attention_traffic__keys_once(batch, heads, queries, keys, size, tile, itemsize=4):
+    unfused, _ = attention_traffic(batch, heads, queries, keys, size, tile, itemsize)
+    return unfused, 2 * batch * heads * size * (queries + keys) * itemsize
+
+
+def attention_traffic__no_last_tile(batch, heads, queries, keys, size, tile, itemsize=4):
+    unfused, _ = attention_traffic(batch, heads, queries, keys, size, tile, itemsize)
+    return unfused, 2 * batch * heads * size * (queries + max(1, queries // tile) * keys) * itemsize
+
+
+def rotate__halves(x, positions, base=10000.0):
+    """The other convention: element i and element i + size / 2 are a pair."""
+    half = x.shape[-1] // 2
+    rates = base ** (functions.arange(half).to(x.dtype) / -half)
+    angles = positions[:, None] * rates
+    a, b = x[..., :half], x[..., half:]
+    return functions.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+
+
+rotate__other_way = edited(
+    attention.rotate, ("a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin")
+)
+
+
+rotate__one_rate = edited(attention.rotate, ("base ** (-i / size)", "base ** 0.0"))
+
+
+def grouped_attention__in_turn(query, key, value, mask=None):
+    """Heads 0 and 2 share, not 0 and 1."""
+    times = query.shape[1] // key.shape[1]
+    key, value = (each.repeat(1, times, 1, 1) for each in (key, value))
+    return attention_weights(query, key, mask) @ value
+
+
+def grouped_attention__without_a_mask(query, key, value, mask=None):
+    times = query.shape[1] // key.shape[1]
+    key, value = (each.repeat_interleave(times, 1) for each in (key, value))
+    return attention_weights(query, key) @ value
+
+
+# The model
+
+
+def split_heads__reshaped(x, heads):
+    """The numbers of a head are no neighbours."""
+    batch, n, width = x.shape
+    parts = x.reshape(batch, n, 3, width // 3 // heads, heads).permute(2, 0, 4, 1, 3)
+    return tuple(parts.unbind(0))
+
+
+def split_heads__copies(x, heads):
+    return tuple(each.contiguous() for each in split_heads_right(x, heads))
+
+
+def split_heads__heads_first(x, heads):
+    """Query, key and value of a head next to each other, as some libraries pack them."""
+    return tuple(x.unflatten(2, (heads, 3, -1)).permute(3, 0, 2, 1, 4).unbind(0))
+
+
+def merge_heads__not_transposed(x):
+    return x.reshape(x.shape[0], x.shape[2], -1)
+
+
+def merge_heads__always_a_copy(x):
+    return x.transpose(1, 2).contiguous().flatten(2).clone()
+
+
+forward_block__norm_after = edited(
+    gpt.forward_block,
+    ("block.attention(block.norm_1(x))", "block.attention(x)"),
+    ("x = x + block.projection(merge_heads(attend(query, key, value)))",
+     "x = block.norm_1(x + block.projection(merge_heads(attend(query, key, value))))"),
+)  # fmt: skip
+
+
+forward_block__stream_replaced = edited(gpt.forward_block, ("x = x + block.projection", "x = block.projection"))
+
+
+forward_block__without_activation = edited(
+    gpt.forward_block, ("block.activation(block.up(block.norm_2(x)))", "block.up(block.norm_2(x))")
+)
+
+
+forward_block__first_norm_twice = edited(gpt.forward_block, ("block.norm_2(x)", "block.norm_1(x)"))
+
+
+tied_gradient__last_wins = edited(
+    stream.tied_gradient,
+    ("of_head.index_add(", "of_head.index_copy("),
+)  # fmt: skip
+
+
+def tied_gradient__only_the_head(tokens, of_embedded, hidden, of_scores):
+    return of_scores.flatten(0, 1).mT @ hidden.flatten(0, 1)
+
+
+def rms_norm__layer_norm(x, weight, eps=1e-5):
+    return rms_norm__no_half(x - x.mean(-1, keepdim=True), weight, eps)
+
+
+def rms_norm__no_half(x, weight, eps=1e-5):
+    return x * (x.square().mean(-1, keepdim=True) + eps).rsqrt() * weight
+
+
+rms_norm__eps_outside = edited(
+    stream.rms_norm,
+    (
+        "(wide.square().mean(-1, keepdim=True) + eps).rsqrt()",
+        "(1 / (wide.square().mean(-1, keepdim=True).sqrt() + eps))",
+    ),
+)
+
+
+# Predictions
+
+
+def attended__lower_right(program):
+    return [8.0, 12.0] if program == "causal, two queries" else attended(program)
+
+
+def attended__zeros_mask(program):
+    return [0.0] * 4 if program == "a mask of zeros" else attended(program)
+
+
+def attended__nan_too(program):
+    return [None] * 4 if program == "a mask of False" else attended(program)
