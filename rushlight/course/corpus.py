@@ -5,13 +5,16 @@ them." Which form is right depends on words before it, some of them far away: th
 tells the tense, an auxiliary, a question. Spanish articles, adjectives and pronouns agree in gender and number. The verbs are those
 of `grammar`, irregular ones, and others, so that a rule is shorter than a list. The verbs of `HELD_OUT` are in no sentence for
 training. A model that conjugates them has learned the rule.
+
+`invented` makes sentences with verbs that do not exist, each with another one: "(zlig) yesterday she zligged." No list can hold
+them. In 1958 Jean Berko asked children for the plural of "wug" for the same reason.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rushlight.course import grammar
@@ -66,6 +69,7 @@ THINGS = _nouns("""
     apple apples manzana manzanas f
     egg eggs huevo huevos m
     soup soups sopa sopas f
+    spoon spoons cuchara cucharas f
     garden gardens jardín jardines m
     house houses casa casas f
     city cities ciudad ciudades f
@@ -114,7 +118,9 @@ USES = (
     Use("apple egg soup", "", "", """
         cook cocinar  share compartir  eat comer  prepare preparar  devour devorar  taste degustar"""),
     Use("apple egg", "", "", """
-        lick lamer  peel pelar  grate rallar  weigh pesar"""),
+        peel pelar  grate rallar  weigh pesar"""),
+    Use("apple spoon", "", "", """
+        lick lamer"""),
     Use("soup", "", "", """
         sip sorber"""),
     Use("letter book story song", "", "", """
@@ -122,24 +128,29 @@ USES = (
         edit editar  discover descubrir  adore adorar  censor censurar  discuss comentar  revise revisar
         interpret interpretar  complete completar"""),
     Use("letter book story", "", "", """
-        read leer  print imprimir  absorb absorber  narrate narrar  summarise resumir  dictate dictar"""),
+        read leer  print imprimir  absorb absorber  summarise resumir  dictate dictar"""),
     Use("story song", "", "", """
-        learn aprender  allow permitir  interrupt interrumpir"""),
+        learn aprender  allow permitir  interrupt interrumpir  narrate narrar"""),
     Use("song", "", "", """
         sing cantar  hum tararear"""),
     Use("letters stories songs", "", "", """
         join unir"""),
     Use("letter book box", "", "", """
-        receive recibir  owe deber  hide esconder  leave dejar  save guardar  perceive percibir"""),
+        receive recibir  owe deber  hide esconder  leave dejar  save guardar  accept aceptar  select seleccionar
+        carry llevar"""),
     Use("box soup", "", "", """
         make hacer"""),
+    Use("box piano", "", "", """
+        lift levantar  drag arrastrar"""),
+    Use("door car", "", "", """
+        wash lavar  block bloquear"""),
+    Use("door box", "", "", """
+        sand lijar  shake sacudir  install instalar"""),
     Use("door box car piano", "", "", """
         open abrir  watch mirar  see ver  buy comprar  sell vender  break romper
-        paint pintar  clean limpiar  wash lavar  push empujar  lift levantar  use usar  repair reparar  examine examinar
-        observe observar  hit golpear  kick patear  polish pulir  sand lijar  accept aceptar  cover cubrir
-        inspect inspeccionar  select seleccionar  guard vigilar  damage dañar  block bloquear  drag arrastrar
-        design diseñar  need necesitar  install instalar  transport transportar  burn quemar  carry llevar
-        exhibit exhibir  shake sacudir"""),
+        paint pintar  clean limpiar  push empujar  use usar  repair reparar  examine examinar  observe observar
+        hit golpear  kick patear  polish pulir  cover cubrir  inspect inspeccionar  guard vigilar  damage dañar
+        design diseñar  need necesitar  transport transportar  burn quemar  exhibit exhibir"""),
 )  # fmt: skip
 
 IRREGULAR = {  # English: its past; Spanish: its present, its past and the stem of its future, where no rule makes them
@@ -161,41 +172,48 @@ IRREGULAR = {  # English: its past; Spanish: its present, its past and the stem 
     "leave": ("left", "", "", ""), "shake": ("shook", "", "", ""),
 }  # fmt: skip
 
-_USE = {english: use for use in USES for english in use.verbs.split()[::2]}
-_PAIRS = [*zip(*[iter(" ".join(use.verbs for use in USES).split())] * 2)]
-_PAIRS = [*grammar.VERBS, *(pair for pair in _PAIRS if pair not in grammar.VERBS)]
-
-MEANINGS = [english for english, _ in _PAIRS]
-"""The English infinitives of all verbs, those of `grammar` first. A sentence's `verb` is an index of this list."""
-
-HELD_OUT = [
-    MEANINGS.index(verb)
-    for verb in (
-        "dance cook kiss answer fear lick join share paint jump help clean invite explore copy decide drag climb worry print "
-        "sew proceed describe whisper"
-    ).split()
-]
-"""The verbs for validation. All are regular."""
-
 STATES = {"depend", "fear", "owe", "need", "love", "hate", "envy"}
-"""The verbs without a progressive."""
+"""The English verbs without a progressive."""
 
 
-def infinitive(language: str, verb: int) -> str:
-    return _PAIRS[verb][language == "es"]
+class Verb(NamedTuple):
+    """A verb in both languages and what follows it. `number` is its index in `VERBS`, or -1 for one that is invented."""
+
+    number: int
+    english: str
+    spanish: str
+    use: Use
+
+    def infinitive(self, language: str) -> str:
+        return self.english if language == "en" else self.spanish
+
+    def form(self, language: str, tense: str, person: int) -> str:
+        """The form that follows the pronoun and an auxiliary. Persons are 0 to 5."""
+        past, *parts = IRREGULAR.get(self.english if self.number >= 0 else "", ("", "", "", ""))
+        if language == "en":
+            return past if past and tense == "past" else grammar.english(self.english, tense, person)
+        irregular = dict(zip(TENSES["es"], parts))[tense].split()
+        if tense == "future" and irregular:
+            return irregular[0] + grammar.ENDINGS["future"]["ar"].split()[person]
+        return irregular[person] if irregular else grammar.spanish(self.spanish, tense, person)
 
 
-def form(language: str, verb: int, tense: str, person: int) -> str:
-    """The form of a verb, regular or not, that follows the pronoun and an auxiliary. Persons are 0 to 5."""
-    english, spanish = _PAIRS[verb]
-    past, *parts = IRREGULAR.get(english, ("", "", "", ""))
-    if language == "en":
-        return past if past and tense == "past" else grammar.english(english, tense, person)
-    irregular = dict(zip(TENSES["es"], parts))[tense].split()
-    if tense == "future" and irregular:
-        return irregular[0] + grammar.ENDINGS["future"]["ar"].split()[person]
-    return irregular[person] if irregular else grammar.spanish(spanish, tense, person)
+def _verbs() -> Iterator[Verb]:
+    uses = {pair: use for use in USES for pair in zip(*[iter(use.verbs.split())] * 2)}
+    for number, pair in enumerate([*grammar.VERBS, *(pair for pair in uses if pair not in grammar.VERBS)]):
+        yield Verb(number, *pair, uses[pair])
 
+
+VERBS = list(_verbs())
+"""All verbs that exist, 205, those of `grammar` first."""
+
+_HELD_OUT = (
+    "dance cook kiss answer fear lick join share paint jump help clean invite explore copy decide drag climb worry print sew "
+    "proceed describe whisper"
+)
+
+HELD_OUT = [verb.number for verb in VERBS if verb.english in _HELD_OUT.split()]
+"""The verbs for validation, as indices of `VERBS`. All are regular."""
 
 # Sentences -----------------------------------------------------------------------------------------------------------
 
@@ -205,11 +223,21 @@ TIMES = {
     "es": {"present": "hoy", "past": "ayer", "future": "mañana"},
 }
 KINDS = ("pronoun", "object", "negation", "reference", "question", "subject")
-_ANSWERS = (1, 0, 2, 4, 3, 5)  # the person who is asked about, when person 0 to 5 is in the answer: "did you walk? yes, I walked"
+_ANSWERS = (
+    1,
+    0,
+    2,
+    4,
+    3,
+    5,
+)  # the person who is asked about, when person 0 to 5 is in the answer: "did you walk? yes, I walked"
 
 
 class Line(NamedTuple):
-    """A sentence in three parts: what comes before a form of its verb, the form, and the rest. `kind` says how it is built."""
+    """A sentence in three parts: what comes before a form of its verb, the form, and the rest.
+
+    `verb` is the verb's `number`, and `kind`, one of `KINDS`, says how the sentence is built.
+    """
 
     language: str
     verb: int
@@ -231,9 +259,8 @@ class Object(NamedTuple):
     pronoun: str = ""
 
 
-def _object(language: str, verb: int, choice: int) -> Object:
+def _object(language: str, use: Use, choice: int) -> Object:
     """The object of a verb, one of its nouns in one of the two numbers. It is empty for a verb that takes none."""
-    use = _USE[MEANINGS[verb]]
     if not use.nouns:
         return Object()
     names = use.nouns.split()
@@ -265,8 +292,8 @@ def _auxiliary(tense: str, person: int) -> str:
     return {"past": "did", "future": "will"}.get(tense) or ("am", "are", "is", "are", "are", "are")[person]
 
 
-def _english(verb: int, kind: str, tense: str, person: int, subject: str, thing: Object) -> Line:
-    shape, base, helper = form("en", verb, tense, person), infinitive("en", verb), _auxiliary(tense, person)
+def _english(verb: Verb, kind: str, tense: str, person: int, subject: str, thing: Object) -> Line:
+    shape, base, helper = verb.form("en", tense, person), verb.english, _auxiliary(tense, person)
     time, said, last = TIMES["en"][tense], "" if tense in ("present", "past") else helper, thing.phrase
     if kind == "question":
         asked = _ANSWERS[person]
@@ -280,20 +307,19 @@ def _english(verb: int, kind: str, tense: str, person: int, subject: str, thing:
         before, last = _words(f"{thing.phrase}?", time, subject, said), thing.pronoun
     else:
         before = _words(time, subject, said)
-    return Line("en", verb, kind, f"({base}) {before} ", shape, f" {last}." if last else ".")
+    return Line("en", verb.number, kind, f"({base}) {before} ", shape, f" {last}." if last else ".")
 
 
-def _spanish(verb: int, kind: str, tense: str, person: int, subject: str, thing: Object) -> Line:
-    shape, base, time = form("es", verb, tense, person), infinitive("es", verb), TIMES["es"][tense]
-    last = thing.phrase
+def _spanish(verb: Verb, kind: str, tense: str, person: int, subject: str, thing: Object) -> Line:
+    shape, base, time, last = verb.form("es", tense, person), verb.spanish, TIMES["es"][tense], thing.phrase
     if kind == "question":  # the forms say who it is
-        question = _words(form("es", verb, tense, _ANSWERS[person]), thing.phrase, time)
+        question = _words(verb.form("es", tense, _ANSWERS[person]), thing.phrase, time)
         before, last = _words(f"¿{question}? sí,", thing.clitic), thing.pronoun
     elif kind == "reference":
         before, last = _words(f"¿{thing.phrase}?", time, subject, thing.clitic), thing.pronoun
     else:
         before = _words(time, subject, "no" if kind == "negation" else "")
-    return Line("es", verb, kind, f"({base}) {before} ", shape, f" {last}." if last else ".")
+    return Line("es", verb.number, kind, f"({base}) {before} ", shape, f" {last}." if last else ".")
 
 
 def _subject(language: str, choice: int, plural: bool, near: bool) -> str:
@@ -307,28 +333,92 @@ def _subject(language: str, choice: int, plural: bool, near: bool) -> str:
     return _words(who.phrase("es", plural), spanish + ending, "de", other.phrase("es", near))
 
 
-def lines_of(language: str, verb: int) -> Iterator[Line]:
-    """All sentences of a verb."""
+_KINDS = {False: ("pronoun",) * 3, True: ("object",) * 3 + ("reference",) * 2}
+
+
+def _tenses(language: str, verb: Verb) -> Sequence[str]:
+    return TENSES[language][:3] if verb.english in STATES else TENSES[language]
+
+
+def _sentence(language: str, verb: Verb, kind: str, tense: str, person: int, choice: int) -> Line:
+    """The sentence of a kind. `choice`, at least 0, chooses the nouns. A long subject has person 2 or 5."""
+    subject = PRONOUNS[language][person]
+    if kind == "subject":
+        subject = _subject(language, choice, person == 5, choice % 2 == 1)
     sentence = _english if language == "en" else _spanish
-    for tense in TENSES[language]:
-        if tense == "progressive" and MEANINGS[verb] in STATES:
-            continue
-        for person, who in enumerate(PRONOUNS[language]):
-            for number, kind in enumerate(KINDS[:-1]):
-                thing = _object(language, verb, verb + person + number)
-                if kind != ("pronoun" if thing.phrase else "object") and (kind != "reference" or thing.phrase):
-                    yield sentence(verb, kind, tense, person, who, thing)
-        for plural in (False, True):
-            for near in (False, True):
-                choice = verb + 2 * plural + near + TENSES[language].index(tense)
-                subject = _subject(language, choice, plural, near)
-                yield sentence(verb, "subject", tense, 5 if plural else 2, subject, _object(language, verb, choice))
+    return sentence(verb, kind, tense, person, subject, _object(language, verb.use, choice))
 
 
-@functools.cache
+def lines_of(language: str, verb: Verb) -> Iterator[Line]:
+    """All sentences of a verb."""
+    kinds = ("object", "negation", "reference", "question") if verb.use.nouns else ("pronoun", "negation", "question")
+    for number, tense in enumerate(_tenses(language, verb)):
+        for person in range(6):
+            for k, kind in enumerate(kinds):
+                choice = verb.number + person + 3 * number
+                # a third of the negations, so that after a subject a form is likelier than "not"
+                if kind != "negation" or (verb.number + person + number) % 3 == 0:
+                    yield _sentence(language, verb, kind, tense, person, choice + k)
+            for near in (0, 1) if person in (2, 5) else ():
+                choice = 2 * (verb.number + person + 3 * number) + near
+                yield _sentence(language, verb, "subject", tense, person, choice)
+
+
+LINES = [line for language in TENSES for verb in VERBS for line in lines_of(language, verb)]
+"""All sentences of the verbs that exist, in the order in which they are made."""
+
+
 def split(name: str) -> list[Line]:
     """The sentences "train" or "validation", in an order that looks mixed and is always the same."""
-    verbs = [verb for verb in range(len(MEANINGS)) if (verb in HELD_OUT) == (name == "validation")]
-    lines = [line for language in TENSES for verb in verbs for line in lines_of(language, verb)]
+    lines = [line for line in LINES if (line.verb in HELD_OUT) == (name == "validation")]
     step = next(step for step in range(618 * len(lines) // 1000, len(lines)) if math.gcd(step, len(lines)) == 1)
     return [lines[step * i % len(lines)] for i in range(len(lines))]
+
+
+# Invented verbs ------------------------------------------------------------------------------------------------------
+
+_SOUNDS = {  # one syllable, which is none of a word that exists, and more syllables: first, inside, last
+    "en": (
+        ("dw gw pw shr skr thr vl vr zl zw", "a e i o u", "b ck d g m n p sh lt ft rn rk mp nd nt x ne ke ve se"),
+        ("b bl br c cl d dr f fl fr g gl gr h j k l m n p pl pr r s sm sn sp st t tr v w", "a e i o u ea oo ai ou ee",
+         "b d f l m n p r s t v mp nd pl rr st tt",
+         "b d ft l lt m nd nk nt p rk sh sk st ch ce de ge ke le ne se te ve dy ly ny rry"),
+    ),
+    "es": (
+        ("br cl dr fl fr gl gr pl pr tr ll v y", "a e i o u", "lb lm mb mp nd pt rb rm rt st"),
+        ("b bl br ch cl cr d dr f fl fr gr h l ll m n p pl pr r s t tr v y al en es in or re", "a e i o u",
+         "b br ch d f l ll m mp n nd nt p pr r rr rt s st t tr v",
+         "b br ch cl d j l m mb mp n nd nt p pl r rd rm rr rt s st t tr v"),
+    ),
+}  # fmt: skip
+
+
+def _stem(language: str, numbers: random.Random) -> str:
+    one, more = [[part.split() for part in parts] for parts in _SOUNDS[language]]
+    pick = lambda items: items[int(numbers.random() * len(items))]  # noqa: E731
+    if numbers.random() < 0.3:
+        return "".join(map(pick, one))
+    first, vowels, inside, last = more
+    middle = [pick(inside) + pick(vowels[:5]) for _ in range(1 + int(numbers.random() * 1.5))]
+    return "".join([pick(first), pick(vowels), *middle, pick(last)])
+
+
+def invented(count: int, seed: int = 0) -> list[Line]:
+    """Sentences in English and Spanish in turn, each with another verb that does not exist. They are always the same."""
+    numbers, known = random.Random(seed), {word for verb in VERBS for word in (verb.english, verb.spanish)}
+    below = lambda end: int(numbers.random() * end)  # noqa: E731
+    lines: list[Line] = []
+    while len(lines) < count:
+        language = ("en", "es")[len(lines) % 2]
+        infinitive = _stem(language, numbers) + ("" if language == "en" else ("ar", "ar", "er", "ir")[below(4)])
+        if infinitive in known:
+            continue
+        known.add(infinitive)
+        use = USES[below(len(USES)) * below(2)]
+        verb = Verb(-1, infinitive, infinitive, use)
+        kinds = (*_KINDS[bool(use.nouns)], "question", "question", "subject", "subject", "negation")
+        kind = kinds[below(len(kinds))]
+        tense = TENSES[language][below(len(TENSES[language]))]
+        person = (2, 5)[below(2)] if kind == "subject" else below(6)
+        lines.append(_sentence(language, verb, kind, tense, person, below(1000)))
+    return lines
