@@ -1,5 +1,4 @@
 import collections
-import hashlib
 import os
 import re
 import subprocess
@@ -10,6 +9,11 @@ import pytest
 from rushlight.course import corpus, grammar
 
 TRAINING, VALIDATION = corpus.split("train"), corpus.split("validation")
+INVENTED = corpus.invented(3000)
+
+
+def verb_named(english):
+    return next(verb for verb in corpus.VERBS if verb.english == english)
 
 
 def words(text):
@@ -68,10 +72,9 @@ def words(text):
     ],
 )
 def test_english_forms_are_those_of_a_dictionary(verb, forms):
-    number = corpus.MEANINGS.index(verb)
-    cells = (("present", 2), ("past", 3), ("progressive", 1))
-    assert " ".join(corpus.form("en", number, *cell) for cell in cells) == forms
-    assert corpus.form("en", number, "present", 0) == corpus.form("en", number, "future", 2) == verb
+    form = verb_named(verb).form
+    assert " ".join(form("en", *cell) for cell in (("present", 2), ("past", 3), ("progressive", 1))) == forms
+    assert form("en", "present", 0) == form("en", "future", 2) == verb
 
 
 @pytest.mark.parametrize(
@@ -105,24 +108,24 @@ def test_english_forms_are_those_of_a_dictionary(verb, forms):
     ],
 )
 def test_spanish_forms_are_those_of_a_dictionary(verb, tense, forms):
-    number = next(n for n in range(len(corpus.MEANINGS)) if corpus.infinitive("es", n) == verb)
-    assert " ".join(corpus.form("es", number, tense, person) for person in range(6)) == forms
+    form = next(each for each in corpus.VERBS if each.spanish == verb).form
+    assert " ".join(form("es", tense, person) for person in range(6)) == forms
 
 
-SPANISH_THAT_IS_SPELLED_OR_STRESSED_ANEW = ("car", "gar", "zar", "guar", "ger", "gir", "cer", "cir", "uir", "ñer", "ñir")
+SPELLED_ANEW = ("car", "gar", "zar", "guar", "ger", "gir", "cer", "cir", "guir", "uir", "ñer", "ñir")
 
 
-def test_each_spanish_verb_without_a_line_of_its_own_is_one_that_the_rules_spell_right():
-    for number, english in enumerate(corpus.MEANINGS):
-        spanish = corpus.infinitive("es", number)
-        if not any(corpus.IRREGULAR.get(english, [""])[1:]):
-            assert spanish[-2:] in ("ar", "er", "ir") and not spanish.endswith(SPANISH_THAT_IS_SPELLED_OR_STRESSED_ANEW)
+def test_no_spanish_verb_without_a_line_of_its_own_changes_its_spelling():
+    for verb in corpus.VERBS:
+        if not any(corpus.IRREGULAR.get(verb.english, [""])[1:]):
+            assert verb.spanish[-2:] in ("ar", "er", "ir") and not verb.spanish.endswith(SPELLED_ANEW)
 
 
 def test_all_verbs_of_the_grammar_come_first_and_no_infinitive_comes_twice():
-    pairs = [(corpus.infinitive("en", n), corpus.infinitive("es", n)) for n in range(len(corpus.MEANINGS))]
+    pairs = [(verb.english, verb.spanish) for verb in corpus.VERBS]
     assert tuple(pairs[:28]) == grammar.VERBS
-    assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs) == 205
+    assert [verb.number for verb in corpus.VERBS] == [*range(205)]
+    assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == 205
 
 
 # Sentences -----------------------------------------------------------------------------------------------------------
@@ -133,32 +136,40 @@ def test_all_verbs_of_the_grammar_come_first_and_no_infinitive_comes_twice():
     [
         ("walk", "pronoun", "(walk) now I am walking."),
         ("walk", "pronoun", "(caminar) ayer yo caminé."),
-        ("walk", "negation", "(walk) every day she does not walk."),
-        ("walk", "negation", "(caminar) ayer vosotros no caminasteis."),
+        ("walk", "negation", "(walk) tomorrow they will not walk."),
+        ("walk", "negation", "(caminar) mañana ellas no caminarán."),
         ("walk", "question", "(walk) did you two walk yesterday? yes, we walked."),
         ("walk", "question", "(walk) are we walking now? yes, you two are walking."),
         ("walk", "question", "(caminar) ¿caminasteis ayer? sí, caminamos."),
         ("walk", "question", "(caminar) ¿camino hoy? sí, caminas."),
         ("go", "question", "(ir) ¿fueron ayer? sí, fueron."),
-        ("open", "object", "(open) tomorrow they will open the box."),
-        ("open", "reference", "(abrir) ¿la caja? mañana ellas la abrirán."),
-        ("kiss", "object", "(besar) ayer nosotros besamos al niño."),
-        ("kiss", "reference", "(kiss) the boy? yesterday you two kissed him."),
-        ("kiss", "question", "(kiss) do we kiss the teacher every day? yes, you two kiss her."),
-        ("depend", "reference", "(depend) on the boy? tomorrow you will depend on him."),
-        ("depend", "reference", "(depender) ¿del niño? mañana tú dependerás de él."),
-        ("live", "question", "(live) did I live in the city yesterday? yes, you lived there."),
-        ("live", "question", "(vivir) ¿vives en la ciudad hoy? sí, vivo allí."),
+        ("open", "object", "(open) every day she opens the doors."),
+        ("open", "reference", "(open) the cars? every day she opens them."),
+        ("open", "question", "(abrir) ¿abro los coches hoy? sí, los abres."),
+        ("open", "subject", "(abrir) hoy el niño simpático de las profesoras abre la caja."),
+        ("kiss", "object", "(besar) hoy ella besa a la médica."),
+        ("kiss", "reference", "(besar) ¿a las profesoras? hoy ella las besa."),
+        ("kiss", "question", "(kiss) does she kiss the boys every day? yes, she kisses them."),
+        ("kiss", "subject", "(kiss) every day the quiet teacher of the friend kisses the teachers."),
+        ("depend", "reference", "(depend) on the doctor? yesterday I depended on her."),
+        ("depend", "reference", "(depender) ¿de la amiga? ayer tú dependiste de ella."),
+        ("live", "question", "(live) do I live in the city every day? yes, you live there."),
+        ("live", "question", "(vivir) ¿viviste en los jardines ayer? sí, viví allí."),
     ],
 )
 def test_a_sentence_reads_as_a_person_would_write_it(verb, kind, text):
-    lines = [line for g in ("en", "es") for line in corpus.lines_of(g, corpus.MEANINGS.index(verb))]
+    lines = [line for language in ("en", "es") for line in corpus.lines_of(language, verb_named(verb))]
     assert text in [line.text for line in lines if line.kind == kind]
 
 
-SPANISH = [line for line in TRAINING + VALIDATION if line.language == "es"]
-ENGLISH = [line for line in TRAINING + VALIDATION if line.language == "en"]
+SPANISH = [line for line in TRAINING + VALIDATION + INVENTED if line.language == "es"]
+ENGLISH = [line for line in TRAINING + VALIDATION + INVENTED if line.language == "en"]
 NOUNS = [*corpus.PEOPLE.values(), *corpus.THINGS.values()]
+
+
+def verb_of(line):
+    infinitive = words(line.text)[0]
+    return corpus.VERBS[line.verb] if line.verb >= 0 else corpus.Verb(-1, infinitive, infinitive, corpus.USES[0])
 
 
 def test_spanish_articles_agree_with_their_nouns_and_join_with_a_and_de():
@@ -210,13 +221,13 @@ def test_the_form_of_each_sentence_agrees_with_its_words():
         else:
             person = 4 if "you two" in answer else next(subjects[each] for each in words(answer) if each in subjects)
         bare = line.kind == "negation" and tense in ("present", "past")
-        assert line.form == corpus.form("en", line.verb, "future" if bare else tense, person), line.text
+        assert line.form == verb_of(line).form("en", "future" if bare else tense, person), line.text
     for line in SPANISH:
         tense = next(adverbs[each] for each in adverbs if re.search(rf"\b{each}\b", line.before))
         if line.kind == "question":
             asked = words(line.before.split("¿")[1])[0]
-            persons = [p for p in range(6) if corpus.form("es", line.verb, tense, p) == asked]
-            right = [corpus.form("es", line.verb, tense, (1, 0, 2, 4, 3, 5)[p]) for p in persons]
+            persons = [p for p in range(6) if verb_of(line).form("es", tense, p) == asked]
+            right = [verb_of(line).form("es", tense, (1, 0, 2, 4, 3, 5)[p]) for p in persons]
             assert right == [line.form], line.text
         else:
             spoken = line.before.split(") ")[1].split("? ")[-1]
@@ -224,42 +235,52 @@ def test_the_form_of_each_sentence_agrees_with_its_words():
                 person = 5 if words(spoken)[1] in ("los", "las") else 2
             else:
                 person = next(subjects[each] for each in words(spoken) if each in subjects)
-            assert line.form == corpus.form("es", line.verb, tense, person), line.text
+            assert line.form == verb_of(line).form("es", tense, person), line.text
 
 
 def test_what_comes_before_a_form_ends_with_a_space_and_the_sentence_with_a_full_stop():
-    for line in TRAINING + VALIDATION:
+    for line in SPANISH + ENGLISH:
         assert line.text == line.before + line.form + line.after
         assert line.before.endswith(" ") and line.text.endswith(".") and "  " not in line.text
-        assert line.before.startswith(f"({corpus.infinitive(line.language, line.verb)}) ")
+        assert line.before.startswith(f"({verb_of(line).infinitive(line.language)}) ")
 
 
 # The split -----------------------------------------------------------------------------------------------------------
 
 
 def test_no_form_of_a_held_out_verb_is_in_a_text_for_training():
-    seen = {word for line in TRAINING for word in words(line.text)}
-    for verb in corpus.HELD_OUT:
+    seen = {word for line in TRAINING + corpus.invented(40_000) for word in words(line.text)}
+    for verb in (corpus.VERBS[number] for number in corpus.HELD_OUT):
+        assert seen.isdisjoint((verb.english, verb.spanish))
         for language, tenses in corpus.TENSES.items():
-            for tense in tenses:
-                assert seen.isdisjoint(corpus.form(language, verb, tense, person) for person in range(6))
-            assert corpus.infinitive(language, verb) not in seen
+            assert seen.isdisjoint(verb.form(language, tense, person) for tense in tenses for person in range(6))
 
 
-def test_the_counts():
-    texts = {line.text for line in TRAINING} | {line.text for line in VALIDATION}
-    assert len(texts) == len(TRAINING) + len(VALIDATION)
-    assert (len(corpus.HELD_OUT), len(TRAINING), len(VALIDATION)) == COUNTS
+def test_each_sentence_comes_once_in_one_of_the_two_splits():
+    texts = [line.text for line in TRAINING + VALIDATION]
+    assert sorted(texts) == sorted(line.text for line in corpus.LINES) and len(set(texts)) == len(texts)
+    assert (len(TRAINING), len(VALIDATION)) == (27_492, 3_672)
+
+
+def test_the_held_out_verbs_are_regular_and_have_sentences_of_every_kind():
+    assert len(corpus.HELD_OUT) == 24 and {line.verb for line in VALIDATION} == set(corpus.HELD_OUT)
+    assert not any(corpus.VERBS[number].english in corpus.IRREGULAR for number in corpus.HELD_OUT)
     kinds = collections.Counter((line.language, line.kind) for line in VALIDATION)
-    assert len(kinds) == 12 and min(kinds.values()) >= 90
-    assert {line.verb for line in VALIDATION} == set(corpus.HELD_OUT)
-    assert not any(corpus.MEANINGS[verb] in corpus.IRREGULAR for verb in corpus.HELD_OUT)
+    assert len(kinds) == 12 and min(kinds.values()) >= 100
 
 
-def test_every_process_makes_the_same_text_in_the_same_order():
-    code = "from rushlight.course import corpus; print(corpus.digest())"
+def test_no_invented_verb_exists_or_comes_twice():
+    infinitives = [words(line.text)[0] for line in INVENTED]
+    assert len(set(infinitives)) == len(INVENTED)
+    assert set(infinitives).isdisjoint(word for verb in corpus.VERBS for word in (verb.english, verb.spanish))
+    assert {line.verb for line in INVENTED} == {-1}
+    assert {line.kind for line in INVENTED} == set(corpus.KINDS)
+
+
+def test_every_process_makes_the_same_sentences_in_the_same_order():
+    lines = "corpus.split('train') + corpus.invented(3000)"
+    code = f"from rushlight.course import corpus; print(*(line.text for line in {lines}), sep='\\n')"
     for seed in ("1", "2"):
-        done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True)
-        assert done.stdout.decode().strip() == corpus.digest(), done.stderr
-    text = "\n".join(line.text for line in TRAINING)
-    assert corpus.digest() == hashlib.sha256(text.encode()).hexdigest()
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+        assert done.stdout.decode().splitlines() == [line.text for line in TRAINING + INVENTED]
