@@ -6,8 +6,8 @@ tells the tense, an auxiliary, a question. Spanish articles, adjectives and pron
 of `grammar`, irregular ones, and others, so that a rule is shorter than a list. The verbs of `HELD_OUT` are in no sentence for
 training. A model that conjugates them has learned the rule.
 
-`invented` makes sentences with verbs that do not exist, each with another one: "(zlig) yesterday she zligged." No list can hold
-them. In 1958 Jean Berko asked children for the plural of "wug" for the same reason.
+`invented` makes sentences with verbs that do not exist: "(zlig) yesterday she zligged." Each sentence has a verb of its own, so
+the model must copy the stem from the brackets. Jean Berko asked children for the plural of "wug" in 1958, for the same reason.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Noun(NamedTuple):
         return f"{article} {self.spanish_plural if plural else self.spanish}"
 
     def pronoun(self, language: str, plural: bool) -> str:
-        """The pronoun that stands for the noun as a direct object."""
+        """The pronoun that replaces the noun as a direct object."""
         if language == "en":
             singular = {"m": "him", "f": "her"}[self.gender] if self in PEOPLE.values() else "it"
             return "them" if plural else singular

@@ -1,12 +1,12 @@
-"""The trained MiniGPT: the file `gpt.npz` has its weights, its tokens, and how they were made.
+"""The trained MiniGPT. The file `gpt.npz` has its weights, its tokens, and how they were made.
 
-The file was made once, on torch, in some ten minutes of one core. So it is made again:
+The file was made once, on torch, in six minutes of one core. This command makes it again:
 
     python -m rushlight.course.trained
 
-On the same CPU the numbers are the same. On another one they differ by rounding, which grows with the steps: the losses of the
-first hundred steps agree to four digits, and the model is another one that is as good. Rushlight trains it in the same way, slower.
-The weights are stored in float16.
+The same CPU gives the same numbers. Another CPU rounds differently, and these differences grow with the steps: the losses of the
+first hundred steps agree to four digits, and the final weights differ, but not in how good they are. Rushlight trains the model in
+the same way: its losses are the ones in the file. The weights are stored in float16.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ MERGES, INVENTED, STEPS, BATCH, LENGTH = 343, 40_000, 6_000, 32, 32
 RATE, SPREAD, SEED = 4e-3, 3.0, 0
 
 PROMPTS = (
-    "(dance) yesterday she",
-    "(paint) now the kind doctors of the boy are",
-    "(copy) did you copy the letter yesterday? yes, I",
-    "(bailar) ayer ellas",
-    "(compartir) ¿las manzanas? mañana nosotros las",
-    "(pintar) hoy la amiga alta de los niños no",
+    "(drag) the piano? yesterday I",
+    "(climb) every day the kind doctor of the teacher",
+    "(copy) the songs? every day she",
+    "(copiar) ¿copiarás las cartas mañana? sí, las",
+    "(unir) ¿las canciones? hoy ella las",
+    "(limpiar) ayer la profesora simpática del niño",
+    "(wugar) ¿la puerta? ayer ellas la",
 )
-"""Sentences of verbs that are held out, up to the form."""
+"""Sentences up to the form. Six of their verbs are held out, and no text has the last one."""
 
 
 # The data and the model ----------------------------------------------------------------------------------------------
@@ -65,7 +66,8 @@ def learn_merges() -> list[tuple[int, int]]:
 
 
 def batches(tokenizer: Tokenizer, steps: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    inputs, targets = training.rows(texts(), tokenizer, LENGTH)
+    """The batches of the first steps. Texts that no step reads are not encoded. Few are too long for a row, so twice is enough."""
+    inputs, targets = training.rows(texts()[: 2 * steps * BATCH], tokenizer, LENGTH)
     return [*training.batches(inputs, targets, steps, BATCH)]
 
 
@@ -106,7 +108,7 @@ def record() -> dict[str, Any]:
     """How the file was made, and how good the model is: a dict with the keys
 
     - `command`, `versions`, `texts` (their SHA-256), `settings`;
-    - `said`: for the steps 0, half and all, what the model made of each of `PROMPTS`;
+    - `said`: for "before", "half-way" and "after" the training, what the model makes of each of `PROMPTS`;
     - `right`: for "seen", "held out" and "irregular", the counts of `score`.
     """
     with np.load(FILE) as file:
@@ -187,6 +189,12 @@ def irregular(lines: Sequence[Line]) -> list[Line]:
     return [line for line in lines if line.form not in _regular(line)]
 
 
+def groups() -> dict[str, list[Line]]:
+    """The lines that `record` has counts of."""
+    seen = corpus.split("train")
+    return {"seen": seen[:2000], "held out": corpus.split("validation"), "irregular": irregular(seen)[:1000]}
+
+
 # The command ---------------------------------------------------------------------------------------------------------
 
 
@@ -196,10 +204,10 @@ def make(steps: int, file: Path) -> None:
 
     torch.set_num_threads(1)
     merges = learn_merges()
-    tokenizer, seen, held_out = Tokenizer(merges), corpus.split("train"), corpus.split("validation")
+    tokenizer, held_out = Tokenizer(merges), corpus.split("validation")
     model, data = untrained(torch), batches(tokenizer, steps)
     snapshot = lambda: [each.text for each in complete(torch, model.eval(), tokenizer, PROMPTS)]  # noqa: E731
-    said, values = {0: snapshot()}, []
+    said, values = {"before": snapshot()}, []
     model.train()
     for step, (loss, _) in enumerate(train(torch, model, data), start=1):
         values.append(loss)
@@ -210,12 +218,11 @@ def make(steps: int, file: Path) -> None:
                 flush=True,
             )
             if step == steps // 2:
-                said[step] = snapshot()
+                said["half-way"] = snapshot()
             model.train()
     weights = {name: each.detach().numpy().astype(np.float16) for name, each in model.state_dict().items()}
     model.load_state_dict({name: torch.from_numpy(each.astype(np.float32)) for name, each in weights.items()})
-    said[steps] = snapshot()
-    groups = {"seen": seen[:2000], "held out": held_out, "irregular": irregular(seen)[:1000]}
+    said["after"] = snapshot()
     about = {
         "command": f"python -m rushlight.course.trained --steps {steps}",
         "versions": {"python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__},
@@ -223,7 +230,7 @@ def make(steps: int, file: Path) -> None:
         "texts": digest(),
         "settings": {"steps": steps, "batch": BATCH, "length": LENGTH, "lr": RATE, "spread": SPREAD, "seed": SEED},
         "said": said,
-        "right": {name: score(torch, model, tokenizer, lines) for name, lines in groups.items()},
+        "right": {name: score(torch, model, tokenizer, lines) for name, lines in groups().items()},
     }
     np.savez_compressed(
         file,
