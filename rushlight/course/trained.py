@@ -1,12 +1,12 @@
-"""The trained MiniGPT: the file `gpt.npz` has its weights, its tokens, and how they were made.
+"""The trained MiniGPT. The file `gpt.npz` has its weights, its tokens, and how they were made.
 
-The file was made once, on torch, in some ten minutes of one core. So it is made again:
+The file was made once, on torch, in six minutes of one core. This command makes it again:
 
     python -m rushlight.course.trained
 
-On the same CPU the numbers are the same. On another one they differ by rounding, which grows with the steps: the losses of the
-first hundred steps agree to four digits, and the model is another one that is as good. Rushlight trains it in the same way, slower.
-The weights are stored in float16.
+The same CPU gives the same numbers. Another CPU rounds differently, and these differences grow with the steps: the losses of the
+first hundred steps agree to four digits, and the final weights differ, but not in how good they are. Rushlight trains the model in
+the same way: its losses are the ones in the file. The weights are stored in float16.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ MERGES, INVENTED, STEPS, BATCH, LENGTH = 343, 40_000, 6_000, 32, 32
 RATE, SPREAD, SEED = 4e-3, 3.0, 0
 
 PROMPTS = (
-    "(dance) yesterday she",
-    "(paint) now the kind doctors of the boy are",
-    "(copy) did you copy the letter yesterday? yes, I",
-    "(bailar) ayer ellas",
-    "(compartir) ¿las manzanas? mañana nosotros las",
-    "(pintar) hoy la amiga alta de los niños no",
+    "(drag) the piano? yesterday I",
+    "(climb) every day the kind doctor of the teacher",
+    "(copy) the songs? every day she",
+    "(copiar) ¿copiarás las cartas mañana? sí, las",
+    "(unir) ¿las canciones? hoy ella las",
+    "(limpiar) ayer la profesora simpática del niño",
+    "(wugar) ¿la puerta? ayer ellas la",
 )
-"""Sentences of verbs that are held out, up to the form."""
+"""Sentences up to the form. Six of their verbs are held out, and no text has the last one."""
 
 
 # The data and the model ----------------------------------------------------------------------------------------------
