@@ -1153,7 +1153,8 @@ def tiled_attention__two_passes(query, key, value, block, is_causal=False, scale
     logs = [block_scores(query, key, *each, is_causal, scale).logsumexp(-1, keepdim=True) for each in ranges]
     logsumexp = logs[0]
     for each in logs[1:]:
-        logsumexp = logsumexp.logaddexp(each)
+        top = functions.maximum(logsumexp, each)
+        logsumexp = top + ((logsumexp - top).exp() + (each - top).exp()).log()
     out = 0
     for begin, end in ranges:
         weights = (block_scores(query, key, begin, end, is_causal, scale) - logsumexp).exp()

@@ -115,7 +115,7 @@ def _operands(xp, lead, sizes, mask, shared, of, start):
 
 @program("course.predictions.attended", **predicted(MASKED, draws=len(MASKED)))
 def attended(rl, program):
-    return [None if each is None else round(each, 3) for each in rl.course.predictions.attended(program)]
+    return [None if each is None else round(float(each), 3) for each in rl.course.predictions.attended(program)]
 
 
 @attended.oracle

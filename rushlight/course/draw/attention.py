@@ -150,9 +150,9 @@ def online_softmax(blocks: Sequence[Sequence[float]]) -> Figure:
     return figure
 
 
-def residual_stream(norms: Sequence[tuple[str, float, float]]) -> Figure:
+def residual_stream(norms: Sequence[tuple[str, float, float]], reading: int = 1) -> Figure:
     """The stream from left to right. Each part, with its name, reads it and adds to it: the length of what it adds, and the length
-    of the stream after it."""
+    of the stream after it. The parts before `reading` only add."""
     step, middle = max(len(name) for name, *_ in norms) * SIZE * CHARACTER + 0.4, MARGIN + 1.2
     start = MARGIN + 0.4
     figure, axes = sheet(start + step * len(norms) + 0.4 + MARGIN, middle + 3.4)
@@ -167,7 +167,7 @@ def residual_stream(norms: Sequence[tuple[str, float, float]]) -> Figure:
         axes.text(left + step / 2, middle - 0.75, f"{length:.1f}", size=9, ha="center", **MONO)
         box = left + 0.1, middle + 1.5, step - 0.2, 0.8
         cell(axes, *box, "0.93", name, size=SIZE)
-        if number:
+        if number >= reading:
             arrow(axes, (left + 0.4, middle), (left + 0.4, box[1]))
         arrow(axes, (left + step - 0.4, box[1]), (left + step - 0.4, middle + 0.05), color=OURS)
         axes.text(left + step / 2, box[1] + 1.2, f"+ {added:.1f}", size=9, ha="center", **{**MONO, "color": INK})
