@@ -390,7 +390,7 @@ def accumulate__weighted_means(xp, forward, parts):
             xp.tensor(targets).reshape(-1),
             reduction="sum" if not count else "mean",
         )
-        weight = count / sum(counts)
+        weight = float(count / sum(counts))
         (loss * weight).backward()
         total += loss.item() * weight
     return total

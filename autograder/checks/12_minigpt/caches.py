@@ -76,6 +76,7 @@ def _model(xp, positions):
         ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, False),
         ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, False),
     ),
+    draws=25,
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
 )  # fmt: skip
 def generated(rl, tokens, order, count, end, positions, tuple):

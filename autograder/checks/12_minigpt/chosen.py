@@ -78,6 +78,7 @@ def _(torch, weights, p, kind):
         ([1, 2, 4, 8, 16], 2.0, None, 0.45, 8), ([1, 2, 4, 8, 16], 0.5, None, 0.7, 9), ([4, 8, 3, 2, 1], 1.0, 2, 0.6, 10),
         ([1, 2, 4, 8, 16], 2.0, 3, 0.72, 11),
     ),
+    draws=40,
     hint=when(lambda case: case["temperature"] == 0, "with temperature 0 nothing is drawn, and the generator stays as it is"),
 )  # fmt: skip
 def chosen(rl, weights, temperature, top_k, top_p, seed):
