@@ -172,9 +172,9 @@ def _trained(torch, start, data):
 
 
 def _quantised(torch, model, bits, group):
-    """Quantise the weights of the Linears in place. Returns their bytes."""
+    """Quantise the weights of the Linears in place. Returns the bytes of the model."""
     import_module("torch.ao.quantization.fx._decomposed")
-    nbytes, most = 0, 2 ** (bits - 1) - 1
+    nbytes, most = sum(each.nbytes for each in model.parameters()), 2 ** (bits - 1) - 1
     for weight in {
         id(each.weight): each.weight for each in model.modules() if isinstance(each, torch.nn.Linear)
     }.values():
@@ -186,5 +186,5 @@ def _quantised(torch, model, bits, group):
                     rows_of, scales.flatten(), torch.zeros(len(rows_of), dtype=torch.int32), 0, -most, most
                 ).reshape(weight.shape)
             )
-        nbytes += weight.numel() * bits // 8 + 4 * scales.numel()
+        nbytes += weight.numel() * bits // 8 + 4 * scales.numel() - weight.nbytes
     return nbytes
