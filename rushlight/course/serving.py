@@ -64,11 +64,12 @@ def dequantize_groups(q: Tensor, scales: Tensor) -> Tensor:
 
 
 def quantize_model(model: Any, bits: int, group: int) -> int:
-    """Replace the weight of each `Linear` by what its integers stand for. The bytes that the integers and scales need.
+    """Replace the weight of each `Linear` by what its integers stand for. Returns the bytes of the model in a file: integers,
+    scales, and all other parameters in float32.
 
     `group` 0 is a whole row. The head's weight is the token embedding, which changes with it.
     """
-    nbytes, done = 0, set()
+    nbytes, done = sum(each.nbytes for each in model.parameters()), set()
     with no_grad():
         for module in model.modules():
             weight = getattr(module, "weight", None)
@@ -77,7 +78,7 @@ def quantize_model(model: Any, bits: int, group: int) -> int:
             q, scales = quantize_groups(weight, bits, group or weight.shape[1])
             weight.copy_(dequantize_groups(q, scales))
             done.add(id(weight))
-            nbytes += q.numel() * bits // 8 + scales.nbytes
+            nbytes += q.numel() * bits // 8 + scales.nbytes - weight.nbytes
     return nbytes
 
 
