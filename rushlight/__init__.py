@@ -37,6 +37,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.generated import register_kernels as _register_kernels  # registers the kernels
 from rushlight.aten.generated.functions import *
 from rushlight.aten.native import (
+    attention,
     conversions,
     creation,
     elementary,
@@ -113,6 +114,14 @@ def __getattr__(name: str):
         return compile
     raise AttributeError(f"module 'rushlight' has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
 
+
+def _load_library(source: str):
+    from rushlight.inductor import codecache  # the compiler is slow to import
+
+    return codecache.load_kernels(source)
+
+
+attention.load_library = _load_library
 
 # Last, because these names hide Python's own.
 bool = dtypes.bool_

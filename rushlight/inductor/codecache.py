@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rushlight.inductor.cpp_prelude import FLAGS
+from rushlight.inductor.cpp_prelude import FLAGS, PRELUDE
 from rushlight.utils.cpp_extension import compiled, compiler
 
 
@@ -116,6 +116,11 @@ class _Ufunc(ctypes.Structure):
     _fields_ += [(name, ctypes.c_int) for name in ("nin", "nout", "nargs", "identity")]
     _fields_ += [(name, ctypes.POINTER(ctypes.c_void_p)) for name in ("functions", "data")]
     _fields_ += [("ntypes", ctypes.c_int)]
+
+
+def load_kernels(source: str) -> ctypes.CDLL:
+    """The library of a text that gets the addresses of arrays. `HEAD` is defined in it, and it may include `prelude.h`."""
+    return load({"graph.cpp": f"#define HEAD {HEAD}\n{source}", "prelude.h": PRELUDE})
 
 
 @cache

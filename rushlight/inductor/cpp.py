@@ -10,7 +10,6 @@ these loops itself.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -190,11 +189,3 @@ def joined(kind: str, total: str, value: str) -> str:
 
 
 # Threads -------------------------------------------------------------------------------------------------------------
-
-
-def threads() -> int:
-    """The number of threads that share a large kernel: `$OMP_NUM_THREADS`, or the number of cores."""
-    text = os.environ.get("OMP_NUM_THREADS", "")
-    if text.isdigit() and int(text) > 0:
-        return int(text)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

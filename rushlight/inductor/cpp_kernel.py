@@ -12,10 +12,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import contiguous_strides
 from rushlight.c10.dtypes import float32, float64
 from rushlight.inductor import ir
-from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, first_value, joined, threads
+from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, first_value, joined
 from rushlight.inductor.index import Index, Symbol, element_index
 from rushlight.inductor.ir import ComputedBuffer, Layout, loads
 from rushlight.inductor.loop_order import all_indices
@@ -101,7 +102,7 @@ class CppKernel:
 
     def threads(self, loops: Sequence[Symbol]) -> int:
         """The number of threads that share the outermost of these loops."""
-        return min(threads(), numel(self.node.loops) // GRAIN, loops[0].size if loops else 0)
+        return min(get_num_threads(), numel(self.node.loops) // GRAIN, loops[0].size if loops else 0)
 
     def parallel(self, loops: Sequence[Symbol], simd: bool) -> bool:
         """Write the pragma that shares the outermost loop among threads, if there is enough work."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
+from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_dense, non_overlapping_and_dense, strides_for
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -256,16 +257,19 @@ def _broadcast(mask: Mask, query: Tensor, key: Tensor) -> np.ndarray | None:
 # In C++
 
 
+load_library: Callable[[str], ctypes.CDLL] | None = None
+"""Compiles a text in C++ that may use the head of Inductor's kernels, and loads it. The compiler is above this room, so this is set
+from outside, as `REGISTER_DISPATCH` sets the kernel of a `DispatchStub` (`aten/src/ATen/native/DispatchStub.h`)."""
+
+
 @cache
 def compiled_kernels() -> ctypes.CDLL | None:
     """The library of `flash_attention.cpp`. At the first call of a process it is loaded or, if it is not in the cache, compiled.
     None if there is no compiler, or if it cannot run."""
-    from rushlight.inductor import codecache  # here, because most programs need no compiler
-    from rushlight.inductor.cpp_prelude import PRELUDE
-
-    source = Path(__file__).with_name("flash_attention.cpp").read_text(encoding="utf-8")
+    if load_library is None:
+        return None
     try:
-        library = codecache.load({"graph.cpp": f"#define HEAD {codecache.HEAD}\n{source}", "prelude.h": PRELUDE})
+        library = load_library(Path(__file__).with_name("flash_attention.cpp").read_text(encoding="utf-8"))
     except (OSError, RuntimeError):
         return None
     pointers, numbers = ctypes.c_void_p, [ctypes.c_double, ctypes.c_int, ctypes.c_int]
@@ -284,17 +288,10 @@ def _by_address(arrays: Sequence[np.ndarray | None]) -> list[int]:
 def threads_for(query: Tensor, key: Tensor) -> int:
     """As many threads as the compiler's kernels have, but none without a share of work that is worth its start."""
     work = query.numel() * key.size(2)
-    return 1 if work < 2 * _GRAIN else min(_threads(), work // _GRAIN, query.size(0) * query.size(1))
+    return 1 if work < 2 * _GRAIN else min(get_num_threads(), work // _GRAIN, query.size(0) * query.size(1))
 
 
 _GRAIN = 1 << 21  # multiplications
-
-
-@cache
-def _threads() -> int:
-    from rushlight.inductor.cpp import threads
-
-    return threads()
 
 
 # In numpy

@@ -1,0 +1,13 @@
+"""How many threads share the work of a large kernel. In PyTorch: `aten/src/ATen/Parallel.h`."""
+
+from __future__ import annotations
+
+import os
+
+
+def get_num_threads() -> int:
+    """`$OMP_NUM_THREADS`, or the number of cores that this process may use."""
+    text = os.environ.get("OMP_NUM_THREADS", "")
+    if text.isdigit() and int(text) > 0:
+        return int(text)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
