@@ -6,12 +6,23 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS
+from threadpoolctl import threadpool_limits
 
 import rushlight as rl
 from rushlight.course import corpus, trained
 
 STEPS = 50
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads that wait for each other on a busy machine take minutes for matrices that are this small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with threadpool_limits(1):
+        yield
+    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("xp", FRAMEWORKS)
