@@ -249,7 +249,8 @@ class Training:
         forward: Callable | None = None,
     ):
         self.xp, self.model, self.data, self.clip, self.parts = xp, model, data, clip, parts
-        self.forward = _under_autocast(xp, forward or model) if autocast else forward or model
+        forward = model if forward is None else forward  # a compiled model may have no length
+        self.forward = _under_autocast(xp, forward) if autocast else forward
         self.optimizer = xp.optim.AdamW(parameter_groups(model, weight_decay), lr=lr, betas=(0.9, 0.95))
         factor = lambda step: warmup_cosine(step, len(data), warmup)  # noqa: E731
         self.scheduler = xp.optim.lr_scheduler.LambdaLR(self.optimizer, factor)
