@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rushlight.course import corpus, tokens, training
+from rushlight.course import corpus, tokens, trained, training
 from rushlight.course.gpt import gpt
 
 LENGTH, SIZE = 32, 32
@@ -25,7 +25,7 @@ class Trained(NamedTuple):
 def trained_gpt(xp: ModuleType, steps: int = 100) -> Trained:
     """Train a MiniGPT on rushlight or on torch (`xp`). It takes some 10 to 30 seconds, and is the same each time."""
     texts = [line.text for line in corpus.split("train")]
-    tokenizer = tokens.Tokenizer(tokens.train("\n".join(texts), 343))
+    tokenizer = trained.tokenizer()
     inputs, targets = training.rows(texts, tokenizer, LENGTH)
     xp.manual_seed(12)
     model = gpt(xp)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import rushlight as rl
-from rushlight.course import corpus, tokens
+from rushlight.course import corpus, trained
 from rushlight.course.gpt import gpt
 from rushlight.course.sampling import choose, generate, new_cache
 from rushlight.course.training import (
@@ -60,7 +60,7 @@ def test_losses_and_norms_are_those_of_torch_eager(compiled):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_two_hundred_steps_of_the_real_model_have_the_losses_of_torch(compiled):
     texts = [line.text for line in corpus.split("train")]
-    tokenizer = tokens.Tokenizer(tokens.train("\n".join(texts), 343))
+    tokenizer = trained.tokenizer()
     expected, found = lockstep([*batches(*rows(texts, tokenizer, 40), 200, 16)], compiled, {})
     np.testing.assert_allclose(found[:, 0], expected[:, 0], atol=1e-4)
     assert expected[-1, 0] < 2
