@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 from rich.console import Console
@@ -40,12 +41,14 @@ from .course import (
     set_environment,
     written_points,
 )
-from .grade import GradingError, Row, grade, students, write_csv
-from .observe import NotGraded
+from .observe import GradingError, NotGraded
 from .release import release
 from .restore import differences, released_notebook, restore
 from .run import run
 from .sample import make
+
+if TYPE_CHECKING:
+    from .grade import Row
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -227,6 +230,8 @@ def build_(arguments: argparse.Namespace) -> int:
 
 
 def grade_(arguments: argparse.Namespace) -> int:
+    from .grade import grade, students, write_csv  # imports nbgrader, which other commands do not need
+
     name = find_released(arguments.lab)
     if arguments.sample:
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")

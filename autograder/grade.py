@@ -37,17 +37,13 @@ from traitlets.config import Config
 from . import sandbox
 from .check import PASSED
 from .course import check_name, classroom, neutral, points, printable
-from .observe import NotGraded
+from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
-
-
-class GradingError(Exception):
-    """Raised if grading cannot start or go on. The message says what to do."""
 
 
 @dataclass

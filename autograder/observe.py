@@ -72,6 +72,10 @@ class NotGraded(Exception):
     """A submission takes longer than all of it may, or this machine is too busy to tell. There are no marks."""
 
 
+class GradingError(Exception):
+    """Raised if grading cannot start or go on. The message says what to do."""
+
+
 # Observing -----------------------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.utils import parse_utc
 
 from .course import check_name, printable, released
 
@@ -100,6 +99,8 @@ def _files(submission: Path) -> Iterator[Path]:
 
 
 def reason_in_timestamp(path: Path) -> str:
+    from nbgrader.utils import parse_utc  # imports all of nbgrader, which most commands do not need
+
     try:
         if path.stat().st_size > MAX_TIMESTAMP:
             return f"{path.name} has more than {MAX_TIMESTAMP} bytes"

@@ -192,7 +192,7 @@ def digest(exercise: str) -> str:
         reached(map(where, programs)),  # their decorators name the cases and the edges
         reached(_answers(exercise, graded[0].phase)),
     )
-    if any("_torch_dumps" in ast.unparse(statement) for _, statement in parts[1]):
+    if any("_torch_dumps" in name for _, statement in parts[1] for name, _ in _mentioned(statement)):
         parts += (reached([where(torch_dumps.known), where(torch_dumps._make)]),)
     texts = [sorted(_text(statement) for _, statement in part) for part in parts]
     listed = sorted(change for name, change in mutants.equivalents(graded[0].phase) if name == exercise)

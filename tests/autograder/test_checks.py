@@ -7,11 +7,17 @@ from autograder.subject import answer
 
 WITH_RANKS = [name for name, check in registry().items() if check.phase == "09_distributed"]  # these take long
 WITH_INDUCTOR = ["custom_ops.register_fused_linear.inductor", "custom_ops.register_fused_linear.judged"]  # longer still
+LONG = [
+    "ao.quantization.observer.non_linear_search",
+    "together.device",
+    "together.broken",
+]  # made of pieces that others try
 
 
 def params(checks):
-    """Of the checks that start ranks, `make test` tries one in nine, and of those of opcheck and Inductor the one that is left."""
-    left = [name for position, name in enumerate(WITH_RANKS) if position % 9] + WITH_INDUCTOR
+    """Of the checks that start ranks, `make test` tries one in nine, of those of opcheck and Inductor the one that is left, and
+    none of the others that take long."""
+    left = [name for position, name in enumerate(WITH_RANKS) if position % 9] + WITH_INDUCTOR + LONG
     return [swept(check, id=name) if name in left else pytest.param(check, id=name) for name, check in checks.items()]
 
 

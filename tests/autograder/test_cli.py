@@ -40,11 +40,20 @@ def test_help_names_every_command(rushlight):
         (["check", "01a", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),
     ],
 )
-def test_bad_input_gets_one_line_and_an_exit_code(rushlight, tmp_path, arguments, words):
-    said = rushlight(*arguments, code=1, RUSHLIGHT_CLASSROOM=str(tmp_path))
+def test_bad_input_gets_one_line_and_an_exit_code(root, tmp_path, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["rushlight", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = "".join(capsys.readouterr()) + ended.value.code  # which Python prints, and exits with 1
     assert words in said
     assert len(said.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_in_a_process_of_its_own_is_one_line_and_the_exit_code_is_1(rushlight):
+    assert len(rushlight("grade", "99", code=1).strip().splitlines()) == 1
 
 
 def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):

@@ -15,7 +15,7 @@ from contextlib import suppress
 import pytest
 from answers import over_the_wire
 from hypothesis.internal.conjecture import providers
-from sweep import sweep
+from sweep import sweep, swept
 
 from autograder import judge as judging
 from autograder.check import (
@@ -262,7 +262,7 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
 
 
 @pytest.mark.parametrize(
-    "imported", ["rushlight", "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
+    "imported", [swept("rushlight"), "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
     program = f"import json, {imported}; from autograder import judge; from autograder.check import find"

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -100,12 +101,18 @@ def imported(name, nodes):
                 yield from [each if each in MODULES else source for each in inner]
 
 
+@cache
+def tree_of(name):
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
 def at_import(name):
-    return {*imported(name, runs(ast.parse(MODULES[name].read_text(encoding="utf-8"))))} - {name}
+    return {*imported(name, runs(tree_of(name)))} - {name}
 
 
+@cache
 def at_any_time(name):
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    tree = tree_of(name)
     for_types = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]

@@ -11,144 +11,62 @@ from answers import edited
 
 import rushlight as rl
 from rushlight.ao.nn.quantized.functional import integer_product, zero_point_corrections
+from rushlight.ao.quantization import affine
 from rushlight.ao.quantization.affine import _check_bounds, as_float32
+from rushlight.ao.quantization.fx import convert
 from rushlight.ao.quantization.fx.match_utils import is_match, matched_nodes, pattern_length
 from rushlight.ao.quantization.fx.prepare import is_observer
 from rushlight.aten.generated import functions as F
-from rushlight.export.graph_signature import (
-    InputKind,
-    OutputKind,
-)
-from rushlight.export.serialize import (
-    EMPTY_LISTS,
-    SerializeError,
-    deserialize_argument,
-    deserialize_object,
-    encode_float,
-    is_sym_int,
-    serialize_object,
-)
-from rushlight.export.verifier import IDENTIFIER, KINDS, SpecViolationError, names_in
+from rushlight.export import serialize, verifier
+from rushlight.export.graph_signature import InputKind, OutputKind
+from rushlight.export.serialize import deserialize_argument, encode_float, is_sym_int, serialize_object
+from rushlight.export.verifier import KINDS, SpecViolationError, names_in
 from rushlight.fx.node import Node
 
 # Numbers
 
 
-def determine_qparams__of_the_range_without_zero(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = min_val.reshape(-1), max_val.reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    return scale, F.clamp(quant_min - F.round(low / scale).to(rl.int64), quant_min, quant_max)
-
-
-def determine_qparams__symmetric_over_quant_max(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        middle = 0
-        if dtype is rl.uint8:
-            middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        scale = F.maximum(F.maximum(-low, high) / (quant_max - middle), eps)
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + middle
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    return scale, F.clamp(quant_min - F.round(low / scale).to(rl.int64), quant_min, quant_max)
-
-
-def determine_qparams__rounds_after_the_subtraction(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    zero_point = F.round(quant_min - low / scale).to(rl.int64)
-    return scale, F.clamp(zero_point, quant_min, quant_max)
-
-
-def determine_qparams__multiplies_by_the_reciprocal_of_the_scale(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    zero_point = quant_min + F.round(-low * (1 / scale)).to(rl.int64)
-    return scale, F.clamp(zero_point, quant_min, quant_max)
-
-
-def determine_qparams__rounds_half_up(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    zero_point = quant_min + F.floor(-low / scale + 0.5).to(rl.int64)
-    return scale, F.clamp(zero_point, quant_min, quant_max)
-
-
-def determine_qparams__multiplies_by_the_reciprocal_of_n(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) * (2 / (quant_max - quant_min)), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) * (1 / (quant_max - quant_min)), eps)
-    zero_point = quant_min - F.round(low / scale).to(rl.int64)
-    return scale, F.clamp(zero_point, quant_min, quant_max)
-
-
-def determine_qparams__gives_int32_a_middle(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (0 if dtype is rl.int8 else middle)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    zero_point = quant_min - F.round(low / scale).to(rl.int64)
-    return scale, F.clamp(zero_point, quant_min, quant_max)
-
-
-def determine_qparams__does_not_limit_the_zero_point(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = F.clamp(min_val, max=0).reshape(-1), F.clamp(max_val, min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    zero_point = quant_min - F.round(low / scale).to(rl.int64)
-    return scale, zero_point
-
-
-def determine_qparams__changes_the_observed_range(
-    min_val, max_val, quant_min, quant_max, dtype, eps, has_customized_qrange, scheme
-):
-    low, high = min_val.clamp_(max=0).reshape(-1), max_val.clamp_(min=0).reshape(-1)
-    if scheme.is_symmetric:
-        scale = F.maximum(F.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)
-        middle = (quant_min + quant_max) // 2 if has_customized_qrange else 128
-        return scale, F.zeros(scale.shape, dtype=rl.int64) + (middle if dtype is rl.uint8 else 0)
-    scale = F.maximum((high - low) / (quant_max - quant_min), eps)
-    zero_point = quant_min - F.round(low / scale).to(rl.int64)
-    return scale, F.clamp(zero_point, quant_min, quant_max)
+determine_qparams__of_the_range_without_zero = edited(
+    affine.determine_qparams,
+    ("functions.clamp(min_val, max=0).reshape", "min_val.reshape"),
+    ("functions.clamp(max_val, min=0).reshape", "max_val.reshape"),
+)
+determine_qparams__symmetric_over_quant_max = edited(
+    affine.determine_qparams,
+    ("(middle if dtype is uint8 else 0)", "middle"),
+    ("        scale = functions.maximum(functions.maximum(-low, high) / ((quant_max - quant_min) / 2), eps)\n", ""),
+    ("else 128\n",
+     "else 128\n        middle = middle if dtype is uint8 else 0\n"
+     "        scale = functions.maximum(functions.maximum(-low, high) / (quant_max - middle), eps)\n"),
+)  # fmt: skip
+determine_qparams__rounds_after_the_subtraction = edited(
+    affine.determine_qparams,
+    ("quant_min - functions.round(low / scale).to(int64)", "functions.round(quant_min - low / scale).to(int64)"),
+)
+determine_qparams__multiplies_by_the_reciprocal_of_the_scale = edited(
+    affine.determine_qparams,
+    ("quant_min - functions.round(low / scale)", "quant_min + functions.round(-low * (1 / scale))"),
+)
+determine_qparams__rounds_half_up = edited(
+    affine.determine_qparams,
+    ("quant_min - functions.round(low / scale)", "quant_min + functions.floor(-low / scale + 0.5)"),
+)
+determine_qparams__multiplies_by_the_reciprocal_of_n = edited(
+    affine.determine_qparams,
+    ("/ ((quant_max - quant_min) / 2)", "* (2 / (quant_max - quant_min))"),
+    ("(high - low) / (quant_max - quant_min)", "(high - low) * (1 / (quant_max - quant_min))"),
+)
+determine_qparams__gives_int32_a_middle = edited(
+    affine.determine_qparams, ("middle if dtype is uint8 else 0", "0 if dtype is int8 else middle")
+)
+determine_qparams__does_not_limit_the_zero_point = edited(
+    affine.determine_qparams, ("functions.clamp(zero_point, quant_min, quant_max)", "zero_point")
+)
+determine_qparams__changes_the_observed_range = edited(
+    affine.determine_qparams,
+    ("functions.clamp(min_val, max=0)", "min_val.clamp_(max=0)"),
+    ("functions.clamp(max_val, min=0)", "max_val.clamp_(min=0)"),
+)
 
 
 def quantize_per_tensor__divides(input, scale, zero_point, quant_min, quant_max, dtype):
@@ -182,37 +100,15 @@ def quantize_per_tensor__in_one_dimension(input, scale, zero_point, quant_min, q
     return F.clamp(F.round(input * (1.0 / scale)) + zero_point, quant_min, quant_max).to(dtype)
 
 
-def quantize_per_channel__divides(input, scales, zero_points, axis, quant_min, quant_max, dtype):
-    input = as_float32(input)
-    if axis >= input.dim():
-        raise AssertionError(axis)
-    _check_bounds(quant_min, quant_max, dtype)
-    sizes = [1] * input.dim()
-    sizes[axis] = -1
-    rounded = F.round(input / scales.reshape(sizes))
-    return F.clamp(rounded + zero_points.reshape(sizes), quant_min, quant_max).to(dtype)
-
-
-def quantize_per_channel__adds_integers(input, scales, zero_points, axis, quant_min, quant_max, dtype):
-    input = as_float32(input)
-    if axis >= input.dim():
-        raise AssertionError(axis)
-    _check_bounds(quant_min, quant_max, dtype)
-    sizes = [1] * input.dim()
-    sizes[axis] = -1
-    rounded = F.round(input * (1.0 / scales.reshape(sizes))).to(rl.int64)
-    return F.clamp(rounded + zero_points.reshape(sizes), quant_min, quant_max).to(dtype)
-
-
-def quantize_per_channel__of_small_zero_points(input, scales, zero_points, axis, quant_min, quant_max, dtype):
-    input = as_float32(input)
-    if axis >= input.dim():
-        raise AssertionError(axis)
-    _check_bounds(quant_min, quant_max, dtype)
-    sizes = [1] * input.dim()
-    sizes[axis] = -1
-    rounded = F.round(input * (1.0 / scales.reshape(sizes)))
-    return F.clamp(rounded + zero_points.to(dtype).reshape(sizes), quant_min, quant_max).to(dtype)
+quantize_per_channel__divides = edited(
+    affine.quantize_per_channel, ("input * (1.0 / scales.reshape(sizes))", "input / scales.reshape(sizes)")
+)
+quantize_per_channel__adds_integers = edited(
+    affine.quantize_per_channel, ("(1.0 / scales.reshape(sizes)))", "(1.0 / scales.reshape(sizes))).to(int64)")
+)
+quantize_per_channel__of_small_zero_points = edited(
+    affine.quantize_per_channel, ("zero_points.reshape", "zero_points.to(dtype).reshape")
+)
 
 
 def quantize_per_channel__of_three_dimensions_at_most(input, scales, zero_points, axis, quant_min, quant_max, dtype):
@@ -315,15 +211,10 @@ def moving_average_per_channel__as_a_weighted_sum(self, x_orig):
     return x_orig
 
 
-def moving_average_per_channel__with_new_buffers(self, x_orig):
-    if x_orig.numel() == 0:
-        return x_orig
-    low, high = rl.ao.quantization.observer.channel_min_max(x_orig.detach().to(self.min_val.dtype), self.ch_axis)
-    if self.min_val.numel() and self.max_val.numel():
-        low = self.min_val + self.averaging_constant * (low - self.min_val)
-        high = self.max_val + self.averaging_constant * (high - self.max_val)
-    self.min_val, self.max_val = low, high
-    return x_orig
+moving_average_per_channel__with_new_buffers = edited(
+    rl.ao.quantization.observer.moving_average_per_channel,
+    ("    store_range(self, low, high)", "    self.min_val, self.max_val = low, high"),
+)
 
 
 def quantization_error__changes_the_histogram(histogram, width, start_bin, end_bin, dst_nbins):
@@ -759,63 +650,18 @@ insert_observers__a_subclass_will_do = edited(
 )
 
 
-def replace_observer__always_uint8(model, node):
-    observer = model.get_submodule(node.target)
-    scale, zero_point = observer.calculate_qparams()
-    qparams = float(scale), int(zero_point), observer.quant_min, observer.quant_max, rl.uint8
-    with model.graph.inserting_before(node):
-        integers = model.graph.call_function(
-            rl.ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
-        )
-        numbers = model.graph.call_function(
-            rl.ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
-        )
-    node.replace_all_uses_with(numbers)
-    model.graph.erase_node(node)
-
-
-def replace_observer__from_zero(model, node):
-    observer = model.get_submodule(node.target)
-    scale, zero_point = observer.calculate_qparams()
-    qparams = float(scale), int(zero_point), 0, observer.quant_max, observer.dtype
-    with model.graph.inserting_before(node):
-        integers = model.graph.call_function(
-            rl.ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
-        )
-        numbers = model.graph.call_function(
-            rl.ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
-        )
-    node.replace_all_uses_with(numbers)
-    model.graph.erase_node(node)
-
-
-def replace_observer__all_of_the_dtype(model, node):
-    observer = model.get_submodule(node.target)
-    scale, zero_point = observer.calculate_qparams()
-    qparams = float(scale), int(zero_point), 0, 255, observer.dtype
-    with model.graph.inserting_before(node):
-        integers = model.graph.call_function(
-            rl.ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
-        )
-        numbers = model.graph.call_function(
-            rl.ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
-        )
-    node.replace_all_uses_with(numbers)
-    model.graph.erase_node(node)
-
-
-def replace_observer__tensors_as_arguments(model, node):
-    observer = model.get_submodule(node.target)
-    qparams = *observer.calculate_qparams(), observer.quant_min, observer.quant_max, observer.dtype
-    with model.graph.inserting_before(node):
-        integers = model.graph.call_function(
-            rl.ops.quantized_decomposed.quantize_per_tensor.default, (node.args[0], *qparams)
-        )
-        numbers = model.graph.call_function(
-            rl.ops.quantized_decomposed.dequantize_per_tensor.default, (integers, *qparams)
-        )
-    node.replace_all_uses_with(numbers)
-    model.graph.erase_node(node)
+replace_observer__always_uint8 = edited(
+    convert.replace_observer, ("quant_max, observer.dtype", 'quant_max, __import__("rushlight").uint8')
+)
+replace_observer__from_zero = edited(
+    convert.replace_observer, ("int(zero_point), observer.quant_min", "int(zero_point), 0")
+)
+replace_observer__all_of_the_dtype = edited(
+    convert.replace_observer, ("observer.quant_min, observer.quant_max, observer.dtype", "0, 255, observer.dtype")
+)
+replace_observer__tensors_as_arguments = edited(
+    convert.replace_observer, ("float(scale), int(zero_point)", "scale, zero_point")
+)
 
 
 def observed_nodes__every_value_by_itself(program):
@@ -1123,166 +969,64 @@ constraints__a_range_without_an_upper_end_begins_at_2 = edited(
 # Arguments in a file
 
 
-def _serialize_argument(arg, base, item_of, otherwise, name_of=lambda node: node.name):
-    if arg is None:
-        return {"as_none": True}
-    if isinstance(arg, Node):
-        return {"as_sym_int": {"as_name": name_of(arg)}} if is_sym_int(arg) else {"as_tensor": {"name": name_of(arg)}}
-    plain = {bool: "as_bool", int: "as_int", str: "as_string", float: "as_float"}
-    if type(arg) in plain:
-        return {plain[type(arg)]: encode_float(arg) if type(arg) is float else arg}
-    if not isinstance(arg, (list, tuple)):
-        return serialize_object(arg)
-    if not arg:
-        return {EMPTY_LISTS[base]: []}
-    kinds = {"size" if is_sym_int(x) else "node" if isinstance(x, Node) else type(x) for x in arg}
-    if len(kinds) == 1 and kinds <= {*plain}:
-        return {f"{plain[type(arg[0])]}s": [item_of(x)[plain[type(x)]] for x in arg]}
-    if kinds <= {"size", int}:
-        return {"as_sym_ints": [item_of(x).get("as_sym_int", item_of(x)) for x in arg]}
-    if kinds == {"node"}:
-        return {"as_tensors": [item_of(x)["as_tensor"] for x in arg]}
-    if kinds <= {"node", type(None)}:
-        return {"as_optional_tensors": [item_of(x) for x in arg]}
-    return otherwise(arg)
+_REFUSED = '        raise SerializeError(f"Unsupported list'
 
-
-def _refuse(arg):
-    raise SerializeError("a list of many kinds")
-
-
-def serialize_argument__a_list_of_dtypes(arg, base="Tensor"):
-    def numbers(items):
-        if any(isinstance(item, (Node, int, float, str, type(None), list, tuple)) for item in items):
-            _refuse(items)
-        return {"as_ints": [next(iter(serialize_object(item).values())) for item in items]}
-
-    return _serialize_argument(arg, base, serialize_argument__a_list_of_dtypes, numbers)
-
-
-def serialize_argument__a_list_of_lists(arg, base="Tensor"):
-    def lists(items):
-        if not all(isinstance(item, (list, tuple)) for item in items):
-            _refuse(items)
-        return {"as_lists": [serialize_argument__a_list_of_lists(item) for item in items]}
-
-    return _serialize_argument(arg, base, serialize_argument__a_list_of_lists, lists)
-
-
-def serialize_argument__the_target_of_a_node(arg, base="Tensor"):
-    return _serialize_argument(
-        arg, base, serialize_argument__the_target_of_a_node, _refuse, lambda node: str(node.target)
-    )
-
-
-def _deserialize_argument(data, values, float_of, size_of):
-    ((kind, value),) = data.items()
-    match kind:
-        case "as_none":
-            return None
-        case "as_bool" | "as_int" | "as_string" | "as_bools" | "as_ints" | "as_strings":
-            return value
-        case "as_float" | "as_floats":
-            return list(map(float_of, value)) if kind == "as_floats" else float_of(value)
-        case "as_tensor":
-            return values[value["name"]]
-        case "as_sym_int":
-            return size_of(values[value["as_name"]])
-        case "as_tensors":
-            return [values[each["name"]] for each in value]
-        case "as_sym_ints":
-            return [each["as_int"] if "as_int" in each else values[each["as_name"]] for each in value]
-        case "as_optional_tensors":
-            return [None if "as_none" in each else values[each["as_tensor"]["name"]] for each in value]
-    return deserialize_object(data)
-
-
-def deserialize_argument__a_size_is_an_int(data, values):
-    return _deserialize_argument(data, values, float, int)
-
-
-def deserialize_argument__infinity_has_no_sign(data, values):
-    return _deserialize_argument(
-        data, values, lambda x: {"NaN": float("nan"), "Infinity": float("inf")}.get(x, x), lambda size: size
-    )
+serialize_argument__a_list_of_dtypes = edited(
+    serialize.serialize_argument,
+    (_REFUSED,
+     "        if not any(isinstance(item, (Node, int, float, str, type(None), list, tuple)) for item in arg):\n"
+     "            return {\"as_ints\": [next(iter(serialize_object(item).values())) for item in arg]}\n" + _REFUSED),
+)  # fmt: skip
+serialize_argument__a_list_of_lists = edited(
+    serialize.serialize_argument,
+    (_REFUSED,
+     "        if all(isinstance(item, (list, tuple)) for item in arg):\n"
+     "            return {\"as_lists\": [serialize_argument(item) for item in arg]}\n" + _REFUSED),
+)  # fmt: skip
+serialize_argument__the_target_of_a_node = edited(
+    serialize.serialize_argument,
+    ("arg.name", "str(arg.target)"),
+    ("item.name", "str(item.target)"),
+)
+deserialize_argument__a_size_is_an_int = edited(
+    serialize.deserialize_argument, ('return values[value["as_name"]]', 'return int(values[value["as_name"]])')
+)
+deserialize_argument__infinity_has_no_sign = edited(
+    serialize.deserialize_argument,
+    ("float(value)", '{"NaN": float("nan"), "Infinity": float("inf")}.get(value, value)'),
+    ("float(item)", '{"NaN": float("nan"), "Infinity": float("inf")}.get(item, item)'),
+)
 
 
 # Graphs of a file
 
-
-def _run_graph(graph, inputs, call, is_positional, size_of, nodes):
-    values = {}
-    for argument, value in zip(graph["inputs"], inputs):
-        values.update(dict.fromkeys(names_in(argument), value))
-    for node in nodes:
-        read = [(each, deserialize_argument(each["arg"], values)) for each in node["inputs"]]
-        args = [value for each, value in read if is_positional(each)]
-        result = call(node, args, {each["name"]: value for each, value in read if not is_positional(each)})
-        names = [name for output in node["outputs"] for name in names_in(output)]
-        if len(node["outputs"]) > 1 or "as_tensors" in node["outputs"][0]:
-            values.update(zip(names, result))
-        else:
-            values[names[0]] = size_of(result) if "as_sym_int" in node["outputs"][0] else result
-    return [deserialize_argument(each, values) for each in graph["outputs"]]
-
-
-def run_graph__some_names_are_positional(graph, inputs, call):
-    names = ("self", "input", "dim", "end")
-    return _run_graph(graph, inputs, call, lambda each: each["name"] in names, lambda size: size, graph["nodes"])
-
-
-def run_graph__a_size_is_an_int(graph, inputs, call):
-    return _run_graph(graph, inputs, call, lambda each: each["kind"] == 1, int, graph["nodes"])
-
-
-def run_graph__only_what_an_output_needs(graph, inputs, call):
-    used, nodes = {name for each in graph["outputs"] for name in names_in(each)}, []
-    for node in reversed(graph["nodes"]):
-        if used & {name for each in node["outputs"] for name in names_in(each)}:
-            nodes.insert(0, node)
-            used |= {name for each in node["inputs"] for name in names_in(each["arg"])}
-    return _run_graph(graph, inputs, call, lambda each: each["kind"] == 1, lambda size: size, nodes)
-
-
-def _verify_graph(graph, is_known, is_name=IDENTIFIER.fullmatch, skips_node=lambda node: False, skips_kind=False):
-    values = set()
-
-    def must(holds):
-        if not holds:
-            raise SpecViolationError("the graph must not run")
-
-    def names(argument):
-        must(len(argument) == 1 and {*argument} <= {*KINDS})
-        return names_in(argument)
-
-    def give(arguments):
-        for argument in arguments:
-            for name in names(argument):
-                must(name not in values and is_name(name))
-                values.add(name)
-
-    give(graph["inputs"])
-    for node in graph["nodes"]:
-        must(skips_node(node) or is_known(node["target"]))
-        must(re.fullmatch("1*2*", "".join(str(each["kind"]) for each in node["inputs"])))
-        for each in node["inputs"]:
-            found = names_in(each["arg"]) if skips_kind and each["kind"] == 2 and each["arg"] else names(each["arg"])
-            must({*found} <= values)
-        give(node["outputs"])
-    must(all(name in values for argument in graph["outputs"] for name in names(argument)))
-
-
-def verify_graph__names_in_all_alphabets(graph, is_known):
-    return _verify_graph(graph, is_known, is_name=str.isidentifier)
-
-
-def verify_graph__a_name_with_a_line_break(graph, is_known):
-    return _verify_graph(graph, is_known, is_name=re.compile("[A-Za-z_][A-Za-z0-9_]*$").match)
-
-
-def verify_graph__a_node_without_results_is_not_looked_at(graph, is_known):
-    return _verify_graph(graph, is_known, skips_node=lambda node: not node["outputs"])
-
-
-def verify_graph__kinds_of_positional_arguments_only(graph, is_known):
-    return _verify_graph(graph, is_known, skips_kind=True)
+run_graph__some_names_are_positional = edited(
+    serialize.run_graph, ('given["kind"] == 1', 'given["name"] in ("self", "input", "dim", "end")')
+)
+run_graph__a_size_is_an_int = edited(serialize.run_graph, ('["as_name"]] = result', '["as_name"]] = int(result)'))
+run_graph__only_what_an_output_needs = edited(
+    serialize.run_graph,
+    ("    for node in graph[\"nodes\"]:\n",
+     "    from rushlight.export.verifier import names_in\n"
+     "    used, nodes = {name for each in graph[\"outputs\"] for name in names_in(each)}, []\n"
+     "    for node in reversed(graph[\"nodes\"]):\n"
+     "        if used & {name for each in node[\"outputs\"] for name in names_in(each)}:\n"
+     "            nodes.insert(0, node)\n"
+     "            used |= {name for each in node[\"inputs\"] for name in names_in(each[\"arg\"])}\n"
+     "    for node in nodes:\n"),
+)  # fmt: skip
+verify_graph__names_in_all_alphabets = edited(
+    verifier.verify_graph, ("IDENTIFIER.fullmatch(name)", "name.isidentifier()")
+)
+verify_graph__a_name_with_a_line_break = edited(
+    verifier.verify_graph, ("IDENTIFIER.fullmatch(name)", 're.match("[A-Za-z_][A-Za-z0-9_]*$", name)')
+)
+verify_graph__a_node_without_results_is_not_looked_at = edited(
+    verifier.verify_graph, ("if not is_known", 'if node["outputs"] and not is_known')
+)
+verify_graph__kinds_of_positional_arguments_only = edited(
+    verifier.verify_graph,
+    ("    def use(argument: Mapping[str, Any]):\n        kind_of(argument)\n",
+     "    def use(argument, skips=False):\n        if not (skips and argument):\n            kind_of(argument)\n"),
+    ("use(each[\"arg\"])", "use(each[\"arg\"], each[\"kind\"] == 2)"),
+)  # fmt: skip

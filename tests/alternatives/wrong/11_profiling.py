@@ -25,7 +25,6 @@ from rushlight.c10.cuda.caching_allocator import (
     try_merge_blocks,
 )
 from rushlight.cuda import _sanitizer, graphs, overlap, waves
-from rushlight.cuda._sanitizer import is_ordered_after
 from rushlight.cuda.graphs import Node
 from rushlight.cuda.memory import empty, launch
 from rushlight.cuda.waves import Waves
@@ -651,25 +650,17 @@ update_clocks__only_the_host_waits = edited(
 )
 
 
-def check_access__all_before(accesses, clocks, number, stream, writes):
-    """A write is compared with the last write too, and a read with reads."""
-    before = [*([accesses.write] if accesses.write else []), *accesses.reads]
-    races = [each for each in before if not is_ordered_after(clocks, stream, *each)]
-    if writes:
-        accesses.write, accesses.reads = (number, stream), []
-    else:
-        accesses.reads.append((number, stream))
-    return races
+# a write is compared with the last write too, and a read with reads
+check_access__all_before = edited(
+    _sanitizer.check_access,
+    ("accesses.reads if writes and accesses.reads else [accesses.write] if accesses.write else []",
+     "[*([accesses.write] if accesses.write else []), *accesses.reads]"),
+)  # fmt: skip
 
 
-def check_access__only_the_last_read(accesses, clocks, number, stream, writes):
-    before = accesses.reads[-1:] if writes and accesses.reads else [accesses.write] if accesses.write else []
-    races = [each for each in before if not is_ordered_after(clocks, stream, *each)]
-    if writes:
-        accesses.write, accesses.reads = (number, stream), []
-    else:
-        accesses.reads.append((number, stream))
-    return races
+check_access__only_the_last_read = edited(
+    _sanitizer.check_access, ("before = accesses.reads if", "before = accesses.reads[-1:] if")
+)
 
 
 check_access__first_race = edited(_sanitizer.check_access, ("return races", "return races[:1]"))

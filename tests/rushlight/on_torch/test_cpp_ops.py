@@ -80,6 +80,7 @@ def test_it_is_one_call_in_a_graph_that_is_right_for_batches_of_all_sizes():
     torch.testing.assert_close(x.grad, torch.autograd.grad(op(x, weight).sum(), x)[0])
 
 
+@pytest.mark.sweep
 def test_a_text_is_compiled_once_and_then_loaded(folder, monkeypatch):
     operators = cpp_ops.build(TWICE)
     x = torch.ones(2)
