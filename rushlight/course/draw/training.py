@@ -118,6 +118,7 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     lower.plot(steps, apart[steps], "o", color=MARK, markersize=2)
     lower.set(yscale="log", xlabel="step", ylabel="difference")
     lower.yaxis.set_major_formatter("{x:g}")  # the exponents of 10^-7 would be too small to read
+    lower.minorticks_off()
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)
         lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
