@@ -91,7 +91,13 @@ def chosen(rl, weights, temperature, top_k, top_p, seed):
     tokens = [choose(scores, **options, generator=generator) for _ in range(20)]
     rl.manual_seed(seed)
     by_default = [choose(scores), choose(scores, temperature)]
-    return [[type(each).__name__ for each in tokens[:1]], tokens, rl.rand(2, generator=generator), by_default, rl.rand(2)]
+    return [
+        [type(each).__name__ for each in tokens[:1]],
+        tokens,
+        rl.rand(2, generator=generator),
+        by_default,
+        rl.rand(2),
+    ]
 
 
 @chosen.oracle
