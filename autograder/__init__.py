@@ -7,7 +7,6 @@ which pieces a training step runs.
 
 from .exercise import exercise
 from .notebook import check
-from .path import path
-from .work import use
+from .work import path, use
 
 __all__ = ["check", "exercise", "path", "use"]

@@ -4,11 +4,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import use
+from autograder import path, use
 from autograder.check import function_of
-from autograder.course import RELEASED, SOURCES, exercises
+from autograder.course import SOURCES, exercises
 from autograder.exercise import fill_as, is_filled
-from autograder.path import find_path
+from autograder.pieces import find_path
 
 START = "import time\nimport rushlight as rl\nfrom autograder import check, exercise"
 STRIDES = """
@@ -64,9 +64,7 @@ def test_the_solutions_of_all_labs_give_the_same_step_as_the_reference():
         fill_as({})
 
 
-def test_a_copy_of_one_lab_is_green_and_the_rest_grey(work):
-    path = RELEASED / "04b_engine" / "04b_engine.ipynb"
-    assert path.exists()
+def test_the_pieces_of_one_lab_are_yours_and_the_rest_the_references():
     try:
         use(SOURCES / "04b_engine")
         found = find_path()
@@ -99,6 +97,12 @@ def test_each_of_two_broken_pieces_is_named(work):
     work(STRIDES.replace("max(size, 1)", "1"), ADAM)
     found = find_path()
     assert {*found.broken} == {"strided.contiguous_strides", "optim.adam"}
+
+
+def test_the_picture_says_how_many_pieces_are_yours(work, capsys):
+    work(STRIDES)
+    assert path().yours == ["strided.contiguous_strides"]
+    assert "1 are yours" in capsys.readouterr().out
 
 
 def test_a_slow_piece_is_named(work):

@@ -56,8 +56,8 @@ def _(torch, counts, positions, batch):
     return [shown, *(torch.cat([each, rest], 2) for each in known)]
 
 
-def _model(xp, positions):
-    model = gpt(xp, vocabulary=11, width=8, heads=2, layers=2, length=positions).double()
+def _model(xp, positions, layers):
+    model = gpt(xp, vocabulary=11, width=8, heads=2, layers=layers, length=positions).double()
     with xp.no_grad():
         for number, each in enumerate(model.parameters()):
             each.copy_(numbers(xp, list(each.shape), number))
@@ -67,20 +67,22 @@ def _model(xp, positions):
 @program(
     "course.sampling.generate",
     cases=drawn(
-        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 3, 7], positions=(5, 12), tuple=bool,
+        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 3, 7], positions=(5, 12),
+        layers=(1, 2),
+        tuple=bool,
     ),
     edges=rows(
-        "tokens order count end positions tuple",
-        ([5], [1, 2, 3, 4, 5, 6, 7, 8], 1, None, 8, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 4, None, 12, True),
-        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, False),
-        ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, False),
-        ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, False),
+        "tokens order count end positions layers tuple",
+        ([5], [1, 2, 3, 4, 5, 6, 7, 8], 1, None, 8, 1, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 4, None, 12, 2, True),
+        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, 2, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, 2, False),
+        ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, 1, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, 2, False),
+        ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, 2, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, 2, False),
     ),
     draws=25,
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
 )  # fmt: skip
-def generated(rl, tokens, order, count, end, positions, tuple):
-    model, log, scores, order = _model(rl, positions), [], [], iter(order)
+def generated(rl, tokens, order, count, end, positions, layers, tuple):
+    model, log, scores, order = _model(rl, positions, layers), [], [], iter(order)
     model.register_forward_pre_hook(
         lambda module, args: log.append([str(args[0].dtype).rpartition(".")[2], *args[0].shape, rl.is_grad_enabled()])
     )
@@ -96,12 +98,12 @@ def generated(rl, tokens, order, count, end, positions, tuple):
 
 
 @generated.oracle
-def _(torch, tokens, order, count, end, positions, tuple):
+def _(torch, tokens, order, count, end, positions, layers, tuple):
     """Without a cache: the scores of all tokens are computed at once, at the end."""
     new = order[: min(count, positions + 1 - len(tokens))]
     if end in new:
         new = new[: new.index(end) + 1]
     with torch.no_grad():
-        scores = _model(torch, positions)(torch.tensor([[*tokens, *new[:-1]]]))[0]
+        scores = _model(torch, positions, layers)(torch.tensor([[*tokens, *new[:-1]]]))[0]
     calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * (len(new) - 1)
     return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist()}

@@ -69,7 +69,7 @@ def _written(xp, run):
     "course.training.checkpoint",
     cases=drawn(kind=KINDS, before=(0, 4), after=(0, 3)),
     edges=rows("kind before after", ("plain", 0, 0), ("plain", 1, 2), ("dropout", 3, 3), ("shared", 2, 1), ("shared", 0, 2)),
-    draws=25,
+    draws=15,
     hint=explained(
         generator="dropout draws from the default generator, so its state belongs to a checkpoint",
         model="a state dict has the parameters themselves, which later steps change",

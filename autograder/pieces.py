@@ -38,11 +38,11 @@ Slot = tuple[str, str]  # the module and the name of a function
 
 @dataclass
 class Path:
-    """What `path` found. Names are those of exercises, `module.function`."""
+    """What `find_path` found. Names are those of exercises, `module.function`."""
 
     stages: dict[str, list[str]]  # by stage, the pieces in the order in which it first calls them
     labs: dict[str, str]  # by piece, its lab's number
-    yours: list[str]
+    yours: list[str]  # those that are plugged in and do not break the step
     broken: dict[str, str] = field(default_factory=dict)  # why
     seconds: tuple[float, float] = (0.0, 0.0)  # a step on the reference and with the pieces
     slow: list[tuple[str, float]] = field(default_factory=list)  # the part of the step's time
@@ -63,15 +63,8 @@ class Path:
         yield from (f"    {piece} is slow: {part:.0%} of the step" for piece, part in self.slow)
 
 
-def path() -> Path | None:
-    """Run a training step of a small MiniGPT, first on the reference and then with the pieces that are plugged in, and draw which
-    pieces run, stage by stage: yours green, the reference's grey.
-
-    A piece with which the step has another loss, other gradients or other tokens than the reference, or raises an error, is named,
-    and the reference takes its place, so that you can train. A piece that slows the step down is named, too.
-    """
-    if subject.is_grading():
-        return None
+def show_path() -> Path:
+    """Find the path, print what it says, and draw it."""
     found = find_path()
     print("\n".join(found.lines()))
     drawn = [(stage, [(piece, found.labs[piece]) for piece in found.stages[stage]]) for stage in STAGES]
@@ -81,7 +74,7 @@ def path() -> Path | None:
 
 
 def find_path() -> Path:
-    """What `path` draws. Afterwards the pieces that break the step are the reference's."""
+    """The path with the pieces that are plugged in. Afterwards the pieces that break the step are the reference's."""
     slots, labs = _slots()
     own = filled()
     names = {_place(function): name for name, function in slots.items()}
