@@ -11,8 +11,10 @@ BENCH = Path(__file__).parents[1] / "bench"
 SMALLEST = {
     "accuracy_drop.py": ["--steps", "2"],
     "attacks.py": ["constants"],
+    "attention.py": ["--seconds", "0.01"],
     "compile.py": ["--rounds", "1", "--only", "2^12"],
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
+    "gpt.py": ["--rounds", "1", "--eager"],
     "gpu.py": ["--cpu", "--only", "6", "--out"],  # and a folder
     "gradients.py": ["--count", "1", "add"],
     "grading.py": ["--size", "1", "--rounds", "1"],

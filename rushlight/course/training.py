@@ -301,13 +301,9 @@ def checkpoint(run: Training) -> dict[str, Any]:
 
     Source: none. `torchtitan/components/checkpoint.py` writes the same five.
     """
-    return {
-        "model": deepcopy(run.model.state_dict()),
-        "optimizer": deepcopy(run.optimizer.state_dict()),
-        "scheduler": deepcopy(run.scheduler.state_dict()),
-        "generator": run.xp.get_rng_state(),
-        "position": run.position,
-    }
+    return {"model": deepcopy(run.model.state_dict()), "optimizer": deepcopy(run.optimizer.state_dict()),
+            "scheduler": deepcopy(run.scheduler.state_dict()),
+            "generator": run.xp.get_rng_state(), "position": run.position}  # fmt: skip
 
 
 def resume(run: Training, saved: dict[str, Any]) -> None:

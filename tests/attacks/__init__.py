@@ -256,9 +256,11 @@ def _poisoned() -> list[str]:
     wrong = []
     for folder in Path(os.environ["XDG_CACHE_HOME"], "rushlight", "editions").iterdir():
         texts = {
-            str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+            str(path.relative_to(folder)): path.read_bytes()
+            if path.suffix == ".npz"
+            else path.read_text(encoding="utf-8")
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".yaml", ".h")
+            if path.suffix in (".py", ".yaml", ".h", ".npz")
         }
         digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:16]
         wrong += [] if folder.name.endswith(digest) else [str(folder)]
