@@ -36,7 +36,8 @@ docs: setup             ## build the site into site/
 bench: setup            ## run the measurements
 	@for script in $(filter-out bench/gpu.py,$(wildcard bench/*.py)); do $(BIN)/python $$script || exit 1; done
 
-build: setup            ## rebuild the notebooks from their sources
+build: setup            ## rebuild the moving figures, and the notebooks from their sources
+	@$(BIN)/python docs/figures/build.py
 	@$(BIN)/rushlight build
 
 setup: .venv/installed

@@ -1,0 +1,96 @@
+// Views of one storage: what each operation changes in the record, and which storage cell an element is.
+(() => {
+  const start = (data) => ({ chain: [], at: [0], index: [1, 2], refused: null });
+  const tensor = (state, data) => data.tensors[state.at.at(-1)];
+  const position = (x, index) => index.reduce((sum, i, dim) => sum + i * x.strides[dim], x.offset);
+  const within = (index, sizes) => sizes.map((size, dim) => Math.max(0, Math.min(index[dim] ?? 0, size - 1)));
+  const full = (x) => x.sizes.every((size) => size > 0);
+
+  function indices(sizes) {
+    return sizes.reduce((all, size) => all.flatMap((one) => [...Array(size).keys()].map((i) => [...one, i])), [[]]);
+  }
+
+  function apply(state, data, operation) {
+    const lead = tensor(state, data).next[operation];
+    if (lead == null) return state;
+    if (lead < 0) return { ...state, refused: { operation, error: data.errors[-1 - lead] } };
+    return { chain: [...state.chain, operation], at: [...state.at, lead], index: within(state.index, data.tensors[lead].sizes), refused: null };
+  }
+
+  // Where the cell of an element is drawn: rows and columns, and a block for each index of a third dimension.
+  function places(sizes) {
+    const [blocks, rows, columns] = [...Array(3 - sizes.length).fill(1), ...sizes];
+    const width = Math.min(46, (390 - 14 * (blocks - 1)) / (blocks * columns || 1));
+    const height = Math.min(38, 170 / (rows || 1));
+    const place = (index) => {
+      const [block, row, column] = [...Array(3 - index.length).fill(0), ...index];
+      return [block * (columns * width + 14) + column * width, 42 + row * height];
+    };
+    return { place, width, height };
+  }
+
+  const cell = (key, x, y, width, height, kind, text, more = {}) =>
+    h("g", { key, transform: `translate(${x} ${y})`, ...more },
+      h("rect", { width: width - 3, height: height - 3, rx: 3, class: kind }),
+      h("text", { x: (width - 3) / 2, y: height / 2 + 4, class: "middle code" }, text));
+
+  function draw(state, data, set) {
+    const x = tensor(state, data), values = data.storages[x.storage];
+    const { place, width, height } = places(x.sizes);
+    const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index)));
+    const here = full(x) ? position(x, state.index) : null;
+    const kind = (index) => (String(index) === String(state.index) ? "one" : position(x, index) === here ? "two" : "");
+    const row = (y, name, value, mark) => [
+      h("text", { key: name, x: 420, y, class: "quiet" }, name),
+      h("text", { key: `${name}=`, x: 510, y, class: `code ${mark ? "strong" : ""}` }, value)];
+    const before = state.at.length > 1 ? data.tensors[state.at.at(-2)] : x;
+    const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
+    const sum = full(x) ? [x.offset, ...state.index.map((i, dim) => `${i}·${x.strides[dim]}`)].join(" + ") : "";
+    const wide = 640 / values.length;
+    return [
+      h("text", { key: "code", x: 0, y: 18, class: "code" }, `x = ${data.base}${state.chain.map((each) => data.operations[each]).join("")}`),
+      ...all.map((index) => cell(`at ${index}`, ...place(index), width, height, kind(index), values[position(x, index)],
+        { press: () => set({ ...state, index, refused: null }), tabindex: -1, onpointerenter: () => set({ ...state, index }) })),
+      full(x) ? null : h("text", { key: "none", x: 0, y: 70, class: "quiet" }, "no elements"),
+      ...row(60, "sizes", tuple(x.sizes), String(x.sizes) !== String(before.sizes)),
+      ...row(84, "strides", tuple(x.strides), String(x.strides) !== String(before.strides)),
+      ...row(108, "offset", x.offset, x.offset !== before.offset),
+      ...row(132, "contiguous", x.contiguous ? "yes" : "no", x.contiguous !== before.contiguous),
+      h("text", { key: "element", x: 420, y: 172, class: "code one" }, full(x) ? `x[${state.index.join(", ")}] = ${values[here]}` : ""),
+      h("text", { key: "sum", x: 420, y: 194, class: "code" }, full(x) ? `${sum} = ${here}` : ""),
+      h("text", { key: "storage", x: 0, y: 246, class: "quiet" }, x.storage === 0 ? "storage" : "a storage of its own: the elements were copied"),
+      ...values.map((value, i) => cell(`cell ${i}`, i * wide, 256, wide, 42, i === here ? "one" : reached.has(i) ? "" : "ground", value)),
+      ...values.map((_, i) => h("text", { key: `number ${i}`, x: i * wide + (wide - 3) / 2, y: 314, class: `middle small ${i === here ? "one" : "quiet"}` }, i)),
+    ].filter(Boolean);
+  }
+
+  function controls(state, data, set) {
+    const x = tensor(state, data);
+    const operations = data.operations.map((name, operation) =>
+      button(h("code", {}, name), () => set(apply(state, data, operation)), { key: name, disabled: x.next[operation] == null ? "" : null }));
+    const back = { chain: state.chain.slice(0, -1), at: state.at.slice(0, -1), index: [0, 0, 0], refused: null };
+    const undo = () => set({ ...back, index: within(state.index, tensor(back, data).sizes) });
+    const sliders = full(x)
+      ? x.sizes.map((size, dim) => slider(`index ${dim}:`, 0, size - 1, state.index[dim], (i) =>
+        set({ ...state, refused: null, index: state.index.map((old, each) => (each === dim ? i : old)) })))
+      : [];
+    return [...operations, button("undo", undo, { key: "undo", disabled: state.chain.length ? null : "" }),
+      ...sliders.map((each, dim) => ({ ...each, attributes: { key: `index ${dim}` } }))];
+  }
+
+  function say(state, data) {
+    const x = tensor(state, data);
+    if (state.refused) return `${data.operations[state.refused.operation]} is refused, and x stays: ${state.refused.error}`;
+    const count = x.sizes.reduce((product, size) => product * size, 1);
+    const reached = new Set(indices(x.sizes).map((index) => position(x, index))).size;
+    const last = data.operations[state.chain.at(-1)];
+    const copied = last === data.copying && data.tensors[state.at.at(-2)].copies;
+    if (copied) return "No sizes and strides read these elements in this order, so reshape copied them. The new tensor has a storage of its own.";
+    if (!count) return "The tensor has no elements. Its record still has strides and an offset.";
+    if (reached < count) return `The ${count} elements are ${reached} cells of the storage: some have several names. The same cell is orange in the tensor.`;
+    if (!last) return "Press an operation. It makes a new record on the same storage: watch the sizes, the strides and the offset.";
+    return `${last} changed the record and copied nothing. ${x.contiguous ? "In order, the elements are neighbours in the storage." : "In order, the elements are not neighbours in the storage, so the tensor is not contiguous."}`;
+  }
+
+  figure("strides", { start, draw, controls, say });
+})();

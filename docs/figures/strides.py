@@ -1,0 +1,89 @@
+"""What views of a 3 x 4 tensor are: for each chain of operations the tensor that torch makes, which is also rushlight's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import rushlight
+
+PHASE, SIZE = "01", (640, 330)
+LONGEST, MOST_DIMS = 3, 3
+BASE = "arange(12).view(3, 4)"
+OPERATIONS = ".t()", "[1:]", "[:, ::2]", "[:, :1]", ".expand(-1, 4)", ".unfold(1, 2, 1)", ".view(-1)", ".reshape(-1)"
+COPYING = ".reshape(-1)"
+
+
+def step(x: Any, operation: str) -> Any:
+    """The next tensor of a chain, or the error that the framework raises."""
+    try:
+        return eval(f"x{operation}", {"x": x})
+    except (RuntimeError, IndexError, ValueError) as error:
+        return error
+
+
+def facts(x: Any) -> dict:
+    """What the figure draws of a tensor: the storage's values, and how it reads them."""
+    flat = x.as_strided((x.untyped_storage().nbytes() // 8,), (1,), 0)
+    read = {"sizes": [*x.shape], "strides": [*x.stride()], "offset": x.storage_offset()}
+    return {"storage": flat.tolist(), **read, "contiguous": x.is_contiguous()}
+
+
+def data() -> dict:
+    """Each tensor that a chain of operations makes, and where each operation leads from it.
+
+    `next` has a number for each operation: the place of another tensor; or below zero, `-1 - i`, where torch refuses with
+    `errors[i]`; or None where the figure ends. Of the operations only the one in `copying` copies: `copies` says from which
+    tensors.
+    """
+    tensors: list[dict] = []
+    places: dict[str, int] = {}
+    errors: dict[str, int] = {}
+
+    def place(x: Any) -> int:
+        key = str(facts(x))
+        if key not in places:
+            places[key] = len(tensors)
+            tensors.append(facts(x))
+        return places[key]
+
+    def lead(pair: list, operation: str, depth: int, made: list) -> int | None:
+        theirs, ours = (step(x, operation) for x in pair)
+        if isinstance(theirs, Exception):
+            assert isinstance(ours, Exception), (facts(pair[0]), operation)
+            return -1 - errors.setdefault(str(theirs).split("\n")[0], len(errors))
+        assert facts(theirs) == facts(ours), (facts(pair[0]), operation)
+        copies = theirs.untyped_storage().data_ptr() != pair[0].untyped_storage().data_ptr()
+        assert not copies or operation == COPYING
+        if theirs.dim() > MOST_DIMS or depth == LONGEST:
+            return None
+        made.append([theirs, ours])
+        return place(theirs)
+
+    waiting, depth = [[eval(f"xp.{BASE}", {"xp": xp}) for xp in (torch, rushlight)]], 0
+    place(waiting[0][0])
+    while waiting:
+        made: list = []
+        for pair in waiting:
+            entry = tensors[place(pair[0])]
+            if "next" not in entry:
+                entry["next"] = [lead(pair, operation, depth, made) for operation in OPERATIONS]
+                entry["copies"] = not_a_view(pair[0])
+        waiting, depth = made, depth + 1
+    storages = {str(each["storage"]): each["storage"] for each in tensors}
+    for each in tensors:
+        each["storage"] = [*storages].index(str(each["storage"]))
+    return {
+        "base": BASE,
+        "operations": OPERATIONS,
+        "copying": COPYING,
+        "errors": [*errors],
+        "storages": [*storages.values()],
+        "tensors": tensors,
+    }
+
+
+def not_a_view(x: torch.Tensor) -> bool:
+    """Whether `x.reshape(-1)` copies."""
+    return bool(x.numel()) and x.reshape(-1).untyped_storage().data_ptr() != x.untyped_storage().data_ptr()

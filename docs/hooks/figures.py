@@ -1,0 +1,69 @@
+"""Moving figures in the pages.
+
+A picture `NAME.svg` in a reading for which there is a `docs/figures/NAME.js` moves on the site: the page has its data and its
+script, which takes the picture's place. Without scripts the picture stays. A notebook shows the picture. Another page shows the
+same figure by `<!-- figure: NAME -->`, and `<!-- figures -->` becomes all of them, each with the way to its reading.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+FOLDER = Path(__file__).parents[1] / "figures"
+PHASES = FOLDER.parents[1] / "phases"
+PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
+STILL = " On the site this figure moves."  # what a caption says to readers of the notebook
+ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
+ELSEWHERE = re.compile(r"<!-- figure: (\w+) -->")
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    shown: list[str] = []
+
+    def moving(match: re.Match) -> str:
+        alt, name, caption = match.groups()
+        if not (FOLDER / f"{name}.js").exists():
+            return match[0]
+        shown.append(name)
+        return f"{figure(name, alt)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
+
+    markdown = markdown.replace("<!-- figures -->", "\n\n".join(_entry(name) for name in pictures()))
+    markdown = ELSEWHERE.sub(lambda match: pictures()[match[1]][1], markdown)
+    markdown = PICTURE.sub(moving, markdown)
+    sources = ["figure", *sorted({*shown})] if shown else []
+    tags = (f'<script src="{get_relative_url(f"figures/{name}.js", page.url)}" defer></script>' for name in sources)
+    return "\n\n".join([markdown, *tags])
+
+
+@cache
+def pictures() -> dict[str, tuple[str, str]]:
+    """For each moving figure, in the order of the course: the folder of its phase, and how its reading shows it."""
+    found = {}
+    for path in sorted(PHASES.glob("*/reading.md")):
+        for match in PICTURE.finditer(path.read_text(encoding="utf-8")):
+            if (FOLDER / f"{match[2]}.js").exists():
+                found[match[2]] = path.parent.name, match[0]
+    return found
+
+
+def _entry(name: str) -> str:
+    phase, picture = pictures()[name]
+    return f"## {name.capitalize()}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
+
+
+def figure(name: str, alt: str) -> str:
+    """The picture and the data of a figure, as HTML."""
+    picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
+    drawing = ALONE.sub("", picture).replace("<svg ", f'<svg role="img" aria-label="{html.escape(alt)}" ', 1).strip()
+    data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
+    return (
+        f'<figure class="moving" data-figure="{name}">{drawing}<script type="application/json">{data}</script></figure>'
+    )
