@@ -51,10 +51,13 @@ class Path:
         """All pieces on the path, in the order of their first call."""
         return list(dict.fromkeys(piece for stage in self.stages.values() for piece in stage))
 
+    def own(self) -> list[str]:
+        """The pieces on the path that are the student's."""
+        return [piece for piece in self.pieces() if piece in self.yours]
+
     def lines(self) -> Iterator[str]:
-        pieces = self.pieces()
-        count = sum(piece in self.yours for piece in pieces)
-        yield f"{len(pieces)} pieces of the course are on the path of a training step: {count} are yours"
+        count, own = len(self.pieces()), len(self.own())
+        yield f"{count} pieces of the course are on the path of a training step: {own} are yours"
         for piece, why in self.broken.items():
             yield f"    {piece} breaks the step: {why}. The reference runs in its place"
         reference, own = self.seconds
@@ -68,7 +71,7 @@ def show_path() -> Path:
     found = find_path()
     print("\n".join(found.lines()))
     drawn = [(stage, [(piece, found.labs[piece]) for piece in found.stages[stage]]) for stage in STAGES]
-    about = f"{len(found.pieces())} pieces in {len(STAGES)} stages, {len(found.yours)} of them yours."
+    about = f"{len(found.pieces())} pieces in {len(STAGES)} stages, {len(found.own())} of them yours."
     rushlight.draw.show(rushlight.draw.path(drawn, found.yours, [*found.broken]), about)
     return found
 

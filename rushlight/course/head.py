@@ -2,23 +2,25 @@
 
 `grammar` reads the file `head.npz`: the head's weight and bias, and for each of the 1,176 sentences of `grammar` the 64 numbers
 that the trained model gives to its head. This module made the file on rushlight, from the sentences alone. It makes it again in
-about a minute:
+about a minute, with `threadpoolctl` from the extra `dev`:
 
     python -m rushlight.course.head
 
-The 64 numbers are stored in float16. This does not change the likeliest word of any sentence.
+The same CPU makes the same file, because all products run in one thread. Another CPU rounds differently. The 64 numbers are
+stored in float16. This does not change the likeliest word of any sentence.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import json
 import math
+import platform
 import re
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from platform import python_version
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +30,7 @@ from rushlight.course import corpus, grammar, training
 from rushlight.course.gpt import gpt
 
 FILE = Path(__file__).with_name("head.npz")
-STEPS, BATCH = 1000, 64
+STEPS, BATCH = 1200, 64
 
 
 def words(text: str) -> list[str]:
@@ -104,28 +106,50 @@ def scored(arrays: dict[str, np.ndarray]) -> tuple[float, float]:
     return float(losses.mean()), float((scores.argmax(1) == targets).mean())
 
 
-def main(steps: int = STEPS) -> None:
+def digest() -> str:
+    """The SHA-256 of `SENTENCES`, one a line with the form at its end."""
+    return hashlib.sha256("\n".join(f"{text} {form}" for text, form in SENTENCES).encode()).hexdigest()
+
+
+def make(steps: int, file: Path) -> None:
+    """Train on rushlight and write the file."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
     import rushlight as rl
 
     begin = time.time()
-    for i, (made, step) in enumerate(train(rl, steps), 1):  # noqa: B007
-        if i % 50 == 0 or i == steps:
-            print(f"step {i} of {steps}, {time.time() - begin:.0f} s: loss {step.loss:.3f}", flush=True)
-    parts = made.head.weight.detach().numpy(), made.head.bias.detach().numpy(), hidden(rl, made)
+    with threadpool_limits(1):
+        for i, (made, step) in enumerate(train(rl, steps), 1):  # noqa: B007
+            if i % 50 == 0 or i == steps:
+                print(f"step {i} of {steps}, {time.time() - begin:.0f} s: loss {step.loss:.3f}", flush=True)
+        parts = made.head.weight.detach().numpy(), made.head.bias.detach().numpy(), hidden(rl, made)
     arrays = dict(zip(("weight", "bias", "hidden"), parts))
     arrays["hidden"] = arrays["hidden"].astype(np.float16)
     loss, right = scored(arrays)
+    blas = sorted(each.get("architecture", "") for each in threadpool_info() if each["user_api"] == "blas")
     provenance = {
-        "command": "python -m rushlight.course.head",
-        "versions": {"rushlight": rl.__version__, "numpy": np.__version__, "python": python_version()},
-        "model": f"{len(made.blocks)} blocks of width {grammar.FEATURES}, {len(WORDS)} words",
-        "training": f"{steps} steps of {BATCH} of {len(SENTENCES)} sentences",
+        "command": f"python -m rushlight.course.head --steps {steps}",
+        "versions": {"rushlight": rl.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        "machine": f"{platform.system()} {platform.machine()}, {', '.join(blas)}",
+        "texts": digest(),
+        "counts": {"sentences": len(SENTENCES), "of grammar": len(grammar.SENTENCES), "words": len(WORDS)},
+        "settings": {"steps": steps, "batch": BATCH, "blocks": len(made.blocks), "width": grammar.FEATURES},
         "loss": round(loss, 4),
         "right": right,
     }
-    np.savez_compressed(FILE, **arrays, provenance=json.dumps(provenance))
-    print(f"{FILE}: {FILE.stat().st_size:,} bytes; loss {loss:.4f}, {right:.2%} right")
+    np.savez_compressed(file, **arrays, provenance=json.dumps(provenance))
+    print(f"{file}: {file.stat().st_size:,} bytes; loss {loss:.4f}, {right:.2%} right")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m rushlight.course.head", description="Train the model of the head on rushlight."
+    )
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--file", type=Path, default=FILE, help="where to write the result")
+    arguments = parser.parse_args()
+    make(arguments.steps, arguments.file)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

@@ -8,7 +8,7 @@ from autograder import path, use
 from autograder.check import function_of
 from autograder.course import SOURCES, exercises
 from autograder.exercise import fill_as, is_filled
-from autograder.pieces import find_path
+from autograder.pieces import Path, find_path
 
 START = "import time\nimport rushlight as rl\nfrom autograder import check, exercise"
 STRIDES = """
@@ -111,3 +111,9 @@ def test_a_slow_piece_is_named(work):
     assert found.broken == {} and found.yours == ["strided.contiguous_strides"]
     assert [name for name, _ in found.slow] == ["strided.contiguous_strides"]
     assert "is slow" in "\n".join(found.lines())
+
+
+def test_a_piece_that_the_step_does_not_run_is_not_counted_as_yours_on_the_path():
+    found = Path({"forward": ["a.one", "a.two"], "update": ["a.one"]}, {}, ["a.one", "b.elsewhere"])
+    assert found.own() == ["a.one"]
+    assert [*found.lines()] == ["2 pieces of the course are on the path of a training step: 1 are yours"]

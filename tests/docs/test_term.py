@@ -1,14 +1,21 @@
-"""The plan of a term says of the labs what their sources say."""
+"""The plan of a term, and what other pages count, agree with the sources of the labs."""
 
 import re
 
 import pytest
 
 from autograder.build import effort_of
-from autograder.course import ROOT, find_lab, labs, number_of
+from autograder.course import ROOT, find_lab, labs, number_of, phases
 
 ROW = re.compile(r"^\| *(\d+) \| (.*?) ?\| (.+) \| ([\d.]+) \| ([\d.]+) \| ([\d +]+) \|", re.MULTILINE)
-WEEKS = ROW.findall((ROOT / "docs/term.md").read_text(encoding="utf-8"))
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+WEEKS = ROW.findall(read("docs/term.md"))
+NUMBERS = {13: "thirteen", 14: "fourteen", 21: "twenty-one"}
 
 
 def in_half_hours(minutes: int) -> float:
@@ -25,3 +32,27 @@ def test_a_week_has_the_hours_and_the_points_of_its_labs(week):
     core, further = (in_half_hours(sum(effort.minutes[i] for effort in efforts)) for i in (False, True))
     worth = " + ".join(f"{sum(effort.points):g}" for effort in efforts)
     assert week[3:] == (f"{core:g}", f"{further:g}", worth)
+
+
+@pytest.mark.parametrize("page", ["docs/term.md", "docs/students.md"])
+def test_a_page_has_the_hours_of_all_labs_together(page):
+    core, further = (round(sum(effort_of(lab).minutes[i] for lab in labs()) / 60) for i in (False, True))
+    words = f"The core of all labs takes about {core} hours, and the further exercises {further} hours more."
+    assert words in read(page)
+
+
+@pytest.mark.parametrize("page", ["docs/term.md", "docs/map.md"])
+def test_a_page_counts_the_weeks_of_the_term(page):
+    assert f"{NUMBERS[len(WEEKS)]} weeks" in read(page)
+
+
+def test_the_term_and_the_readme_count_the_phases_and_the_scripts():
+    assert f"all {NUMBERS[len(phases())]} phases" in read("docs/term.md")
+    scripts = {path.stem for path in ROOT.glob("examples/*.py")} - {"framework"}
+    assert f"{NUMBERS[len(scripts)]} training scripts" in read("README.md")
+
+
+def test_the_readme_leads_to_every_reading_and_every_lab():
+    links = set(re.findall(r"\((\S+\.ipynb)\)", read("README.md")))
+    readings = {f"phases/{phase}/reading.ipynb" for phase in phases()}
+    assert links == readings | {f"labs/{lab}/{lab}.ipynb" for lab in labs()}

@@ -534,7 +534,10 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
 def softmax_kernel(
     name: str, kernel: Callable[[np.ndarray, int], np.ndarray], fast: Callable | None = None
 ) -> Structured:
-    """The structured kernel of `_softmax` or `_log_softmax`. `fast` replaces `kernel` on the fast path."""
+    """The structured kernel of `_softmax` or `_log_softmax`. `fast` replaces `kernel` on the fast path.
+
+    If the largest element of a row is infinite, numpy warns of infinity minus infinity. PyTorch gives NaN without a word.
+    """
 
     def meta(self: Tensor, dim: int, half_to_float: bool) -> Output:
         wrap_dim(dim, self.dim())
@@ -550,13 +553,15 @@ def softmax_kernel(
         array = np.atleast_1d(self._array)
         if self.dtype is bfloat16 and kernel is softmax:
             array = array.astype(np.float32)
-        out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
+        with np.errstate(invalid="ignore"):
+            out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
 
     structured = Structured(meta, impl)
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
         if has_dim(self, dim) and fits_fast_path(self) and self._array.size and not half_to_float:
-            found = (fast or kernel)(self._array, dim % len(self._sizes))
+            with np.errstate(invalid="ignore"):
+                found = (fast or kernel)(self._array, dim % len(self._sizes))
             return wrap_like(np.ascontiguousarray(found), self)
         return call_functional(structured, (self, dim, half_to_float))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from rushlight.course.draw.paper import INCHES, INK, LETTER, MARGIN, MARK, MONO, ROOM, cell, charts, sheet
@@ -19,15 +20,18 @@ def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, flo
         rows: for each block its name, and for each column a token and its probability. The first one is drawn lowest.
     """
     left = MARGIN + max(len(name) for name, _ in rows) * LETTER * 8 / 7.5 + 0.3
-    wide = min(1.9, (ROOM - left - MARGIN) / len(words))
-    figure, axes = sheet(left + wide * len(words) + MARGIN, 1.1 * len(rows) + 1.9)
+    columns = [[word, *(cells[j][0] for _, cells in rows)] for j, word in enumerate(words)]
+    widths = np.array([max(map(len, column)) * LETTER + 0.45 for column in columns])
+    widths *= min(1, (ROOM - left - MARGIN) / widths.sum())
+    edges = left + np.cumsum(widths) - widths
+    figure, axes = sheet(left + widths.sum() + MARGIN, 1.1 * len(rows) + 1.9)
     for i, (name, cells) in enumerate(reversed(rows)):
         top = 0.4 + 1.1 * i
         axes.text(MARGIN, top + 0.45, name, size=8, **MONO)
-        for j, (token, probability) in enumerate(cells):
-            cell(axes, left + j * wide, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token, size=7.5)
-    for j, word in enumerate(words):
-        middle = left + j * wide + (wide - 0.12) / 2
+        for x, wide, (token, probability) in zip(edges, widths, cells):
+            cell(axes, x, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token, size=7.5)
+    for x, wide, word in zip(edges, widths, words):
+        middle = x + (wide - 0.12) / 2
         axes.text(middle, 1.1 * len(rows) + 0.75, word, size=7.5, ha="center", weight="bold", **MONO)
     axes.text(MARGIN, 1.1 * len(rows) + 0.75, "input", size=8, weight="bold", **MONO)
     return figure

@@ -125,12 +125,13 @@ PLACES = (  # of a name, in points from its point: beside it, above, below, then
 
 
 def _write_names(figure: Figure, axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
-    """The name of each point near it, where it covers as few points, lines and other names as possible. Points at one place share a
-    text. A thin line leads to a name that is farther away."""
+    """The name of each point near it, where it covers as few points, lines and other names as possible. Points at one place, or so
+    near that they look like one, share a text. A thin line leads to a name that is farther away."""
     figure.draw_without_rendering()
     names: dict[Place, list[str]] = {}
-    for name, *place in points:
-        names.setdefault(tuple(place), []).append(name)
+    for name, size, score in points:
+        near = (each for each in names if abs(each[0] / size - 1) < 0.01 and abs(each[1] - score) < 0.005)
+        names.setdefault(next(near, (size, score)), []).append(name)
     style = {"textcoords": "offset points", "size": 9, "color": INK}
     texts = {place: axes.annotate("\n".join(each), place, (0, 0), **style) for place, each in names.items()}
     at, pixels = {place: axes.transData.transform(place) for place in names}, figure.dpi / 72  # of a point

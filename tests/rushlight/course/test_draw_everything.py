@@ -32,3 +32,12 @@ def test_the_lens_is_drawn_with_the_first_row_lowest():
     [axes] = PICTURES["a lens"]().axes
     height = {text.get_text(): text.get_position()[1] for text in axes.texts}
     assert height["after block 0"] < height["before"] < height["input"]  # y grows downwards
+
+
+def test_a_column_of_the_lens_is_as_wide_as_its_longest_token():
+    figure = rl.draw.lens(["a", "·tomorrow", "b"], [("before", [("a", 0.5), ("b", 0.5), ("·yesterday", 0.5)])])
+    [axes] = figure.axes
+    figure.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    narrow, *wide = sorted({round(patch.get_window_extent().width, 3) for patch in axes.patches})
+    assert narrow < boxes["·tomorrow"].width < wide[0] and boxes["·yesterday"].width < wide[1]

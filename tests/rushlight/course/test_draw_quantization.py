@@ -39,6 +39,12 @@ def test_nothing_is_cut_off(name):
     assert is_whole(figure) and is_legible(figure)
 
 
+def test_points_that_look_like_one_share_a_text_and_others_do_not():
+    near = [("3 bits", 14.408, 1.0), ("2 bits", 14.4, 1.0), ("worse", 14.4, 0.98), ("larger", 14.8, 1.0)]
+    [axes] = rl.draw.trade_off([("rounded", near)], "kilobytes", "right").axes
+    assert {each.get_text() for each in axes.texts if each.get_text()} == {"3 bits\n2 bits", "worse", "larger"}
+
+
 def test_names_of_points_cover_no_point_and_no_other_name():
     figure = rl.draw.trade_off(FAMILIES, "kilobytes", "right")
     figure.draw_without_rendering()

@@ -51,3 +51,23 @@ def test_the_file_has_the_loss_and_the_accuracy_that_its_provenance_names():
     with rl.no_grad():
         mean = rl.nn.functional.cross_entropy(grammar.trained_head(rl)(features), targets)
     assert abs(mean.item() - loss) < 1e-4
+
+
+def test_the_provenance_names_the_sentences_that_the_command_trains_on():
+    with np.load(head.FILE) as file:
+        provenance = json.loads(str(file["provenance"]))
+    assert provenance["texts"] == head.digest()
+    counts = {"sentences": len(head.SENTENCES), "of grammar": len(grammar.SENTENCES), "words": len(head.WORDS)}
+    assert provenance["counts"] == counts
+    assert provenance["settings"] == {"steps": head.STEPS, "batch": head.BATCH, "blocks": 4, "width": grammar.FEATURES}
+    assert provenance["command"] == f"python -m rushlight.course.head --steps {head.STEPS}"
+
+
+def test_the_command_writes_the_same_numbers_each_time_and_says_where_they_come_from(tmp_path):
+    made = []
+    for name in ("one.npz", "two.npz"):
+        head.make(2, tmp_path / name)
+        made.append((tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    with np.load(tmp_path / "one.npz") as file:
+        assert json.loads(str(file["provenance"]))["texts"] == head.digest()

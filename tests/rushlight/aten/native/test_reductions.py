@@ -1,5 +1,6 @@
 """Reductions agree with torch: sizes, strides, dtypes, values, and what is refused. (Sample inputs: `test_parity.py`.)"""
 
+import math
 import warnings
 
 import numpy as np
@@ -192,3 +193,13 @@ def test_softmax_counts_the_dimension_from_the_front_and_copies_a_result_of_othe
     found = reductions.softmax_kernel("softmax", softmax_of_columns_first).functional(x, -1, False)
     assert found.tolist() == x.softmax(1).tolist()
     assert found.numpy().flags.c_contiguous
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_a_row_whose_largest_element_is_infinite_is_nan_without_a_warning(name, dtype):
+    rows = [[-math.inf, -math.inf], [math.inf, 0.0], [math.inf, math.inf]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for dim, x in ((1, rl.tensor(rows, dtype=getattr(rl, dtype))), (0, rl.tensor(rows).t())):
+            assert getattr(x, name)(dim).isnan().all()
