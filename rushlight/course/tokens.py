@@ -52,7 +52,7 @@ def count_pairs(words: Mapping[tuple[int, ...], int]) -> Counter[Pair]:
     Counter({(1, 2): 20, (2, 1): 11})
 
     Args:
-        words: pieces, tuples of tokens, each with how often it occurs.
+        words: pieces, tuples of tokens, each with how often it occurs, 1 or more. It does not change.
 
     Returns:
         a `Counter`: pairs, tuples of two tokens, with how often they occur. Pairs that do not occur are not in it.
@@ -143,7 +143,7 @@ def apply_merges(ids: Sequence[int], ranks: Mapping[Pair, int]) -> tuple[int, ..
 
     Args:
         ids: tokens, a list, a tuple or `bytes`.
-        ranks: for each pair its token, in any order. A token is greater than the two that it joins.
+        ranks: for each pair its token, in any order. A token is greater than the two that it joins. It does not change.
 
     Returns:
         a tuple of tokens.
@@ -223,7 +223,7 @@ def encode_words(text: str, ids: Mapping[str, int]) -> list[int]:
 
     Args:
         text: a str.
-        ids: the tokens of the known words, 0 to `len(ids)` - 1.
+        ids: the tokens of the known words, 0 to `len(ids)` - 1, in any order. It does not change.
 
     Returns:
         a list of tokens.
@@ -340,7 +340,7 @@ def encode_special(
         text: a str.
         encode: a function from a text to its tokens, any iterable of int.
         special_tokens: names, which are not empty, with their tokens.
-        allowed_special: the names that become tokens, a set, a list or a tuple.
+        allowed_special: the names that become tokens, a set, a list or a tuple. It does not change.
         disallowed_special: the names that are errors, or "all": all names that are not allowed.
 
     Returns:

@@ -93,7 +93,7 @@ PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
     "course.tokens.encode_special",
     cases=drawn(
         text=lambda st: st.lists(st.sampled_from(PARTS), max_size=5).map("".join), allowed=several([*SPECIAL], 0, 3, unique=True),
-        disallowed=[None, "all", [], ["<|end|>"], ["a", "[a]"]],
+        disallowed=[None, "all", [], ["<|end|>"], ["a", "[a]"]], kind=["list", "tuple", "set"],
     ),
     edges=rows("text allowed disallowed", *(
         ("", [], None), ("hi b", [], None), ("hi b", ["<|end|>"], "all"), ("hi <|end|>", [], None), ("hi <|end|>", ["<|end|>"],
@@ -106,24 +106,29 @@ PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
         []),
         ("<|end|><|user|>", ["<|end|><|user|>", "<|end|>"], []), ("<|end|><|end|><|user|>", ["<|user|>", "<|end|><|user|>"], []),
         ("ñ<|end", ["<|end|>"], None), ("<|end|>|>", ["<|end|>"], None), ("b", ["<|end|>", "a"], ["<|user|>"]), ("aa", ["a"], []),
-        ("a", [], "all"),
-    )),
+        ("a", [], "all"), ("<|end|><|user|>", ["<|end|><|user|>"], ["<|user|>"]),
+    )) + rows("text allowed disallowed kind", *(
+        ("a<|end|>", ["<|end|>", "a"], None, kind) for kind in ("tuple", "set", "list"))) + rows("text allowed disallowed kind", *(
+        (text, [], disallowed, "not given") for text, disallowed in (("hi b", None), ("a", None), ("a", [])))),
     hint=when(lambda case: case["disallowed"] in (None, "all"), '"all" means all special tokens that are not allowed'),
 )  # fmt: skip
-def special(rl, text, allowed, disallowed):
-    parts = []
+def special(rl, text, allowed, disallowed, kind="list"):
+    parts, given = [], {"list": list, "tuple": tuple, "set": set}.get(kind, tuple)(allowed)
 
     def encode(part):
         parts.append(part)
         return iter(part.encode())
 
-    names = {"allowed_special": [*allowed]} | ({} if disallowed is None else {"disallowed_special": disallowed})
+    names = ({} if kind == "not given" else {"allowed_special": given}) | (
+        {} if disallowed is None else {"disallowed_special": disallowed}
+    )
     found = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
+    assert sorted(given) == sorted(allowed) and (kind != "list" or given == [*allowed]), "`allowed_special` has changed"
     return {"tokens": [type(found).__name__, found], "encoded": sorted(parts)}
 
 
 @special.oracle
-def _(torch, text, allowed, disallowed):
+def _(torch, text, allowed, disallowed, kind="list"):
     if disallowed in (None, "all"):
         disallowed = [name for name in SPECIAL if name not in allowed]
     for name in disallowed:

@@ -111,10 +111,12 @@ def _attend(xp, kind, calls):
 
 @program(
     "course.gpt.forward_block",
-    cases=drawn(batch=(1, 2), n=(1, 4), heads=[1, 2, 3], kind=["values", "sums", "causal"], start=(0, 9)),
+    cases=drawn(batch=(1, 2), n=(1, 4), heads=[1, 2, 3], kind=["values", "sums", "causal"], start=(0, 9),
+        relu=bool),
     edges=rows(
-        "batch n heads kind start",
-        (1, 1, 1, "values", 0), (2, 3, 2, "values", 1), (2, 3, 2, "sums", 2), (1, 4, 3, "causal", 3), (2, 2, 1, "causal", 5),
+        "batch n heads kind start relu",
+        (1, 1, 1, "values", 0, False), (2, 3, 2, "values", 1, False), (2, 3, 2, "sums", 2, False), (1, 4, 3, "causal", 3, False),
+        (2, 2, 1, "causal", 5, False), (1, 3, 2, "sums", 4, True),
     ),
     draws=20,
     hint=explained(
@@ -122,15 +124,17 @@ def _attend(xp, kind, calls):
         stream="each half reads the normalised stream, and adds to the stream itself",
     ),
 )  # fmt: skip
-def run(rl, batch, n, heads, kind, start):
+def run(rl, batch, n, heads, kind, start, relu):
     block, x, calls = model(rl, heads).blocks[0], numbers(rl, [batch, n, 12], start), []
+    if relu:
+        block.activation = rl.nn.ReLU()
     with rl.no_grad():
         stream = rl.course.gpt.forward_block(block, x, heads, _attend(rl, kind, calls))
     return {"calls": calls, "stream": copied(stream), "x": x}
 
 
 @run.oracle
-def _(torch, batch, n, heads, kind, start):
+def _(torch, batch, n, heads, kind, start, relu):
     """With torch's own functions, on the block's parameters."""
     block, x, calls, F = model(torch, heads).blocks[0], numbers(torch, [batch, n, 12], start), [], torch.nn.functional
     of = dict(block.named_parameters())
@@ -141,7 +145,8 @@ def _(torch, batch, n, heads, kind, start):
         mixed = _attend(torch, kind, calls)(*parts).permute(0, 2, 1, 3).reshape(batch, n, 12)
         middle = x + F.linear(mixed, of["projection.weight"], of["projection.bias"])
         normed = F.layer_norm(middle, [12], of["norm_2.weight"], of["norm_2.bias"])
-        inner = F.gelu(F.linear(normed, of["up.weight"], of["up.bias"]), approximate="tanh")
+        inner = F.linear(normed, of["up.weight"], of["up.bias"])
+        inner = inner.relu() if relu else F.gelu(inner, approximate="tanh")
         return {"calls": calls, "stream": middle + F.linear(inner, of["down.weight"], of["down.bias"]), "x": x}
 
 

@@ -16,30 +16,32 @@ TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_",
 @program(
     "course.tokens.encode_words",
     cases=drawn(text=lambda st: st.lists(st.sampled_from(TEXTS), max_size=8).map(" ".join), known=several(TEXTS, 0, 5,
-        unique=True)),
-    edges=rows("text known", *(
+        unique=True), turned=bool),
+    edges=rows("text known turned", *((text, known, turned) for turned in (False, True) for text, known in (
         ("", []), ("she", []), ("she", ["she"]), ("she walked", ["walked", "she"]), ("she ran", ["she"]), (" she", ["she"]),
         ("she  \n walked", ["she", "walked"]), ("she, walked.", ["she", "walked", "."]), ("(she)", ["(", "she"]), ("  ", ["she"]),
         ("¿hablé?", ["hablé", "¿"]), ("shes", ["she"]), ("she ...", ["..."]), ("she ...", ["."]), ("She", ["she"]), (" . a",
         [" .", "."]),
         ("ran ran she", ["she", "walked"]), ("she\u00a0walked", ["walked"]), ("a_b", ["a", "_", "b"]), (", she", [" she", ","]),
-    )),
-    show=lambda torch, text, known: f"encode_words({text!r}, {_numbers(known)})",
+    ))),
+    show=lambda torch, text, known, turned: f"encode_words({text!r}, {_numbers(known, turned)})",
     hint=when(lambda case: case["text"], "a word is a piece without its space, and every unknown word is the token `len(ids)`"),
 )  # fmt: skip
-def words(rl, text, known):
-    ids = _numbers(known)
+def words(rl, text, known, turned):
+    ids = _numbers(known, turned)
     found = rl.course.tokens.encode_words(text, ids)
-    assert ids == _numbers(known), "`ids` has changed"
+    assert ids == _numbers(known, turned), "`ids` has changed"
     return [type(found).__name__, found]
 
 
-def _numbers(known):
-    return {word: i for i, word in enumerate(known)}
+def _numbers(known, turned):
+    """The words with their tokens, the last one first if `turned`."""
+    ids = [(word, i) for i, word in enumerate(known)]
+    return dict(ids[::-1] if turned else ids)
 
 
 @words.oracle
-def _(torch, text, known):
+def _(torch, text, known, turned):
     found = re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text)
     return ["list", [known.index(word) if word in known else len(known) for word in found]]
 
@@ -65,6 +67,7 @@ class Letters:
         False),
         (["ab", "c"], 4, 9, False), (["abc"], 4, 26, True), (["abcd"], 4, 9, False), (["abcd", "a", "abc"], 4, 9, True),
         (["ba", "ca", "ab"], 3, 26, False), (["a", "abcab", "", "b"], 3, 9, True), (["cc", "abca"], 6, 9, False),
+        (["ab", "c", "ab"], 3, 9, True),
     )),
     show=lambda torch, texts, length, end, once: (
         f"rows({f'iter({[*texts]})' if once else [*texts]}, tokenizer, {length})\n"
@@ -102,13 +105,13 @@ LENGTHS = [1, 3, 2, 5, 0]  # the bytes of each token
 
 @program(
     "course.tokens.perplexity_and_bits",
-    cases=drawn(scores=several(several((-6, 6), 5, 5), 5, 5), targets=several([0, 1, 2, 3, -1], 0, 4), ignored=[-100, -7, 9],
+    cases=drawn(scores=several(several((-6, 6), 5, 5), 5, 5), targets=several([0, 1, 2, 3, -1], 0, 4), ignored=[-100, -7, 9, 1],
         as_tuple=bool),
     edges=rows("scores targets ignored as_tuple", *(([[0] * 5] * 5, *others) for others in (
         ([], -100, False), ([-1], -100, False), ([1, -1, -1], -100, True), ([2, 3], 9, False), ([-1, 3, -1], -7, True))),
         *(([[1, 2, 0, -3, 4], [6, 0, 0, 1, -2], [0, 5, -5, 2, 1], [3, 3, 3, 0, 1], [-6, 6, 0, 0, 2]], *others) for others in (
             ([], -100, False), ([0, 1, 2], -100, False), ([3, -1, 1, 1], -100, True), ([-1, 4, 2], 9, False), ([1, 4, 4], -100,
-            False))),
+            False), ([1, 0, 1], 1, False))),
     ),
     show=lambda torch, scores, targets, ignored, as_tuple: (
         f"perplexity_and_bits({_losses(scores, targets)}, {_targets(targets, ignored)}, table, ignore_index={ignored})\n"
@@ -123,7 +126,7 @@ def compared(rl, scores, targets, ignored, as_tuple):
     table = [b"x" * each for each in LENGTHS]
     function = rl.course.tokens.perplexity_and_bits
     found = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
-    return [type(found).__name__, *map(float, found)]
+    return [type(found).__name__, *found]
 
 
 def _targets(targets, ignored):

@@ -40,12 +40,14 @@ def _(torch, queries, more, window):
 
 # Weights -------------------------------------------------------------------------------------------------------------
 
-KINDS = ["none", "none", "bool", "numbers", "minus infinity", "one row", "a key for all"]
+KINDS = ["none", "none", "bool", "numbers", "minus infinity", "one row", "a key for all", "for each"]
 
 
-def _mask(xp, kind, queries, keys, of):
+def _mask(xp, kind, queries, keys, of, lead):
     if kind == "none":
         return None
+    if kind == "for each":
+        return numbers(xp, [*lead, queries, keys], 5, of) > -0.5
     pattern = numbers(xp, [queries, keys], 5, of)
     if kind == "bool":
         return pattern > -0.5
@@ -74,6 +76,7 @@ def _mask(xp, kind, queries, keys, of):
         ([2], [3, 4, 5], "one row", None, False, "float64", 6), ([], [2, 3, 2], "none", 0.0, False, "float64", 7),
         ([], [2, 3, 2], "none", -0.3, False, "float64", 8), ([2, 3], [2, 3, 3], "numbers", 100.0, True, "float64", 1),
         ([3], [4, 5, 2], "bool", 0.5, True, "float32", 2), ([2], [4, 3, 2], "a key for all", None, False, "float64", 2),
+        ([2, 3], [3, 4, 2], "for each", None, False, "float64", 3), ([2], [3, 4, 3], "none", 1e4, False, "float64", 1),
     ),
     hint=lambda case, mine, theirs: (
         "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity"
@@ -107,7 +110,7 @@ def _operands(xp, lead, sizes, mask, shared, of, start):
     queries, keys, size = sizes
     query = numbers(xp, [*lead, queries, size], start, of)
     key = numbers(xp, [*([1] * len(lead) if shared else lead), keys, size], start + 1, of)
-    return query, key, _mask(xp, mask, queries, keys, of)
+    return query, key, _mask(xp, mask, queries, keys, of, lead)
 
 
 # Predictions ---------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from rushlight.course.training import (
     resume,
     warmup_cosine,
 )
-from rushlight.nn.functional import cross_entropy
+from rushlight.nn.functional import cross_entropy, gelu
 
 # Tokens
 
@@ -444,6 +444,83 @@ def batches_by_length__an_empty_batch_before_a_long_row(lengths, budget):
             batches.append([])
         batches[-1].append(i)
     return batches
+
+
+def pieces__only_english_white_space(text):
+    """Marks are all that is in none of the two groups, so a no-break space is a mark here."""
+    return re.findall(r" ?[^\W_]+| ?(?:[^\w \t\n\r\f\v]|_)+|[ \t\n\r\f\v]+(?= [^ \t\n\r\f\v])|[ \t\n\r\f\v]+", text)
+
+
+def merge__in_a_text(ids, pair, new):
+    """A token may end with the digits of another."""
+    text = ",".join(map(str, ids)).replace(f"{pair[0]},{pair[1]}", str(new))
+    return tuple(int(each) for each in text.split(",") if each)
+
+
+def merge__zero_behind_the_end(ids, pair, new):
+    """0 is a token, too."""
+    padded, found, i = [*ids, 0], [], 0
+    while i < len(padded) - 1:
+        is_pair = (padded[i], padded[i + 1]) == pair
+        found.append(new if is_pair else padded[i])
+        i += 2 if is_pair else 1
+    return tuple(found)
+
+
+def merge__the_same_object(ids, pair, new):
+    found, i = [], 0
+    while i < len(ids):
+        is_pair = i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]
+        found.append(new if is_pair else ids[i])
+        i += 2 if is_pair else 1
+    return tuple(found)
+
+
+train__lower_case = edited(tokens.train, ("pieces(text)", "pieces(text.lower())"))
+train__smallest_sum = edited(tokens.train, ("(-counts[each], each)", "(-counts[each], sum(each), each)"))
+train__only_the_first_token_decides = edited(tokens.train, ("(-counts[each], each)", "(-counts[each], each[0])"))
+train__without_white_space = edited(tokens.train, ("in pieces(text))", "in pieces(text) if piece.strip())"))
+
+
+def encode_words__position_in_the_dict(text, ids):
+    names = [*ids]
+    return [names.index(word) if word in ids else len(ids) for word in map(str.strip, pieces(text)) if word]
+
+
+def rows__equal_texts_once(texts, tokenizer, length):
+    return shifted(dict.fromkeys(texts), tokenizer, length)
+
+
+perplexity_and_bits__ignores_nan = edited(
+    tokens.perplexity_and_bits, ("target != ignore_index", "not math.isnan(loss)")
+)
+perplexity_and_bits__ignores_what_is_no_token = edited(
+    tokens.perplexity_and_bits, ("target != ignore_index", "0 <= target < len(table)")
+)
+
+
+def perplexity_and_bits__texts(losses, targets, table, ignore_index=-100):
+    return tuple(map(str, perplexity_and_bits_right(losses, targets, table, ignore_index)))
+
+
+perplexity_and_bits_right, encode_special_right = edited(tokens.perplexity_and_bits), edited(tokens.encode_special)
+
+
+def encode_special__sorts_the_list(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):
+    if isinstance(allowed_special, list):
+        allowed_special.sort(key=len, reverse=True)
+    return encode_special_right(text, encode, special_tokens, allowed_special, disallowed_special)
+
+
+def encode_special__lists_only(text, encode, special_tokens, allowed_special=None, disallowed_special="all"):
+    return encode_special_right(text, encode, special_tokens, [] + (allowed_special or []), disallowed_special)
+
+
+def encode_special__all_allowed_by_default(
+    text, encode, special_tokens, allowed_special=None, disallowed_special="all"
+):
+    allowed = [*special_tokens] if allowed_special is None else allowed_special
+    return encode_special_right(text, encode, special_tokens, allowed, disallowed_special)
 
 
 # Training
@@ -965,6 +1042,16 @@ def attention_weights__masked_after(query, key, mask=None, scale=None):
     return attention_weights(query, key, mask, scale) if mask.is_floating_point() else weights * mask
 
 
+def attention_weights__overflow(query, key, mask=None, scale=None):
+    """Without the largest score, exp overflows."""
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if mask is not None:
+        scores = scores + mask if mask.is_floating_point() else scores.masked_fill(~mask, -math.inf)
+    weights = scores.exp()
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1)
+
+
 def merge_partials__added(first, second):
     return Partial(first.largest.maximum(second.largest), first.total + second.total, first.mixed + second.mixed)
 
@@ -1108,6 +1195,12 @@ forward_block__stream_replaced = edited(gpt.forward_block, ("x = x + block.proje
 forward_block__without_activation = edited(
     gpt.forward_block, ("block.activation(block.up(block.norm_2(x)))", "block.up(block.norm_2(x))")
 )
+
+
+def forward_block__always_gelu(block, x, heads, attend):
+    query, key, value = gpt.split_heads(block.attention(block.norm_1(x)), heads)
+    x = x + block.projection(gpt.merge_heads(attend(query, key, value)))
+    return x + block.down(gelu(block.up(block.norm_2(x)), approximate="tanh"))
 
 
 forward_block__first_norm_twice = edited(gpt.forward_block, ("block.norm_2(x)", "block.norm_1(x)"))
