@@ -83,3 +83,64 @@ def test_strides_shows_a_transpose_an_overlap_a_refusal_and_a_copy(page, opened)
     assert "copied" in said.inner_text()
     press(page, "undo", "undo", "[:, :1]", ".expand(-1, 4)")
     assert "3 cells" in said.inner_text() and "(4, 0)" in picture.text_content()
+
+
+def chosen(page, label, option):
+    page.locator("label").filter(has_text=label).locator("select").select_option(option)
+
+
+def kernels(page):
+    """The kernels that the dispatcher's figure lists, without its other lines."""
+    return page.locator(".moving svg g[tabindex='-1']").all_text_contents()
+
+
+def bits(page):
+    return page.locator(".moving svg g[transform] text.middle").all_text_contents()
+
+
+def test_dispatcher_lists_the_kernels_of_a_composite_call_under_a_mode(page, opened):
+    said = opened("dispatcher")
+    assert kernels(page)[0] == "linear AutogradCPU" and "t and addmm" in said.inner_text()
+    press(page, "a mode", "step")
+    assert kernels(page)[:3] == ["linear PythonTLSSnapshot", "↳ AutogradCPU", "t PythonTLSSnapshot"]
+    press(page, *["step"] * 5)
+    assert kernels(page)[5] == "↳ Python" and "the mode calls t again" in said.inner_text()
+
+
+def test_dispatcher_says_that_no_grad_changes_no_bit_and_inference_mode_does(page, opened):
+    said = opened("dispatcher")
+    chosen(page, "operation", "x * w")
+    press(page, "step")
+    before = bits(page)
+    assert "MulBackward0" in said.inner_text()
+    chosen(page, "grad mode", "no_grad")
+    press(page, "step")
+    assert bits(page) == before and "grad mode is off" in said.inner_text()
+    chosen(page, "grad mode", "inference_mode")
+    press(page, "step")
+    assert bits(page) != before and kernels(page) == ["mul CPU"]
+
+
+def test_dispatcher_answers_a_guess_of_the_first_key(page, opened):
+    said = opened("dispatcher")
+    press(page, "back", "guess Python")
+    assert "not in the set" in said.inner_text()
+    press(page, "guess BackendSelect")
+    assert "falls through" in said.inner_text()
+    press(page, "guess Dense")
+    assert "higher key" in said.inner_text()
+    press(page, "guess AutogradFunctionality")
+    assert said.inner_text().startswith("Right.")
+
+
+def test_dispatcher_has_an_autograd_kernel_that_refuses_and_autocast_kernels_on_the_cpu_only(page, opened):
+    said = opened("dispatcher")
+    chosen(page, "operation", "w.add_(1)")
+    press(page, "step")
+    assert kernels(page) == ["add_ AutogradCPU"] and "refuses" in said.inner_text()
+    chosen(page, "operation", "linear(x, w, b)")
+    press(page, "autocast", "step")
+    assert kernels(page)[0] == "linear AutocastCPU" and "casts 3 arguments" in said.inner_text()
+    chosen(page, "device", "meta")
+    press(page, "call")
+    assert kernels(page)[0] == "linear AutogradMeta"
