@@ -144,3 +144,51 @@ def test_dispatcher_has_an_autograd_kernel_that_refuses_and_autocast_kernels_on_
     chosen(page, "device", "meta")
     press(page, "call")
     assert kernels(page)[0] == "linear AutogradMeta"
+
+
+def node(page, name):
+    return page.get_by_role("button", name=name)
+
+
+def test_backward_answers_a_guess_of_the_next_node(page, opened):
+    said = opened("backward")
+    node(page, "MulBackward0").click()
+    assert "waits for 2 more gradients" in said.inner_text()
+    node(page, "PowBackward0").click()
+    assert "has a higher number" in said.inner_text()
+    node(page, "SumBackward0").click()
+    assert "has run" in said.inner_text() and node(page, "AddBackward0 of a + b, runs").count() == 1
+    node(page, "ReluBackward0").click()
+    assert said.inner_text().startswith("Right.") and node(page, "ReluBackward0 of y.relu(), runs").count() == 1
+    assert "1 of 4 right" in page.locator(".moving svg").text_content()
+
+
+def test_backward_adds_gradients_that_meet_and_frees_what_was_saved(page, opened):
+    said, picture = opened("backward"), page.locator(".moving svg")
+    press(page, "step")
+    assert "waits for 1" in node(page, "MulBackward0").text_content()
+    assert "freed b" in node(page, "ReluBackward0").text_content()
+    press(page, "step")
+    assert "is ready" in node(page, "MulBackward0").text_content() and "= [5, -8]" in picture.text_content()
+    press(page, "step", "step")
+    assert "x.grad = [10, -16]" in said.inner_text() and page.get_by_role("button", name="step").is_disabled()
+
+
+def test_backward_sums_the_gradient_of_a_broadcast_argument_and_runs_its_accumulator_first(page, opened):
+    said = opened("backward")
+    chosen(page, "program", "a broadcast")
+    press(page, "step", "step")
+    assert "(3, 2), but b has (2,)" in said.inner_text()
+    node(page, "MmBackward0").click()
+    assert "has a higher number" in said.inner_text()
+    node(page, "AccumulateGrad for b").click()
+    assert said.inner_text().startswith("Right.") and "b.grad = [3, 3]" in said.inner_text()
+
+
+def test_backward_refuses_a_change_only_if_a_node_saved_the_tensor(page, opened):
+    said = opened("backward")
+    for program, end in ("an in-place change", "x.grad = [8, 8]"), ("a change of a saved tensor", "RuntimeError"):
+        chosen(page, "program", program)
+        page.get_by_role("slider").press("End")
+        assert end in said.inner_text()
+    assert "is refused" in node(page, "MulBackward0 of y").text_content()
