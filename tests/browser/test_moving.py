@@ -85,6 +85,21 @@ def test_strides_shows_a_transpose_an_overlap_a_refusal_and_a_copy(page, opened)
     assert "3 cells" in said.inner_text() and "(4, 0)" in picture.text_content()
 
 
+def test_strides_moves_the_elements_of_a_transpose_and_reads_them_in_order(page, opened):
+    said, element = opened("strides"), page.locator(".moving svg g[tabindex='-1']").get_by_text("4", exact=True)
+    page.emulate_media(reduced_motion="reduce")
+    before = element.bounding_box()
+    press(page, ".t()")
+    after = element.bounding_box()
+    assert after["x"] > before["x"] and after["y"] < before["y"]
+    press(page, "read in order")
+    for shown in "x[0, 0] = 0", "x[0, 1] = 4", "x[0, 2] = 8", "x[1, 0] = 1":
+        page.locator(".moving svg").get_by_text(shown, exact=True).wait_for()
+    assert "is 4 cells" in said.inner_text()
+    press(page, "stop")
+    assert page.get_by_role("button", name="read in order").is_enabled()
+
+
 def chosen(page, label, option):
     page.locator("label").filter(has_text=label).locator("select").select_option(option)
 
