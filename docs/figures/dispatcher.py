@@ -279,6 +279,11 @@ def short(op: str) -> str:
     return op.removeprefix("aten::").partition(".")[0]
 
 
+def excludes(step: dict, row: str) -> bool:
+    """Whether the thread excluded a functionality when a step began."""
+    return bool(step["sets"][2] >> ROWS.index(row) & 1)
+
+
 def explained(step: dict) -> str:
     """What the kernel of a step does, from what was seen of it."""
     op, key, reason = short(step["op"]), step["key"], table(step["op"])[step["key"]][0]
@@ -297,13 +302,16 @@ def explained(step: dict) -> str:
     if key.startswith("Autograd"):
         node = step.get("result") is not None and step["result"].grad_fn
         if node:
+            assert all(excludes(each, "AutogradFunctionality") for each in step["calls"])
             return f"The autograd kernel makes the node {type(node).__name__}, excludes autograd, and redispatches."
         why = "nothing requires grad" if step["grad_mode"] else "grad mode is off"
         return f"The autograd kernel runs, but it records nothing, because {why}. It redispatches."
     if key == "ADInplaceOrView":
+        assert step["result"]._version == 1 if op.endswith("_") else step["result"]._base is step["args"][0]
         done = "increments the version counter of w" if op.endswith("_") else "notes that the result is a view of w"
         return f"This kernel redispatches. Then it {done}."
     if key == "Python":
+        assert all(excludes(each, row) for each in step["calls"] for row in ROWS[: ROWS.index("Python")])
         what = f"This kernel calls the mode's __torch_dispatch__, and the mode calls {op} again"
         return f"{what}. Meanwhile the mode is off, and all keys above Python are excluded."
     if key == "BackendSelect":
