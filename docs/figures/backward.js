@@ -77,7 +77,7 @@
       button("step", () => go(state.frame + 1), { key: "step", disabled: state.frame === last ? "" : null }),
       button("back", () => go(state.frame - 1), { key: "back", disabled: state.frame === 0 ? "" : null }),
       button(running ? "pause" : "play", () => go(running ? state.frame : state.frame % last, !running), { key: "play" }),
-      keyed("scrub", slider("nodes that ran:", 0, last, state.frame, (frame) => go(frame))),
+      keyed("scrub", slider("steps:", 0, last, state.frame, (frame) => go(frame))),
       keyed("program", choice("program", names, state.program ?? names[0], (program) => set({ ...start(), program, frame: 0 }))),
     ];
   }
