@@ -1,6 +1,6 @@
 // Views of one storage: what each operation changes in the record, and which storage cell an element is.
 (() => {
-  const start = (data) => ({ chain: [], at: [0], index: [1, 2], refused: null });
+  const start = (data) => ({ chain: [], at: [0], index: [1, 2], refused: null, walking: false });
   const tensor = (state, data) => data.tensors[state.at.at(-1)];
   const position = (x, index) => index.reduce((sum, i, dim) => sum + i * x.strides[dim], x.offset);
   const within = (index, sizes) => sizes.map((size, dim) => Math.max(0, Math.min(index[dim] ?? 0, size - 1)));
@@ -13,8 +13,8 @@
   function apply(state, data, operation) {
     const lead = tensor(state, data).next[operation];
     if (lead == null) return state;
-    if (lead < 0) return { ...state, refused: { operation, error: data.errors[-1 - lead] } };
-    return { chain: [...state.chain, operation], at: [...state.at, lead], index: within(state.index, data.tensors[lead].sizes), refused: null };
+    if (lead < 0) return { ...state, walking: false, refused: { operation, error: data.errors[-1 - lead] } };
+    return { chain: [...state.chain, operation], at: [...state.at, lead], index: within(state.index, data.tensors[lead].sizes), refused: null, walking: false };
   }
 
   // Where the cell of an element is drawn: rows and columns, and a block for each index of a third dimension.
@@ -36,28 +36,34 @@
 
   function draw(state, data, set) {
     const x = tensor(state, data), values = data.storages[x.storage];
-    const { place, width, height } = places(x.sizes);
+    const { place, width, height } = places(x.sizes), wide = 640 / values.length;
     const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index)));
     const here = full(x) ? position(x, state.index) : null;
     const kind = (index) => (String(index) === String(state.index) ? "one" : position(x, index) === here ? "two" : "");
-    const row = (y, name, value, mark) => [
-      h("text", { key: name, x: 420, y, class: "quiet" }, name),
-      h("text", { key: `${name}=`, x: 510, y, class: `code ${mark ? "strong" : ""}` }, value)];
+    const row = (y, name, value, was) => [
+      h("text", { key: name, x: 404, y, class: "quiet" }, name),
+      h("text", { key: `${name}=`, x: 494, y, class: `code ${value === was ? "" : "strong"}` }, value),
+      h("text", { key: `${name} was`, x: 640, y, class: "small quiet end" }, value === was ? "" : `was ${was}`)];
     const before = state.at.length > 1 ? data.tensors[state.at.at(-2)] : x;
+    const copies = {}, copy = (value) => (copies[value] = (copies[value] ?? -1) + 1);
+    const [left, top] = full(x) ? place(state.index) : [];
     const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
     const sum = full(x) ? [x.offset, ...state.index.map((i, dim) => `${i}·${x.strides[dim]}`)].join(" + ") : "";
-    const wide = 640 / values.length;
     return [
       h("text", { key: "code", x: 0, y: 18, class: "code" }, `x = ${data.base}${state.chain.map((each) => data.operations[each]).join("")}`),
-      ...all.map((index) => cell(`at ${index}`, ...place(index), width, height, kind(index), values[position(x, index)],
-        { press: () => set({ ...state, index, refused: null }), tabindex: -1, onpointerenter: () => set({ ...state, index }) })),
+      full(x) ? h("path", { key: "way", class: "one", "stroke-dasharray": "3 3",
+        d: `M${left + (width - 3) / 2} ${top + height - 3}V${Math.max(232, top + height)}H${(here + 0.5) * wide - 1.5}V256` }) : null,
+      ...all.map((index) => { const value = values[position(x, index)]; return [index, value, copy(value)]; }).map(([index, value, nth]) =>
+        cell(`${value} copy ${nth}`, ...place(index), width, height, kind(index), value, {
+          press: () => set({ ...state, index, refused: null, walking: false }), tabindex: -1,
+          onpointerenter: (event) => { if (event.movementX || event.movementY) set({ ...state, index, walking: false }); } })),
       full(x) ? null : h("text", { key: "none", x: 0, y: 70, class: "quiet" }, "no elements"),
-      ...row(60, "sizes", tuple(x.sizes), String(x.sizes) !== String(before.sizes)),
-      ...row(84, "strides", tuple(x.strides), String(x.strides) !== String(before.strides)),
-      ...row(108, "offset", x.offset, x.offset !== before.offset),
-      ...row(132, "contiguous", x.contiguous ? "yes" : "no", x.contiguous !== before.contiguous),
-      h("text", { key: "element", x: 420, y: 172, class: "code one" }, full(x) ? `x[${state.index.join(", ")}] = ${values[here]}` : ""),
-      h("text", { key: "sum", x: 420, y: 194, class: "code" }, full(x) ? `${sum} = ${here}` : ""),
+      ...row(60, "sizes", tuple(x.sizes), tuple(before.sizes)),
+      ...row(84, "strides", tuple(x.strides), tuple(before.strides)),
+      ...row(108, "offset", x.offset, before.offset),
+      ...row(132, "contiguous", x.contiguous ? "yes" : "no", before.contiguous ? "yes" : "no"),
+      h("text", { key: "element", x: 404, y: 172, class: "code one" }, full(x) ? `x[${state.index.join(", ")}] = ${values[here]}` : ""),
+      h("text", { key: "sum", x: 404, y: 194, class: "code" }, full(x) ? `${sum} = ${here}` : ""),
       h("text", { key: "storage", x: 0, y: 246, class: "quiet" }, x.storage === 0 ? "storage" : "a storage of its own: the elements were copied"),
       ...values.map((value, i) => cell(`cell ${i}`, i * wide, 256, wide, 42, i === here ? "one" : reached.has(i) ? "" : "ground", value)),
       ...values.map((_, i) => h("text", { key: `number ${i}`, x: i * wide + (wide - 3) / 2, y: 314, class: `middle small ${i === here ? "one" : "quiet"}` }, i)),
@@ -68,19 +74,22 @@
     const x = tensor(state, data);
     const operations = data.operations.map((name, operation) =>
       button(h("code", {}, name), () => set(apply(state, data, operation)), { key: name, disabled: x.next[operation] == null ? "" : null }));
-    const back = { chain: state.chain.slice(0, -1), at: state.at.slice(0, -1), index: [0, 0, 0], refused: null };
+    const back = { chain: state.chain.slice(0, -1), at: state.at.slice(0, -1), index: [0, 0, 0], refused: null, walking: false };
     const undo = () => set({ ...back, index: within(state.index, tensor(back, data).sizes) });
     const sliders = full(x)
       ? x.sizes.map((size, dim) => slider(`index ${dim}:`, 0, size - 1, state.index[dim], (i) =>
-        set({ ...state, refused: null, index: state.index.map((old, each) => (each === dim ? i : old)) })))
+        set({ ...state, refused: null, walking: false, index: state.index.map((old, each) => (each === dim ? i : old)) })))
       : [];
+    const walk = () => set({ ...state, refused: null, walking: !state.walking, index: state.walking ? state.index : x.sizes.map(() => 0) });
     return [...operations, button("undo", undo, { key: "undo", disabled: state.chain.length ? null : "" }),
+      button(state.walking ? "stop" : "read in order", walk, { key: "walk", disabled: full(x) ? null : "" }),
       ...sliders.map((each, dim) => ({ ...each, attributes: { key: `index ${dim}` } }))];
   }
 
   function say(state, data) {
     const x = tensor(state, data);
     if (state.refused) return `${data.operations[state.refused.operation]} is refused, and x stays: ${state.refused.error}`;
+    if (state.walking) return `One step in the last dimension is ${x.strides.at(-1)} ${x.strides.at(-1) === 1 ? "cell" : "cells"} in the storage: that is its stride.`;
     const count = x.sizes.reduce((product, size) => product * size, 1);
     const reached = new Set(indices(x.sizes).map((index) => position(x, index))).size;
     const last = data.operations[state.chain.at(-1)];
@@ -88,9 +97,15 @@
     if (copied) return "No sizes and strides read these elements in this order, so reshape copied them. The new tensor has a storage of its own.";
     if (!count) return "The tensor has no elements. Its record still has strides and an offset.";
     if (reached < count) return `The ${count} elements are ${reached} cells of the storage: some have several names. The same cell is orange in the tensor.`;
-    if (!last) return "Press an operation. It makes a new record on the same storage: watch the sizes, the strides and the offset.";
+    if (!last) return "Press .t(), for example. An operation makes a new record on the same storage: watch the sizes, the strides and the offset.";
     return `${last} changed the record and copied nothing. ${x.contiguous ? "In order, the elements are neighbours in the storage." : "In order, the elements are not neighbours in the storage, so the tensor is not contiguous."}`;
   }
 
-  figure("strides", { start, draw, controls, say });
+  function tick(state, data) {
+    if (!state.walking) return [];
+    const all = indices(tensor(state, data).sizes), next = all[all.findIndex((index) => String(index) === String(state.index)) + 1];
+    return [600, next ? { ...state, index: next } : { ...state, walking: false }];
+  }
+
+  figure("strides", { start, draw, controls, say, tick });
 })();

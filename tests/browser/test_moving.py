@@ -83,3 +83,127 @@ def test_strides_shows_a_transpose_an_overlap_a_refusal_and_a_copy(page, opened)
     assert "copied" in said.inner_text()
     press(page, "undo", "undo", "[:, :1]", ".expand(-1, 4)")
     assert "3 cells" in said.inner_text() and "(4, 0)" in picture.text_content()
+
+
+def test_strides_moves_the_elements_of_a_transpose_and_reads_them_in_order(page, opened):
+    said, element = opened("strides"), page.locator(".moving svg g[tabindex='-1']").get_by_text("4", exact=True)
+    page.emulate_media(reduced_motion="reduce")
+    before = element.bounding_box()
+    press(page, ".t()")
+    after = element.bounding_box()
+    assert after["x"] > before["x"] and after["y"] < before["y"]
+    press(page, "read in order")
+    for shown in "x[0, 0] = 0", "x[0, 1] = 4", "x[0, 2] = 8", "x[1, 0] = 1":
+        page.locator(".moving svg").get_by_text(shown, exact=True).wait_for()
+    assert "is 4 cells" in said.inner_text()
+    press(page, "stop")
+    assert page.get_by_role("button", name="read in order").is_enabled()
+
+
+def chosen(page, label, option):
+    page.locator("label").filter(has_text=label).locator("select").select_option(option)
+
+
+def kernels(page):
+    """The kernels that the dispatcher's figure lists, without its other lines."""
+    return page.locator(".moving svg g[tabindex='-1']").all_text_contents()
+
+
+def bits(page):
+    return page.locator(".moving svg g[transform] text.middle").all_text_contents()
+
+
+def test_dispatcher_lists_the_kernels_of_a_composite_call_under_a_mode(page, opened):
+    said = opened("dispatcher")
+    assert kernels(page)[0] == "linear AutogradCPU" and "t and addmm" in said.inner_text()
+    press(page, "a mode", "step")
+    assert kernels(page)[:3] == ["linear PythonTLSSnapshot", "↳ AutogradCPU", "t PythonTLSSnapshot"]
+    press(page, *["step"] * 5)
+    assert kernels(page)[5] == "↳ Python" and "the mode calls t again" in said.inner_text()
+
+
+def test_dispatcher_says_that_no_grad_changes_no_bit_and_inference_mode_does(page, opened):
+    said = opened("dispatcher")
+    chosen(page, "operation", "x * w")
+    press(page, "step")
+    before = bits(page)
+    assert "MulBackward0" in said.inner_text()
+    chosen(page, "grad mode", "no_grad")
+    press(page, "step")
+    assert bits(page) == before and "grad mode is off" in said.inner_text()
+    chosen(page, "grad mode", "inference_mode")
+    press(page, "step")
+    assert bits(page) != before and kernels(page) == ["mul CPU"]
+
+
+def test_dispatcher_answers_a_guess_of_the_first_key(page, opened):
+    said = opened("dispatcher")
+    press(page, "back", "guess Python")
+    assert "not in the set" in said.inner_text()
+    press(page, "guess BackendSelect")
+    assert "falls through" in said.inner_text()
+    press(page, "guess Dense")
+    assert "higher key" in said.inner_text()
+    press(page, "guess AutogradFunctionality")
+    assert said.inner_text().startswith("Right.")
+
+
+def test_dispatcher_has_an_autograd_kernel_that_refuses_and_autocast_kernels_on_the_cpu_only(page, opened):
+    said = opened("dispatcher")
+    chosen(page, "operation", "w.add_(1)")
+    press(page, "step")
+    assert kernels(page) == ["add_ AutogradCPU"] and "refuses" in said.inner_text()
+    chosen(page, "operation", "linear(x, w, b)")
+    press(page, "autocast", "step")
+    assert kernels(page)[0] == "linear AutocastCPU" and "casts 3 arguments" in said.inner_text()
+    chosen(page, "device", "meta")
+    press(page, "call")
+    assert kernels(page)[0] == "linear AutogradMeta"
+
+
+def node(page, name):
+    return page.get_by_role("button", name=name)
+
+
+def test_backward_answers_a_guess_of_the_next_node(page, opened):
+    said = opened("backward")
+    node(page, "MulBackward0").click()
+    assert "waits for 2 more gradients" in said.inner_text()
+    node(page, "PowBackward0").click()
+    assert "has a higher number" in said.inner_text()
+    node(page, "SumBackward0").click()
+    assert "has run" in said.inner_text() and node(page, "AddBackward0 of a + b, runs").count() == 1
+    node(page, "ReluBackward0").click()
+    assert said.inner_text().startswith("Right.") and node(page, "ReluBackward0 of y.relu(), runs").count() == 1
+    assert "1 of 4 right" in page.locator(".moving svg").text_content()
+
+
+def test_backward_adds_gradients_that_meet_and_frees_what_was_saved(page, opened):
+    said, picture = opened("backward"), page.locator(".moving svg")
+    press(page, "step")
+    assert "waits for 1" in node(page, "MulBackward0").text_content()
+    assert "freed b" in node(page, "ReluBackward0").text_content()
+    press(page, "step")
+    assert "is ready" in node(page, "MulBackward0").text_content() and "= [5, -8]" in picture.text_content()
+    press(page, "step", "step")
+    assert "x.grad = [10, -16]" in said.inner_text() and page.get_by_role("button", name="step").is_disabled()
+
+
+def test_backward_sums_the_gradient_of_a_broadcast_argument_and_runs_its_accumulator_first(page, opened):
+    said = opened("backward")
+    chosen(page, "program", "a broadcast")
+    press(page, "step", "step")
+    assert "(3, 2), but b has (2,)" in said.inner_text()
+    node(page, "MmBackward0").click()
+    assert "has a higher number" in said.inner_text()
+    node(page, "AccumulateGrad for b").click()
+    assert said.inner_text().startswith("Right.") and "b.grad = [3, 3]" in said.inner_text()
+
+
+def test_backward_refuses_a_change_only_if_a_node_saved_the_tensor(page, opened):
+    said = opened("backward")
+    for program, end in ("an in-place change", "x.grad = [8, 8]"), ("a change of a saved tensor", "RuntimeError"):
+        chosen(page, "program", program)
+        page.get_by_role("slider").press("End")
+        assert end in said.inner_text()
+    assert "is refused" in node(page, "MulBackward0 of y").text_content()
