@@ -172,8 +172,9 @@ def on_config(config: MkDocsConfig) -> None:
     }
     entries: list[dict] = [{"Overview": "api/index.md"}, {"Operators": "api/operators.md"}]
     entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in found.items()]
-    config.nav = [entry for entry in config.nav if "API" not in entry]  # there already when `serve` builds again
-    config.nav.append({"API": entries})
+    reference = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
+    reference[:] = [entry for entry in reference if "API" not in entry]  # there already when `serve` builds again
+    reference.append({"API": entries})
     config.watch.append(str(root / "rushlight"))
 
 

@@ -151,11 +151,10 @@ def phases(root: Path) -> list[Phase]:
 def on_config(config: MkDocsConfig) -> None:
     root = Path(config.config_file_path).parent
     config.extra["phases"] = phases(root)
-    config.nav = [entry for entry in config.nav if "Phases" not in entry]  # there already when `serve` builds again
+    course = next(entry["Course"] for entry in config.nav if "Course" in entry)
+    course[:] = [entry for entry in course if "Phases" not in entry]  # there already when `serve` builds again
     if config.extra["phases"]:
-        groups = [place for place, entry in enumerate(config.nav) if isinstance(next(iter(entry.values())), list)]
-        place = min(groups, default=len(config.nav))  # before what is not for everyone
-        config.nav.insert(place, {"Phases": [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
+        course.append({"Phases": [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
     config.watch += [str(root / folder) for folder in ("phases", "labs") if (root / folder).exists()]
 
 
@@ -171,12 +170,29 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """`<!-- phases -->` becomes the list of phases."""
-    lines = []
-    for phase in config.extra["phases"]:
-        links = ", ".join(f"[{name}]({target})" for entry in phase.entries() for name, target in entry.items())
-        lines.append(f"- {phase.label}: {links}")
-    return markdown.replace("<!-- phases -->", "\n".join(lines))
+    """`<!-- phases -->` becomes a card for each phase, and `<!-- numbers -->` what there is of what."""
+    cards = "\n".join(_card(phase) for phase in config.extra["phases"])
+    markdown = markdown.replace("<!-- phases -->", f'<div class="cards" markdown>\n{cards}\n</div>')
+    return markdown.replace("<!-- numbers -->", _numbers(config)) if "<!-- numbers -->" in markdown else markdown
+
+
+def _card(phase: Phase) -> str:
+    page = (phase.reading or phase.labs[0]).page
+    links = " · ".join(f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" for lab in phase.labs)
+    number, _, subject = phase.label.partition(" ")
+    return f'<div class="card" markdown>\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
+
+
+def _numbers(config: MkDocsConfig) -> str:
+    labs = [lab for phase in config.extra["phases"] for lab in phase.labs]
+    declared = Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml"
+    operators = declared.read_text(encoding="utf-8").count("- func: ")
+    said = [
+        (sum(len({*lab.exercises}) for lab in labs), "pieces to build"),
+        (len(labs), "labs, each checked by torch"),
+        (operators, "operators around them"),
+    ]
+    return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> None:
