@@ -133,7 +133,7 @@ def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
     """Run JupyterLab with a notebook until it is stopped. All that it prints, unless something fails, is its address."""
     page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    quiet += ["--log-level=ERROR"]
+    quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
     start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/{page}"]
     set_environment()
     os.environ.setdefault(
