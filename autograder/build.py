@@ -22,7 +22,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .check import find, function_of, is_milestone
-from .course import READINGS, RELEASED, ROOT, SOURCES, find_labs, labs, phases, set_environment
+from .course import READINGS, RELEASED, ROOT, SOURCES, BuildError, find_labs, labs, phases, set_environment
 from .edition import body_lines
 
 _METADATA = {
@@ -32,10 +32,6 @@ _METADATA = {
 
 FOLDED_TAGS = {"setup", "figure"}  # cells whose source JupyterLab and the site fold
 LAYERS = ("Python", "dispatcher", "autograd", "ATen/c10", "compiler", "distributed")
-
-
-class BuildError(Exception):
-    """Raised for a source that cannot be built. The message has the position and the reason."""
 
 
 # The solution notebook -----------------------------------------------------------------------------------------------

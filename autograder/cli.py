@@ -1,35 +1,38 @@
-"""The command `rushlight`."""
+"""The command `rushlight`.
+
+Only what every command needs is imported at the top: `rushlight --help` loads neither the framework nor nbformat.
+"""
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
+import click
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from rushlight.torchgen import gen, gen_autograd
-
-from . import build, sandbox
-from .build import BuildError
 from .course import (
     RELEASED,
     ROOT,
     WORK,
+    BuildError,
+    check_name,
     classroom,
+    did_you_mean,
     find_labs,
     find_released,
     labs,
@@ -41,113 +44,130 @@ from .course import (
     set_environment,
     written_points,
 )
-from .observe import GradingError, NotGraded
-from .release import release
-from .restore import differences, released_notebook, restore
-from .run import run
-from .sample import make
 
 if TYPE_CHECKING:
+    from .check import Verdict
     from .grade import Row
 
 out = Console(highlight=False, soft_wrap=True)
 
 
 def main() -> None:
-    """Run one command. An error is one line on standard error and exit code 1."""
-    arguments = _parser().parse_args()
+    """Run one command. An error is one line on standard error and exit code 1, or 2 for a command that cannot be understood."""
     try:
-        sys.exit(arguments.run(arguments))
-    except (LookupError, BuildError, GradingError, NotGraded, ModuleNotFoundError, OSError) as error:
+        code = app.main(prog_name="rushlight", standalone_mode=False)
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "rushlight"
+        click.echo(f"{where}: {error.format_message()} `{where} --help` says more.", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit("rushlight: interrupted; run it again to go on")
+    except _expected_errors() as error:
         message = error.args[0] if isinstance(error, LookupError) else error
         sys.exit(f"rushlight: {message}")
-    except KeyboardInterrupt:
-        sys.exit("rushlight: interrupted; run it again to go on")
+    sys.exit(code)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="rushlight", description="A course in PyTorch's internals, graded against the real one."
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def _expected_errors() -> tuple[type[Exception], ...]:
+    from .observe import GradingError, NotGraded  # imports numpy
 
-    def command(function, text):
-        sub = commands.add_parser(function.__name__.removesuffix("_"), help=text, description=text)
-        sub.set_defaults(run=function)
-        return sub
+    return LookupError, BuildError, GradingError, NotGraded, ModuleNotFoundError, OSError
 
-    sub = command(lab, "copy a lab to work/ (once) and open it in JupyterLab")
-    sub.add_argument("lab", nargs="?", help="01 by default")
-    sub.add_argument("--no-open", action="store_true", help="only copy")
-    sub.add_argument(
-        "more", nargs="*", metavar="-- OPTION", help="passed to jupyter lab, such as --no-browser --port 8899"
-    )
-    sub = command(check, "compare your copy of a lab with torch, without opening it")
-    sub.add_argument("lab", nargs="?", help="01 by default")
-    sub.add_argument("--notebook", type=Path, help="another notebook than the one in work/")
-    sub.add_argument("--no-sandbox", action="store_true", help="run its cells as an ordinary process")
-    sub = command(status, "show which pieces in work/ agree with torch, and the points")
-    sub.add_argument("--no-sandbox", action="store_true", help="run the cells as an ordinary process")
-    sub = command(build_, "build the notebooks and the generated part of the framework from their sources")
-    sub.add_argument("lab", nargs="*", help="all of them by default")
-    sub.add_argument("--check", action="store_true", help="build nothing; fail if a notebook differs from a rebuild")
-    sub.add_argument("--force", action="store_true", help="write and execute them even if no cell has changed")
-    sub = command(grade_, "autograde every submission of a lab with nbgrader, and write feedback")
-    sub.add_argument("lab", nargs="?", default="01")
-    sub.add_argument("--sample", action="store_true", help="grade a sample class in sample/, not the one in classroom/")
-    sub.add_argument("--force", action="store_true", help="grade all submissions again (manual scores stay)")
-    sub.add_argument(
-        "--no-sandbox", action="store_true", help="run submissions as ordinary processes: only for code you trust"
-    )
-    sub.add_argument("--jobs", type=int, metavar="N", help="submissions to mark at once (default: one per core)")
-    sub.add_argument(
-        "--scheduler", metavar="ADDRESS", help="mark on the workers of a dask.distributed scheduler instead"
-    )
-    sub = command(release_, "write a repository of labs for students, without the answers")
-    sub.add_argument("lab", nargs="+", help="a lab, or a phase, which means all its labs")
-    sub.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that does not exist yet")
-    sub.add_argument(
-        "--core", action="store_true", help="further exercises of these labs carry no points in this class"
-    )
-    sub = command(mutants_, "look for mistakes in a phase's references that its checks do not catch")
-    sub.add_argument("phase", nargs="*", help="all of them by default")
-    sub = command(docs, "build the site into site/")
-    sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
-    return parser
+
+class _Commands(click.Group):
+    """The commands in the order of this file, below the words that say whose they are."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(80)) for name in names])
+
+
+_SECTIONS = {
+    "Students": ("lab", "check", "status"),
+    "Instructors": ("grade", "release"),
+    "Authors": ("build", "mutants", "docs"),
+}
+
+
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.pass_context
+def app(context: click.Context) -> None:
+    """A course in PyTorch's internals, graded against the real one."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 # Students ------------------------------------------------------------------------------------------------------------
 
 
-def lab(arguments: argparse.Namespace) -> int:
-    name = find_released(arguments.lab or _usual_lab())
+@app.command()
+@click.argument("lab", required=False)
+@click.argument("more", nargs=-1, metavar="[-- OPTION...]")
+@click.option("--no-open", is_flag=True, help="Only copy.")
+def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
+    """Copy a lab to work/ (once) and open it in JupyterLab.
+
+    LAB is 01a by default. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
+    """
+    if lab and lab.startswith("-"):  # there is no lab, only options of JupyterLab
+        lab, more = None, (lab, *more)
+    name = find_released(lab or _usual_lab())
     copy = WORK / name / f"{name}.ipynb"
-    if not copy.exists():
-        shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
-        out.print(f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it")
+    if copy.exists():
+        said = f"your copy is {_short(copy)}"
     else:
-        out.print(f"your copy is {_short(copy)}")
+        shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
+        said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
     if line := _other_build():
         out.print(line, markup=False)
-    if arguments.no_open:
+    if no_open:
+        out.print(said, markup=False)
         return 0
-    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in arguments.more:
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
         out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {number_of(name)} -- --allow-root`")
+    return _open(copy, said, more)
+
+
+def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
+    """Run JupyterLab with a notebook until it is stopped. All that it prints, unless something fails, is its address."""
+    page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
-    command = [sys.executable, "-m", "jupyter", "lab", *quiet, *start, *arguments.more]
+    quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
+    start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/{page}"]
     set_environment()
-    with subprocess.Popen(command, cwd=ROOT) as jupyterlab:
+    os.environ.setdefault(
+        "JUPYTER_TOKEN", secrets.token_hex(24)
+    )  # a token of its own JupyterLab prints, with a page of text
+    with subprocess.Popen([sys.executable, "-m", "jupyterlab", *quiet, *start, *more], cwd=ROOT) as jupyterlab:
+        with suppress(KeyboardInterrupt), out.status("starting JupyterLab"):
+            if address := _address(jupyterlab, page):
+                out.print(f"{said}; JupyterLab has it open at {address} (stop it with Ctrl-C)", markup=False)
         while True:
             with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
                 return jupyterlab.wait()
 
 
+def _address(jupyterlab: subprocess.Popen, page: str) -> str:
+    """The address of a page of this JupyterLab as soon as it answers, or an empty string if it has ended."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    path = Path(jupyter_runtime_dir()) / f"jpserver-{jupyterlab.pid}.json"
+    while jupyterlab.poll() is None:
+        with suppress(OSError, ValueError):  # it is not there yet, or half written
+            server = json.loads(path.read_text(encoding="utf-8"))
+            return f"{server['url']}{page}" + (f"?token={server['token']}" if server["token"] else "")
+        time.sleep(0.1)
+    return ""
+
+
 def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
     """How to get torch's build for CUDA, if there is an NVIDIA driver here and torch is the build for the CPU."""
+    from importlib import metadata
+
     try:
-        found = version("torch")
-    except PackageNotFoundError:
+        found = metadata.version("torch")
+    except metadata.PackageNotFoundError:
         return ""
     if not found.endswith("+cpu") or not (driver.exists() or shutil.which("nvidia-smi")):
         return ""
@@ -161,38 +181,98 @@ def _usual_lab() -> str:
     return next((lab for lab in labs() if lab.startswith("01")), labs()[0])
 
 
-def check(arguments: argparse.Namespace) -> int:
-    name = find_released(arguments.lab or _usual_lab())
-    path = arguments.notebook or WORK / name / f"{name}.ipynb"
+_no_sandbox = click.option("--no-sandbox", is_flag=True, help="Run the cells as an ordinary process.")
+
+
+@app.command()
+@click.argument("lab", required=False)
+@click.option("--notebook", type=click.Path(path_type=Path), help="Another notebook than the one in work/.")
+@_no_sandbox
+def check(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
+    """Compare your copy of a lab with torch, without opening it.
+
+    LAB is 01a by default. The exit code is 0 if all checks pass.
+    """
+    name = find_released(lab or _usual_lab())
+    path = notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {number_of(name)} --no-open` makes one")
-    verdicts = _run(name, path, isolated=not arguments.no_sandbox)
+    with _progress() as progress:
+        verdicts = _run(name, path, not no_sandbox, progress)
+    untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
-        out.print("\n".join(map(printable, str(verdict).splitlines())), markup=False)
+        if verdict not in untouched:
+            out.print(_coloured(verdict))
+    if untouched:
+        out.print(f"· not attempted: {', '.join(verdict.check for verdict in untouched)}", style="dim")
     worth = points(name)
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
     written = written_points(name)
     more = f", and up to {written:g} for your written answer" if written else ""
-    out.print(f"\n{earned:g} of {sum(worth.values()):g} points{more}")
+    out.print(f"\n[bold]{earned:g} of {sum(worth.values()):g} points[/bold]{more}")
     return 0 if all(verdict.passed for verdict in verdicts.values()) else 1
 
 
-def status(arguments: argparse.Namespace) -> int:
+def _is_untouched(verdict: Verdict) -> bool:
+    """Whether there is nothing to read about a check: its exercise is as the lab has it, or its milestone is not reached."""
+    return verdict.outcome == "not attempted" and "did not run" not in verdict.message
+
+
+def _coloured(verdict: Verdict) -> Text:
+    """A verdict's text with its mark and the names of its rows in colour."""
+    text = Text("\n".join(map(printable, str(verdict).splitlines())))
+    text.highlight_regex(r"^✓", "bold green")
+    text.highlight_regex(r"^✗", "bold red")
+    text.highlight_regex(r"(?m)^  [a-z][a-z' ]*?(?=  )", "cyan")
+    return text
+
+
+@app.command()
+@_no_sandbox
+def status(no_sandbox: bool) -> int:
+    """Show which pieces in work/ agree with torch, and the points."""
     table = Table(box=None, pad_edge=False)
     for heading, justify in (("lab", "left"), ("pieces", "right"), ("", "left"), ("points", "right")):
         table.add_column(heading, justify=justify)
-    for name in released_labs():
-        path, worth = WORK / name / f"{name}.ipynb", points(name)
-        verdicts = _run(name, path, isolated=not arguments.no_sandbox) if path.exists() else {}
-        done = [check for check in worth if check in verdicts and verdicts[check].passed]
-        filled = round(20 * len(done) / len(worth))
-        earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
-        table.add_row(name, f"{len(done)} / {len(worth)}", "█" * filled + "░" * (20 - filled), earned)
+    with _progress() as progress:
+        for name in released_labs():
+            path, worth = WORK / name / f"{name}.ipynb", points(name)
+            verdicts = _run(name, path, not no_sandbox, progress) if path.exists() else {}
+            done = [check for check in worth if check in verdicts and verdicts[check].passed]
+            filled = round(20 * len(done) / len(worth))
+            bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
+            earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
+            table.add_row(name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
     out.print(table)
     return 0
 
 
-def _run(name: str, path: Path, isolated: bool) -> dict:
+Advance = Callable[[int, int, str], None]
+
+
+@contextmanager
+def _progress() -> Iterator[Advance]:
+    """A bar that `advance(done, total, description)` moves. It disappears at the end, and is not there without a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    # no thread draws it, because the judge forks
+    with Progress(*columns, console=out, transient=True, auto_refresh=False, disable=not out.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+
+        def advance(done: int, total: int, description: str) -> None:
+            bar.update(task, completed=done, total=total, description=description, refresh=True)
+
+        yield advance
+
+
+def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
+    import nbformat
+
+    from . import sandbox
+    from .observe import GradingError
+    from .restore import differences, released_notebook, restore
+
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
     released = released_notebook(name)
@@ -202,41 +282,41 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
     except (ValueError, AttributeError) as error:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
     for line in remarks:
-        out.print(printable(f"{_short(path)}: {line}"), markup=False)
-    from .judge import Judge  # imports torch, which most commands do not need
+        out.print(printable(f"{_short(path)}: {line}"), markup=False, style="yellow")
+    checks = list(filter(None, map(check_name, notebook.cells)))
+    progress(0, len(checks), f"{name}: starting torch")
+    from .judge import Judge
+    from .run import run
 
-    return run(notebook, name, Judge(), isolated)
+    def before(check: str) -> None:
+        progress(checks.index(check), len(checks), f"{name}: {check}")
 
-
-# Authors and instructors ---------------------------------------------------------------------------------------------
-
-
-def build_(arguments: argparse.Namespace) -> int:
-    names = [name for number in arguments.lab for name in build.find_sources(number)] or build.sources()
-    if arguments.check:
-        stale = [path for name in names for path in build.stale(name)]
-        stale += [path for generator in (gen, gen_autograd) for path in gen.stale(generator)]
-        for path in stale:
-            out.print(f"{_short(path)} differs from a rebuild: `rushlight build` renews it")
-        return 1 if stale else 0
-    renewed = [_short(path) for generator in (gen, gen_autograd) for path in gen.write(generator)]
-    if renewed:
-        out.print(f"{', '.join(renewed)}: new; run this again for the notebooks")
-        return 0
-    for name in names:
-        written = build.build(name, arguments.force)
-        out.print(f"{name}: " + (", ".join(_short(path) for path in written) or "nothing has changed"))
-    return 0
+    return run(notebook, name, Judge(), isolated, before)
 
 
-def grade_(arguments: argparse.Namespace) -> int:
-    from .grade import grade, students, write_csv  # imports nbgrader, which other commands do not need
+# Instructors ---------------------------------------------------------------------------------------------------------
 
-    name = find_released(arguments.lab)
-    if arguments.sample:
+
+@app.command()
+@click.argument("lab", default="01")
+@click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
+@click.option("--force", is_flag=True, help="Grade all submissions again (manual scores stay).")
+@click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
+@click.option("--jobs", type=int, metavar="N", help="Submissions to mark at once (default: one per core).")
+@click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
+def grade(lab: str, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
+    """Autograde a lab's submissions with nbgrader; write feedback."""
+    name = find_released(lab)
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from . import grade as grading  # imports nbgrader
+
+    if sample:
+        from .sample import make
+
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
-    total = len(students(name))
+    total = len(grading.students(name))
     columns = (
         SpinnerColumn(),
         TextColumn("{task.completed:.0f} of {task.total:.0f}"),
@@ -250,13 +330,13 @@ def grade_(arguments: argparse.Namespace) -> int:
         def progress(student: str) -> None:
             bar.update(task, advance=1, description=escape(printable(student)))
 
-        executor = _engine(arguments.scheduler) if arguments.scheduler else None
-        rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
-    from .report import write_report  # imports matplotlib, which other commands do not need
+        executor = _engine(scheduler) if scheduler else None
+        rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
+    from .report import write_report
 
-    path, report = write_csv(name, rows), write_report(name, rows)
+    path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
-    if arguments.no_sandbox:
+    if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
     out.print(f"report:   {_short(report)}")
@@ -266,6 +346,8 @@ def grade_(arguments: argparse.Namespace) -> int:
 
 def _engine(address: str) -> Executor:
     """The workers of a dask.distributed scheduler, as an executor."""
+    from .observe import GradingError
+
     try:
         from distributed import Client
     except ImportError:
@@ -305,24 +387,90 @@ def _short_name(row: Row) -> Text:
     return Text(printable(row.student), no_wrap=True, overflow="ellipsis")
 
 
-def release_(arguments: argparse.Namespace) -> int:
-    names = [find_released(lab) for number in arguments.lab for lab in find_labs(number)]
-    folder = release(list(dict.fromkeys(names)), arguments.out.resolve(), arguments.core)
-    out.print(f"the class repository is {_short(folder)}: `git init` there, or hand it out as it is")
+@app.command()
+@click.argument("labs", metavar="LAB...", nargs=-1, required=True)
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="A folder that does not exist yet.",
+)
+@click.option("--core", is_flag=True, help="Further exercises of these labs carry no points in this class.")
+def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
+    """Write a repository of labs for students, without the answers.
+
+    LAB is a lab, or a phase, which means all its labs.
+    """
+    names = [find_released(lab) for number in labs for lab in find_labs(number)]
+    from .release import release
+
+    written = release(list(dict.fromkeys(names)), folder.resolve(), core)
+    out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")
     return 0
 
 
-def mutants_(arguments: argparse.Namespace) -> int:
+# Authors -------------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+@click.argument("labs", metavar="[LAB...]", nargs=-1)
+@click.option("--check", is_flag=True, help="Build nothing; fail if a notebook differs from a rebuild.")
+@click.option("--force", is_flag=True, help="Write and execute them even if no cell has changed.")
+def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
+    """Build the notebooks and the generated code from their sources.
+
+    LAB is a lab, or a phase, which means its reading and all its labs. Without one, everything is built.
+    """
+    from rushlight.torchgen import gen, gen_autograd
+
+    from . import build as building
+
+    names = [name for number in labs for name in building.find_sources(number)] or building.sources()
+    generators = (gen, gen_autograd)
+    with _progress() as progress:
+        if check:
+            stale = []
+            for done, name in enumerate(names):
+                progress(done, len(names), name)
+                stale += building.stale(name)
+            stale += [path for generator in generators for path in gen.stale(generator)]
+            for path in stale:
+                out.print(f"{_short(path)} differs from a rebuild: `rushlight build` renews it", markup=False)
+            return 1 if stale else 0
+        renewed = [_short(path) for generator in generators for path in gen.write(generator)]
+        if renewed:
+            out.print(f"{', '.join(renewed)}: new; run this again for the notebooks", markup=False)
+            return 0
+        for done, name in enumerate(names):
+            progress(done, len(names), name)
+            written = ", ".join(map(_short, building.build(name, force)))
+            out.print(f"{name}: {written or 'nothing has changed'}", markup=False, style="green" if written else "dim")
+    return 0
+
+
+@app.command()
+@click.argument("wanted", metavar="[PHASE...]", nargs=-1)
+def mutants(wanted: tuple[str, ...]) -> int:
+    """Look for mistakes in a phase that its checks do not catch.
+
+    Every small mistake in a reference must fail its check. Without a PHASE, all of them are tried.
+    """
+    names = [phase for phase in phases() if not wanted or {phase, phase[:2]} & {*wanted}]
+    if not names:
+        advice = did_you_mean(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
+        raise LookupError(f"there is no phase {wanted[0]!r}; {advice}")
     from .mutants import report  # it forks, which Windows cannot
 
-    names = [phase for phase in phases() if not arguments.phase or {phase, phase[:2]} & {*arguments.phase}]
-    if not names:
-        raise LookupError(f"there is no phase {arguments.phase[0]!r}; the phases are {', '.join(phases())}")
     return max(report(name, out) for name in names)
 
 
-def docs(arguments: argparse.Namespace) -> int:
-    if arguments.serve:
+@app.command()
+@click.option("--serve", is_flag=True, help="Serve it on this machine instead, and rebuild on changes.")
+def docs(serve: bool) -> int:
+    """Build the site into site/."""
+    if serve:
         port = _free_port(8000)
         how = ["serve", "--dev-addr", f"127.0.0.1:{port}"]
         out.print(f"the site will be at http://127.0.0.1:{port}/" + (" (port 8000 is taken)" if port != 8000 else ""))
@@ -330,7 +478,7 @@ def docs(arguments: argparse.Namespace) -> int:
         how = ["build", "--strict"]
     command = [sys.executable, "-m", "mkdocs", *how]
     code = subprocess.call(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
-    if code == 0 and not arguments.serve:
+    if code == 0 and not serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
     return code
 

@@ -8,11 +8,12 @@ submission in the classroom. Nothing here imports nbgrader or torch.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 RELEASED, SOURCES, READINGS = ROOT / "labs", ROOT / "solutions", ROOT / "phases"
 RETIRED = Path(__file__).parent / "retired"  # labs that are not given out any more; a class may have begun with them
 WORK = ROOT / "work"
+
+
+class BuildError(Exception):
+    """Raised for a source that cannot be built. The message has the position and the reason."""
 
 
 def classroom() -> Path:
@@ -68,16 +73,25 @@ def number_of(lab: str) -> str:
 
 
 def find_labs(number: str) -> list[str]:
-    """The labs that `04a`, `4a` or `04a_history` means: `04` means all labs of phase 04. Raises LookupError with the names of all
-    labs."""
+    """The labs that `04a`, `4a` or `04a_history` means: `04` means all labs of phase 04. Raises LookupError with similar names, or
+    with the names of all labs."""
     wanted = number.zfill(2) if number.isdigit() else number
     wanted = wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
     found = [lab for lab in labs() if wanted in (lab, number_of(lab), lab[:2])]
     if not found and number in retired_labs():
         return [number]
     if not found:
-        raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
+        advice = did_you_mean(number, labs()) or f"the labs are {', '.join(labs())}"
+        raise LookupError(f"there is no lab {number!r}; {advice}")
     return found
+
+
+def did_you_mean(wanted: str, names: Sequence[str]) -> str:
+    """A question with the names, such as `04a_history`, that are similar to a mistyped name, number or word; empty if none is."""
+    same_phase = [name for name in names if name[:2] == wanted[:2]]
+    known = {part: name for name in same_phase or names for part in (name, name.partition("_")[2], number_of(name))}
+    close = [known[part] for part in difflib.get_close_matches(wanted, known, n=3, cutoff=0.65)] or same_phase
+    return f"did you mean {' or '.join(dict.fromkeys(close))}?" if close else ""
 
 
 def find_lab(number: str) -> str:

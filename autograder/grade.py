@@ -39,7 +39,7 @@ from .check import PASSED
 from .course import check_name, classroom, neutral, points, printable
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
-from .restore import Unreadable, read_submission, released_notebook, restore_text
+from .restore import Unreadable, edited_checks, read_submission, released_notebook, restore_text
 from .run import run
 
 FEEDBACK_SECONDS = 60
@@ -54,6 +54,7 @@ class Row:
     scores: dict[str, float] = field(default_factory=dict)
     verdicts: dict[str, dict] = field(default_factory=dict)  # the summary that RunInSubject wrote into the check's cell
     problem: str = ""
+    edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
 
     @property
     def total(self) -> float:
@@ -428,6 +429,14 @@ def _read_grades(row: Row, lab: str) -> None:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
+    row.edited = _edited(lab, row.student)
+
+
+def _edited(lab: str, student: str) -> list[str]:
+    try:
+        return edited_checks(json.loads(read_submission(_submitted(lab, student))), released_notebook(lab))
+    except (ValueError, RecursionError):  # it has been replaced since it was graded
+        return []
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:

@@ -1,35 +1,91 @@
 """The class report: the results of a class in one lab, as an HTML page for its instructor.
 
-It shows the points, the outcomes of the checks, the minimal cases that many students share, and the time that grading took.
-The page needs no other file: figures are SVG inside it. All text from a submission is escaped.
+It shows the points, how hard each exercise is and how well it separates students, a map of students and exercises, every minimal
+case, and the notebooks whose check cells were changed. The page needs no other file, and a click on the map leads to a
+student's feedback. All text from a submission is escaped.
 """
 
 from __future__ import annotations
 
 import html
-import io
+import statistics
 from collections import Counter
 from pathlib import Path
+from urllib.parse import quote
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
-from .check import PASSED
-from .course import classroom, points, printable
+from .check import DISAGREED, NOT_ATTEMPTED, PASSED
+from .course import check_name, classroom, points, printable, released
 from .grade import Row
 
-_COLOURS = {
-    PASSED: "#1f6f8b",
-    "disagreed": "#e0a458",
-    "not attempted": "#d9d9d9",
-    "timed out": "#8c510a",
-    "died": "#40004b",
+FEWEST = 10  # students, and 2 that pass and 2 that do not: from fewer no discrimination is computed
+BINS = 10
+
+# text and background of each kind of cell, in a light and in a dark scheme
+COLOURS = {
+    "page": ("#1b1f23", "#ffffff", "#e6e9eb", "#14181b"),
+    "muted": ("#4f5860", "#ffffff", "#b3bcc3", "#14181b"),
+    "link": ("#0b57d0", "#ffffff", "#8ab8ff", "#14181b"),
+    "pass": ("#0b4a24", "#d7f0df", "#a6e6bc", "#12391f"),
+    "fail": ("#7d1a10", "#fbdcd8", "#ffc4bc", "#4a1713"),
+    "none": ("#454c52", "#eceff1", "#b9c1c7", "#262c31"),
+    "other": ("#5c3b00", "#fdebc3", "#ffdf9b", "#43310a"),
 }
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #22282c; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .25rem .75rem .25rem 0; vertical-align: top; }
-tr { border-bottom: 1px solid #e3e6e8; } td.number, th.number { text-align: right; } pre { margin: 0; white-space: pre-wrap; }
-figure { margin: 1.5rem 0; } figcaption { font-style: italic; } svg { max-width: 100%; height: auto; }
+_KINDS = {PASSED: ("pass", "✓"), DISAGREED: ("fail", "✗"), NOT_ATTEMPTED: ("none", "·")}
+
+
+def _variables(first: int) -> str:
+    return "".join(f"--{name}:{each[first]};--{name}-b:{each[first + 1]};" for name, each in COLOURS.items())
+
+
+_STYLE = f"""
+:root {{ color-scheme: light dark; --line: #d5dade; {_variables(0)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ --line: #3a4249; {_variables(2)} }} }}
+@media print {{ :root {{ --line: #d5dade; {_variables(0)} }}
+  .box {{ overflow: visible; max-height: none; }} input {{ display: none; }} }}
+* {{ box-sizing: border-box; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 1.5rem auto; padding: 0 1rem;
+  color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
+p.note {{ color: var(--muted); max-width: 46rem; }} a {{ color: var(--link); }}
+dl {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0; }} dd {{ margin: 0; font-size: 1.5rem; font-weight: 600; }}
+dt {{ color: var(--muted); }}
+.box {{ overflow: auto; max-height: 85vh; border: 1px solid var(--line); position: relative; }}
+table {{ border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }}
+th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
+  background: var(--page-b); overflow-wrap: normal; }}
+thead th {{ position: sticky; top: 0; z-index: 1; }}
+.map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }}
+.map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
+.map td a, .map td span {{ display: block; padding: .25rem .6rem; color: inherit; text-decoration: none; }}
+.map td a:hover {{ text-decoration: underline; }}
+.pass {{ color: var(--pass); background: var(--pass-b); }} .fail {{ color: var(--fail); background: var(--fail-b); }}
+.none {{ color: var(--none); background: var(--none-b); }} .other {{ color: var(--other); background: var(--other-b); }}
+.number {{ text-align: right; }} .number, td:has(.share) {{ white-space: nowrap; }}
+pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
+button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
+button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
+input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
+  background: var(--page-b); border: 1px solid var(--muted); }}
+.bars td {{ border: 0; }} .bars {{ width: 100%; max-width: 40rem; }} .bars td:nth-child(2) {{ width: 70%; }}
+.bar {{ display: block; height: 1.1rem; background: var(--link); min-width: 1px; }}
+.share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--muted); margin-right: .4rem; }}
+.share span {{ display: block; height: 100%; background: var(--link); }}
+"""
+
+_SCRIPT = """
+for (const head of document.querySelectorAll("thead button")) head.onclick = () => {
+  const cell = head.parentElement, body = cell.closest("table").tBodies[0];
+  const up = cell.getAttribute("aria-sort") !== "descending", key = row => row.cells[cell.cellIndex].dataset.key;
+  for (const other of cell.parentElement.cells) other.removeAttribute("aria-sort");
+  cell.setAttribute("aria-sort", up ? "descending" : "ascending");
+  const compare = (a, b) => isNaN(a) || isNaN(b) ? b.localeCompare(a) : b - a;
+  body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * compare(key(a), key(b))));
+};
+const search = document.querySelector("#search");
+if (search) search.oninput = () => {
+  for (const row of document.querySelectorAll("#cases tbody tr"))
+    row.hidden = !row.textContent.toLowerCase().includes(search.value.toLowerCase());
+};
 """
 
 
@@ -42,107 +98,168 @@ def write_report(lab: str, rows: list[Row]) -> Path:
         f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks, written answers apart.</p>",
     ]
     if graded:
-        body += [
-            _figure(_totals(graded, sum(worth.values())), "How many students have how many points."),
-            _figure(_outcomes(graded, list(worth)), "What each check came to, in the order of the lab."),
-            "<h2>Cases that many share</h2>",
-            "<p>The smallest case on which a student's answer and torch differ, where at least two students have the same one.</p>",
-            _table(["check", "case", "what differs", "students"], _common_cases(graded)),
-            "<h2>Time</h2>",
-            _figure(_times(graded), "Seconds that deciding a submission's checks took, one dot a student."),
-        ]
-    body += [
-        "<h2>Students</h2>",
-        _table(["student", "points", "remark"], [(r.student, r.total, r.remark()) for r in rows]),
-    ]
+        body += [_facts(graded, sum(worth.values())), _totals(graded, sum(worth.values())), _exercises(graded, worth)]
+    body += [_map(lab, rows, worth), _remarks(rows)]
+    if graded:
+        body.append(_cases(graded))
     path = classroom() / f"report-{lab}.html"
     part = path.with_suffix(".part")
-    title = f"<title>Lab {lab}: class report</title>"
-    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8">{title}<style>{_STYLE}</style></head>'
-    part.write_text(f"{head}<body>{''.join(body)}</body></html>\n", encoding="utf-8")
+    head = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Lab {lab}: class report</title><style>{_STYLE}</style></head>"
+    )
+    page = f"{head}<body><main>{''.join(body)}</main><script>{_SCRIPT}</script></body></html>\n"
+    part.write_text(page, encoding="utf-8")
     part.replace(path)
     return path
 
 
-def _common_cases(rows: list[Row]) -> list[tuple]:
-    shared = Counter(
+# What the numbers are ------------------------------------------------------------------------------------------------
+
+
+def discrimination(rows: list[Row], check: str) -> float | None:
+    """The point-biserial correlation of passing a check with the points of all other checks, or None for too few students.
+
+    It is Pearson's correlation, where passing is 1 and not passing 0. A check that better students pass is near 1.
+    """
+    passed = [float(row.outcome(check) == PASSED) for row in rows]
+    rest = [row.total - row.scores.get(check, 0) for row in rows]
+    if len(rows) < FEWEST or not 2 <= sum(passed) <= len(rows) - 2 or len(set(rest)) == 1:
+        return None
+    return statistics.correlation(passed, rest)
+
+
+def cases(rows: list[Row]) -> list[tuple[str, str, str, int]]:
+    """Every minimal case, with its check, what differs, and the number of students who have it, the most frequent first."""
+    found = Counter(
         (check, verdict["case"], verdict["message"])
         for row in rows
         for check, verdict in row.verdicts.items()
         if "case" in verdict
     )
-    return [(*key, count) for key, count in shared.most_common(20) if count > 1]
-
-
-# Figures -------------------------------------------------------------------------------------------------------------
-
-
-def _totals(rows: list[Row], maximum: float) -> Figure:
-    figure, axes = _axes(2.4)
-    axes.hist([row.total for row in rows], bins=20, range=(0, maximum), color=_COLOURS[PASSED], edgecolor="white")
-    axes.set(xlabel="points", ylabel="students", xlim=(0, maximum))
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    return figure
-
-
-def _outcomes(rows: list[Row], checks: list[str]) -> Figure:
-    """A bar for each check, divided by outcome; the legend has only the outcomes that occur."""
-    figure, axes = _axes(0.8 + 0.28 * len(checks))
-    left = [0] * len(checks)
-    found = {row.outcome(check) for row in rows for check in checks}
-    for outcome in [*filter(found.__contains__, _COLOURS), *sorted(found - set(_COLOURS))]:
-        counts = [sum(row.outcome(check) == outcome for row in rows) for check in checks]
-        bars = axes.barh(
-            checks, counts, left=left, color=_COLOURS.get(outcome, "#888888"), edgecolor="white", label=outcome
-        )
-        axes.bar_label(bars, [count or "" for count in counts], label_type="center", size=8)
-        left = [start + count for start, count in zip(left, counts)]
-    axes.invert_yaxis()
-    axes.set(xlabel="students", xlim=(0, len(rows)))
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=5)
-    return figure
-
-
-def _times(rows: list[Row]) -> Figure:
-    figure, axes = _axes(1.3)
-    seconds = [sum(verdict.get("seconds", 0) for verdict in row.verdicts.values()) for row in rows]
-    axes.plot(seconds, [0] * len(seconds), "o", color=_COLOURS[PASSED], alpha=0.4)
-    axes.set(xlabel="seconds", yticks=[], xlim=(0, None))
-    return figure
-
-
-def _axes(height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(8, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+    return [(*key, count) for key, count in found.most_common()]
 
 
 # HTML ----------------------------------------------------------------------------------------------------------------
 
 
-def _figure(figure: Figure, caption: str) -> str:
-    svg = io.StringIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None})
-    drawing = svg.getvalue()[svg.getvalue().index("<svg") :]
-    label = f'<svg role="img" aria-label="{html.escape(caption)}"'
-    return f"<figure>{drawing.replace('<svg', label, 1)}<figcaption>{html.escape(caption)}</figcaption></figure>"
+def _facts(rows: list[Row], maximum: float) -> str:
+    totals = [row.total for row in rows]
+    seconds = [sum(verdict.get("seconds", 0) for verdict in row.verdicts.values()) for row in rows]
+    facts = {
+        "median": f"{statistics.median(totals):g} of {maximum:g}",
+        "mean": f"{statistics.mean(totals):.1f}",
+        "all points": f"{sum(total == maximum for total in totals)}",
+        "no points": f"{totals.count(0)}",
+        "changed check cells": f"{sum(bool(row.edited) for row in rows)}",
+        "seconds to decide, median": f"{statistics.median(seconds):.1f}",
+    }
+    return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
 
 
-def _table(headings: list[str], rows: list[tuple]) -> str:
-    if not rows:
-        return "<p>None.</p>"
-    head = "".join(f"<th scope='col'>{html.escape(heading)}</th>" for heading in headings)
-    return f"<table><tr>{head}</tr>{''.join(map(_table_row, rows))}</table>"
-
-
-def _table_row(row: tuple) -> str:
-    cells = (
-        f"<td class='number'>{v:g}</td>" if isinstance(v, int | float) else f"<td><pre>{_escaped(v)}</pre></td>"
-        for v in row
+def _totals(rows: list[Row], maximum: float) -> str:
+    counts = Counter(min(int(BINS * row.total / maximum), BINS - 1) if maximum else 0 for row in rows)
+    lines = "".join(
+        f'<tr><td class="number">{maximum * i / BINS:.3g} to {maximum * (i + 1) / BINS:.3g}</td><td>'
+        f'<span class="bar" style="width:{100 * counts[i] / max(counts.values()):.0f}%"></span></td><td>{counts[i]}</td></tr>'
+        for i in range(BINS)
     )
-    return f"<tr>{''.join(cells)}</tr>"
+    return f'<h2>Points</h2><table class="bars" aria-label="How many students have how many points">{lines}</table>'
 
 
-def _escaped(text: str) -> str:
+def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
+    lines = []
+    for check in worth:
+        counts = Counter(row.outcome(check) for row in rows)
+        share, value = counts[PASSED] / len(rows), discrimination(rows, check)
+        others = ", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
+        bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
+        lines.append(
+            f'<tr><th scope="row" data-key="{_text(check)}">{_text(check)}</th>'
+            f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
+            f'<td data-key="{share}">{bar}{100 * share:.0f} %</td>'
+            f'<td class="number" data-key="{-2 if value is None else value}">{"too few" if value is None else f"{value:.2f}"}</td>'
+            f'<td data-key="{_text(others)}">{_text(others)}</td></tr>'
+        )
+    note = (
+        "Difficulty is the share of graded students who pass. Discrimination is the point-biserial correlation of passing"
+        " with the points of the other exercises: near 1, students with many points pass and students with few do not; near"
+        f" 0 or below, look at the exercise. It needs {FEWEST} students, of whom 2 pass and 2 do not."
+    )
+    heads = ["exercise", "points", "pass", "discrimination", "otherwise"]
+    return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises")}'
+
+
+def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
+    keys = {
+        check_name(cell): cell["metadata"]["nbgrader"]["grade_id"]
+        for cell in released(lab)["cells"]
+        if check_name(cell)
+    }
+    lines = []
+    for row in rows:
+        page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
+        student = f'<a href="{page}">{_text(row.student)}</a>' if row.verdicts else _text(row.student)
+        flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
+        cells = [_cell(row, check, f"{page}#{keys[check]}") for check in worth]
+        total = f'<td data-key="{row.total}"><span>{row.total:g}</span></td>'
+        lines.append(
+            f'<tr><th scope="row" data-key="{_text(row.student)}">{student}{flag}</th>{total}{"".join(cells)}</tr>'
+        )
+    note = (
+        "✓ passed, ✗ disagreed, · not attempted, ! something else (hold the pointer over it). A cell leads to the student's"
+        " feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
+    )
+    heads = ["student", "points", *(check.partition(".")[2] for check in worth)]
+    return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
+
+
+def _cell(row: Row, check: str, link: str) -> str:
+    if check not in row.verdicts:
+        return '<td class="none" data-key="0"><span title="not graded">–</span></td>'
+    outcome = row.outcome(check)
+    kind, mark = _KINDS.get(outcome, ("other", "!"))
+    key = ["none", "other", "fail", "pass"].index(kind)
+    label = _text(f"{row.student}, {check}: {outcome}")
+    return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
+
+
+def _remarks(rows: list[Row]) -> str:
+    said = [(row.student, row.problem) for row in rows if row.problem]
+    said += [
+        (row.student, f"changed check cells, put back for grading: {', '.join(row.edited)}")
+        for row in rows
+        if row.edited
+    ]
+    lines = [
+        f'<tr><th scope="row" data-key="{_text(a)}">{_text(a)}</th><td data-key="{_text(b)}">{_text(b)}</td></tr>'
+        for a, b in said
+    ]
+    return f"<h2>Look at these</h2>{_table(['student', 'remark'], lines, 'Look at these')}" if lines else ""
+
+
+def _cases(rows: list[Row]) -> str:
+    lines = [
+        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{_text(check)}">{_text(check)}</td>'
+        f'<td data-key="{_text(message)}"><pre>{_text(message)}</pre></td>'
+        f'<td data-key="{_text(case)}"><pre>{_text(case)}</pre></td></tr>'
+        for check, case, message, count in cases(rows)
+    ]
+    note = "The smallest case on which a student's answer and torch differ, and the number of students who have it."
+    search = '<label>Show only cases with <input id="search" type="search"></label>'
+    table = _table(["students", "exercise", "what differs", "case"], lines, "Cases", key="cases")
+    return f'<h2>Cases</h2><p class="note">{note}</p>{search}{table}' if lines else "<h2>Cases</h2><p>None.</p>"
+
+
+def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
+    """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
+    head = "".join(f'<th scope="col"><button type="button">{_text(each)}</button></th>' for each in heads)
+    return (
+        f'<div class="box" role="region" tabindex="0" aria-label="{_text(label)}"><table class="{kind}" id="{key or label}">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    ).replace(f'id="{label}"', "")
+
+
+def _text(text: str) -> str:
     return html.escape("\n".join(map(printable, text.splitlines())))

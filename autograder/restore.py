@@ -175,17 +175,24 @@ def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
     return result
 
 
+def edited_checks(submitted: dict, released: NotebookNode) -> list[str]:
+    """The checks whose cells a submission has changed or lost. Raises Unreadable if it is not made of cells."""
+    cells = {key: cell for cell in _cells(submitted) for key in _cell_keys(cell)}
+    edited = []
+    for cell in filter(check_name, released.cells):
+        found = next((cells[key] for key in _cell_keys(cell) if key in cells), None)
+        if found is None or _source(found) != cell.source:
+            edited.append(check_name(cell))
+    return edited
+
+
 def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
     """How a student's copy differs from the released lab in cells that are not answers: a line for each kind, with advice."""
     cells = {key: cell for cell in _cells(submitted) for key in _cell_keys(cell)}
-    checks, lost = [], []
+    checks, lost = edited_checks(submitted, released), []
     for cell in released.cells:
-        if "nbgrader" in cell.metadata:
-            found = next((cells[key] for key in _cell_keys(cell) if key in cells), None)
-            if not _is_answer(cell) and (found is None or _source(found) != cell.source):
-                checks.append(check_name(cell))
-            elif found is None:
-                lost.append(cell.metadata.nbgrader.grade_id)
+        if "nbgrader" in cell.metadata and _is_answer(cell) and not cells.keys() & {*_cell_keys(cell)}:
+            lost.append(cell.metadata.nbgrader.grade_id)
     given = {key for cell in released.cells for key in _cell_keys(cell)}
     unknown = [cell for cell in _cells(submitted) if _is_answer(cell) and not given & {*_cell_keys(cell)}]
     lines = []

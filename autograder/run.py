@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -47,14 +47,22 @@ SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's i
 MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 
 
-def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -> dict[str, Verdict]:
+def run(
+    notebook: NotebookNode,
+    lab: str,
+    judge: Judge,
+    isolated: bool = True,
+    progress: Callable[[str], None] = lambda check: None,
+) -> dict[str, Verdict]:
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
+
+    `progress(check)` is called before each check.
 
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
     session = _Session(lab, isolated, limits.Allowance(lab))
     try:
-        verdicts = _run_cells(notebook, session, judge)
+        verdicts = _run_cells(notebook, session, judge, progress)
     finally:
         session.close()
     for cell in notebook.cells:
@@ -63,7 +71,9 @@ def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -
     return verdicts
 
 
-def _run_cells(notebook: NotebookNode, session: _Session, judge: Judge) -> dict[str, Verdict]:
+def _run_cells(
+    notebook: NotebookNode, session: _Session, judge: Judge, progress: Callable[[str], None]
+) -> dict[str, Verdict]:
     """Run each cell and decide each check, in order."""
     verdicts: dict[str, Verdict] = {}
     failed: dict[str | None, str] = {}  # the error of each exercise's cell
@@ -72,6 +82,7 @@ def _run_cells(notebook: NotebookNode, session: _Session, judge: Judge) -> dict[
             continue
         cell.outputs, cell.execution_count = [], None
         if name := check_name(cell):
+            progress(name)
             passed = _passed(verdicts)
             if is_milestone(name) and (reason := missing_for_milestone(session.lab, passed.__contains__)):
                 verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)

@@ -1,15 +1,20 @@
 """The command line as a person meets it."""
 
+import io
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 
 import pytest
 import yaml
+from rich.console import Console
 
 from autograder import cli
+from autograder.check import Verdict
 
 
 @pytest.fixture
@@ -23,10 +28,57 @@ def rushlight(root):
     return call
 
 
-def test_help_names_every_command(rushlight):
-    said = rushlight("--help")
-    for command in ("lab", "check", "status", "build", "grade", "release", "mutants", "docs"):
-        assert command in said
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
+def test_help_names_every_command(rushlight, arguments):
+    said = rushlight(*arguments)
+    for command in cli.app.commands:
+        assert re.search(rf"^  {command}  ", said, re.M)
+
+
+def test_help_loads_neither_the_framework_nor_what_single_commands_need(root):
+    shown = [["--help"], [], *([name, "--help"] for name in cli.app.commands)]
+    source = f"""
+import sys
+from autograder import cli
+for arguments in {shown}:
+    cli.app.main(arguments, prog_name="rushlight", standalone_mode=False)
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", source], cwd=root, capture_output=True, text=True, check=True)
+    loaded = {*done.stdout.splitlines()[-1].split()}
+    assert "autograder.course" in loaded
+    assert not loaded & {"numpy", "torch", "rushlight", "nbformat", "jupytext", "nbgrader", "matplotlib", "psutil"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["chekc"], "Did you mean 'check'?"),
+        (["check", "--notebok", "x"], "Did you mean '--notebook'?"),
+        (["release", "01"], "Missing option '--out'"),
+        (["release", "--out", "x"], "Missing argument 'LAB...'"),
+        (["grade", "01a", "--jobs", "many"], "'many' is not a valid integer"),
+    ],
+)
+def test_a_command_that_cannot_be_understood_gets_one_line_and_exit_code_2(monkeypatch, capsys, arguments, words):
+    monkeypatch.setattr(sys, "argv", ["rushlight", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    said, wrong = capsys.readouterr()
+    assert words in wrong and "--help` says more" in wrong
+    assert not said and len(wrong.splitlines()) == 1
+
+
+def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "find_released", interrupted)
+    monkeypatch.setattr(sys, "argv", ["rushlight", "check"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == "rushlight: interrupted; run it again to go on"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +86,11 @@ def test_help_names_every_command(rushlight):
     [
         (["grade", "99"], "there is no lab '99'; the labs are 00_trace"),
         (["lab", "strided", "--no-open"], "there is no lab 'strided'"),
+        (["check", "01_views"], "there is no lab '01_views'; did you mean 01a_views?"),
+        (["check", "veiws"], "there is no lab 'veiws'; did you mean 01a_views?"),
+        (["check", "03x"], "did you mean 03b_reductions or 03a_loops?"),
+        (["mutants", "99"], "there is no phase '99'; the phases are 00_trace"),
+        (["mutants", "01_stride"], "did you mean 01_strided?"),
         (["grade", "01a"], "no student has handed in 01a_views"),
         (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
         (["check", "01a", "--notebook", "README.md"], "README.md is not a notebook of 01a_views"),
@@ -50,6 +107,55 @@ def test_bad_input_gets_one_line_and_an_exit_code(root, tmp_path, monkeypatch, c
     assert words in said
     assert len(said.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
+    monkeypatch.setattr(cli, "WORK", root / "labs")
+    monkeypatch.setattr(cli, "_open", lambda copy, said, more: (copy.stem, more))
+    parsed = [
+        cli.app.main(["lab", *arguments], standalone_mode=False)
+        for arguments in (["--", "--port", "1"], ["02a", "--", "--debug"], ["01b"])
+    ]
+    assert parsed == [("01a_views", ("--port", "1")), ("02a_keys", ("--debug",)), ("01b_reshape", ())]
+
+
+def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root, capsys):
+    lines = {
+        "strided.permute": Verdict("strided.permute", "passed", cases=3),
+        "strided.select": Verdict("strided.select", "not attempted"),
+        "strided.slice": Verdict(
+            "strided.slice", "not attempted", message="the cell that defines it did not run: E: x"
+        ),
+        "strided.unsqueeze": Verdict("strided.unsqueeze", "disagreed", 3, 2, message="yours 0, torch's 1", case={}),
+        "together.strided_views": Verdict("together.strided_views", "not attempted", message="a milestone needs half"),
+    }
+    monkeypatch.setattr(cli, "_run", lambda *arguments: lines)
+    code = cli.app.main(["check", "--notebook", str(root / "README.md")], standalone_mode=False)
+    said = capsys.readouterr().out
+    assert code == 1 and "3 of 28 points" in said
+    marks = [line for line in said.splitlines() if line[:1] in [*"✓✗·"]]
+    assert [mark[0] for mark in marks] == [*"✓✗✗·"]
+    assert "did not run: E: x" in said and "torch's" in said
+    assert marks[-1] == "· not attempted: strided.select, together.strided_views"
+
+
+@pytest.mark.parametrize(
+    ("terminal", "variables", "coloured"), [(False, {}, False), (True, {}, True), (True, {"NO_COLOR": "1"}, False)]
+)
+def test_colour_is_for_a_terminal_that_wants_it(monkeypatch, root, terminal, variables, coloured):
+    written = io.StringIO()
+    environment = {"TERM": "xterm-256color", "COLUMNS": "80"} | variables
+    console = Console(highlight=False, soft_wrap=True, file=written, force_terminal=terminal, _environ=environment)
+    monkeypatch.setattr(cli, "out", console)
+    monkeypatch.setattr(cli, "_run", lambda *arguments: {"strided.permute": Verdict("strided.permute", "passed")})
+    cli.app.main(["check", "--notebook", str(root / "README.md")], standalone_mode=False)
+    assert ("\x1b[1;32m✓\x1b[0m" in written.getvalue()) == coloured
+    assert ("\x1b" in written.getvalue()) <= terminal
+
+
+def test_what_is_printed_into_a_file_has_no_bar_and_no_escape(rushlight, root):
+    said = rushlight("build", "01a", "--check")
+    assert said == ""
 
 
 def test_an_error_in_a_process_of_its_own_is_one_line_and_the_exit_code_is_1(rushlight):
@@ -102,7 +208,7 @@ def test_every_package_is_pinned(root):
 def test_with_an_nvidia_driver_one_line_says_how_to_get_the_build_for_cuda(
     monkeypatch, tmp_path, installed, driver, said
 ):
-    monkeypatch.setattr(cli, "version", lambda name: installed)
+    monkeypatch.setattr(metadata, "version", lambda name: installed)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     file = tmp_path / "version"
     if driver:

@@ -111,4 +111,6 @@ def test_a_command_that_is_only_named_exists(command):
     elif program == "nbgrader":
         assert words[0] in NbGraderApp().subcommands
     elif program == "rushlight" and words != ["--help"]:
-        cli._parser().parse_args(words)
+        cli.app.commands[words[0]].make_context(
+            words[0], words[1:]
+        )  # raises UsageError for an option that is not there

@@ -1,0 +1,72 @@
+"""The class report, as its instructor reads it."""
+
+import re
+
+import pytest
+
+from autograder.course import points
+from autograder.grade import Row
+from autograder.report import COLOURS, FEWEST, cases, discrimination, write_report
+from autograder.restore import edited_checks, released_notebook
+
+LAB = "01a_views"
+FIRST = "strided.element_offset"
+
+
+def row(student, passed, **more):
+    """A student who passes the first `passed` checks, and fails the others on the same case."""
+    scores, verdicts = {}, {}
+    for i, (check, worth) in enumerate(points(LAB).items()):
+        scores[check] = worth if i < passed else 0.0
+        wrong = {"outcome": "disagreed", "message": "[0]", "case": "sizes = [0]"}
+        verdicts[check] = {"outcome": "passed"} if i < passed else wrong
+    return Row(student, scores, verdicts, **more)
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    return lambda *rows: write_report(LAB, [*rows]).read_text(encoding="utf-8")
+
+
+def test_a_cell_of_the_map_leads_to_the_feedback_by_a_relative_path(page):
+    said = page(row("ada b", 3), Row("cem", problem="no notebook"))
+    assert f'href="feedback/ada%20b/{LAB}/{LAB}.html#check-strided-element_offset"' in said
+    assert "feedback/cem" not in said and "no notebook" in said
+    assert not re.findall(r"(?:src|href)=\"?(?:https?:|//|/)", said)
+
+
+def test_a_case_that_one_student_has_is_in_the_report(page):
+    rows = [row("ada", 9), row("ben", 10), row("cem", 9), row("dan", 8)]
+    (last, two), (other, one) = [(check, count) for check, *_, count in cases(rows)]
+    assert (last, two, other, one) == ("together.strided_views", 3, "strided.as_strided", 1)
+    assert page(row("ada", 9)).count("sizes = [0]") >= 1
+
+
+def test_discrimination_is_the_correlation_with_the_other_points_and_needs_enough_students():
+    good, bad = [row(f"g{i}", 10) for i in range(5)], [row(f"b{i}", 0) for i in range(5)]
+    assert discrimination(good + bad, FIRST) == pytest.approx(1)
+    assert discrimination((good + bad)[: FEWEST - 1], FIRST) is None
+    assert discrimination([row(str(i), 10) for i in range(FEWEST)], FIRST) is None
+
+
+def test_changed_check_cells_are_found_and_flagged(page):
+    released = released_notebook(LAB)
+    copy = {"cells": [dict(cell) for cell in released.cells]}
+    assert edited_checks(copy, released) == []
+    next(cell for cell in copy["cells"] if cell["id"] == "check-strided-permute")["source"] = "pass"
+    assert edited_checks(copy, released) == ["strided.permute"]
+    assert "put back for grading: strided.permute" in page(row("ada", 3, edited=["strided.permute"]))
+
+
+def _luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+@pytest.mark.parametrize("kind", COLOURS)
+def test_text_has_the_contrast_of_wcag_aa_in_both_schemes(kind):
+    light, light_behind, dark, dark_behind = map(_luminance, COLOURS[kind])
+    for pair in ((light, light_behind), (dark, dark_behind)):
+        assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5
