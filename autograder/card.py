@@ -1,7 +1,7 @@
 """A verdict as HTML for a notebook: inline styles only, no script, and only tags and styles that JupyterLab's sanitizer keeps.
 
 That sanitizer removes `svg`, `aria-*`, `currentColor`, `color-mix` and `var`, so the card is made of `div`, `b`, `pre` and
-`details`, and its tints are `rgba`, which suit a light and a dark background. All text from the student's process is escaped.
+`details`, and text has the page's own colour. All text from the student's process is escaped.
 """
 
 from __future__ import annotations
