@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import html
 import importlib
 import inspect
 import pkgutil
@@ -187,7 +186,6 @@ def phase_exercises(phase: str) -> list[str]:
 
 BENCH = ("00", "06", "09")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
-LONGEST_PROGRAM = 12  # lines: a longer one is folded, so that the difference stays in sight
 MANY_LINES = 40  # of a verdict: a long case then comes last
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
@@ -285,11 +283,15 @@ class Verdict:
             return f"{self.check}: {agreed}; the smallest that does not:"
         return f"{self.check}: {self.outcome}"
 
+    @property
+    def mark(self) -> str:
+        return "✓" if self.passed else "–" if self.outcome == NOT_ATTEMPTED else "✗"
+
     def line(self) -> str:
-        """The verdict in one line."""
+        """The verdict in one short line, below a display of all of it."""
         if self.outcome == DISAGREED:
-            return f"{self.check}: {self.message} ({self.agreed} of {self.cases} cases agree with {self.judged_by})"
-        return self.headline() + (f": {self.message}" if self.message else "")
+            return f"{self.check}: {self.agreed} of {self.cases} cases agree with {self.judged_by}"
+        return self.headline()
 
     def rows(self) -> list[tuple[str, str]]:
         """The rows of the table below its headline."""
@@ -312,41 +314,11 @@ class Verdict:
 
     def __str__(self) -> str:
         width = max((len(name) for name, _ in self.rows()), default=0)
-        lines = [f"{'✓' if self.passed else '✗'} {self.headline()}"]
+        lines = [f"{self.mark} {self.headline()}"]
         for name, text in self.rows():
             first, *rest = text.splitlines() or [""]
             lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
         return "\n".join(lines)
-
-    def _is_folded(self, name: str, text: str) -> bool:
-        return name in ("program", "in torch") and (bool(self.listing) or text.count("\n") >= LONGEST_PROGRAM)
-
-    def html(self) -> str:
-        """The verdict as a small table. All text from the student's process is escaped."""
-        colour = "#1a7f37" if self.passed else "#bf8700" if self.outcome == NOT_ATTEMPTED else "#cf222e"
-        mark = "✓" if self.passed else "✗"
-        cell = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
-        rows = "".join(
-            f'<tr style="background:none"><th scope="row" style="{cell};font-weight:600">{name}</th>'
-            f'<td style="{cell}">{_folded(text) if self._is_folded(name, text) else _preformatted(text)}</td></tr>'
-            for name, text in self.rows()
-        )
-        table = f'<table style="border:0;margin:4px 0">{rows}</table>' if rows else ""
-        return (
-            f'<div style="border-left:4px solid {colour};padding:2px 10px;margin:4px 0">'
-            f'<span style="color:{colour};font-weight:600">{mark}</span> {html.escape(self.headline())}{table}</div>'
-        )
-
-
-def _preformatted(text: str) -> str:
-    return f'<pre style="margin:0;white-space:pre-wrap;background:none;font-family:monospace">{html.escape(text)}</pre>'
-
-
-def _folded(text: str) -> str:
-    """A text of which the first line is shown, and all lines after a click."""
-    first = html.escape(text.partition("\n")[0])
-    shown = f'<summary><code style="background:none">{first}</code></summary>'
-    return f"<details>{shown}{_preformatted(text)}</details>"
 
 
 def describe(case: dict) -> str:

@@ -157,4 +157,6 @@ def _display(verdict: Verdict) -> None:
     if get_ipython() is None:
         print(verdict)
     else:
-        display({"text/html": verdict.html(), "text/plain": str(verdict)}, raw=True)
+        from .card import card  # not in the sandbox, where nothing is displayed
+
+        display({"text/html": card(verdict), "text/plain": str(verdict)}, raw=True)

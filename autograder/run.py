@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode
 
 from . import limits
+from .card import card
 from .check import (
     DIED,
     NOT_ATTEMPTED,
@@ -112,7 +113,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
     sent = ("message", "hint", "mine", "raised")  # the fields with text from the subject
     verdict = replace(verdict, **{name: _clean(getattr(verdict, name)) for name in sent})
-    shown = {"text/html": verdict.html(), "text/plain": str(verdict)}
+    shown = {"text/html": card(verdict), "text/plain": str(verdict)}
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
     summary |= {} if verdict.case is None else {"case": verdict.listing or describe(verdict.case)}
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]

@@ -18,6 +18,7 @@ from hypothesis.internal.conjecture import providers
 from sweep import sweep, swept
 
 from autograder import judge as judging
+from autograder.card import card
 from autograder.check import (
     DIED,
     DISAGREED,
@@ -245,7 +246,7 @@ def test_a_reply_of_another_form_is_malformed(judge, reply):
 def test_a_forged_observation_never_passes(judge, forged):
     verdict = judge.verdict(STRIDES, lambda name, cases: [forged] * len(cases))
     assert not verdict.passed
-    assert str(verdict) and verdict.html()
+    assert str(verdict) and card(verdict)
 
 
 def test_the_cases_depend_on_the_seed_alone(judge):
@@ -276,7 +277,7 @@ def test_what_a_student_wrote_cannot_become_markup(judge, strides):
         raise TypeError("<script>alert(1)</script>")
 
     fill(strides, hostile)
-    assert "<script>" not in judge.verdict(STRIDES, answer).html()
+    assert "<script>" not in card(judge.verdict(STRIDES, answer))
 
 
 def piece_of(source):
@@ -341,7 +342,7 @@ def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(j
     verdict = next(each for each in verdicts if not each.passed)
     shown = verdict.raised or verdict.mine
     assert "ValueError: mine" in shown and shown.endswith("\n  piece, line 2:  raise ValueError('mine')")
-    assert "piece, line 2" in str(verdict) and "piece, line 2" in verdict.html()
+    assert "piece, line 2" in str(verdict) and "piece, line 2" in card(verdict)
     assert bool(verdict.raised) >= (name in CAUGHT)
 
 
@@ -409,7 +410,7 @@ def test_a_forged_exception_changes_no_verdict(judge, strides, raised):
     right = strides.__wrapped__
     fill(strides, lambda sizes: [7] * len(sizes))
     verdict = judge.verdict(STRIDES, ask)
-    assert verdict.outcome == DISAGREED and "<b>" not in verdict.html()
+    assert verdict.outcome == DISAGREED and "<b>" not in card(verdict)
     fill(strides, right)
     assert judge.verdict(STRIDES, ask).passed
 
