@@ -204,7 +204,7 @@ def check(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
         if verdict not in untouched:
             out.print(_coloured(verdict))
     if untouched:
-        out.print(f"· not attempted: {', '.join(verdict.check for verdict in untouched)}", style="dim")
+        out.print(f"– not attempted: {', '.join(verdict.check for verdict in untouched)}", style="dim")
     worth = points(name)
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
     written = written_points(name)

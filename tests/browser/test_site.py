@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PICTURES_AMISS = "[...document.images].filter(each => !each.alt || !each.naturalWidth).map(each => each.src)"
 TEX_LEFT = r"""() => {
     const body = document.querySelector("article").cloneNode(true);
-    body.querySelectorAll("code, pre, annotation").forEach(each => each.remove());
+    body.querySelectorAll("code, pre, annotation, script").forEach(each => each.remove());
     return body.textContent.match(/\$[^$]*\$|\\[a-z(\[]+/g) || [];
 }"""
 
