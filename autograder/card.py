@@ -23,7 +23,7 @@ def card(verdict: Verdict) -> str:
     results = [row for row in rows if row[0] in ("yours", "torch's", "expected")]
     others = [row for row in rows if row not in results]
     before = [row for row in others if row[0] in ("why", "note", "case")]
-    after = [row for row in others if row not in before]
+    after = sorted((row for row in others if row not in before), key=lambda row: row[0] in FOLDED)
     pair = "".join(f'<div style="flex:1 1 200px;min-width:0">{_block(*row)}</div>' for row in results)
     body = "".join(_block(*row) for row in before)
     body += f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>' if pair else ""

@@ -33,6 +33,7 @@ from autograder.course import phases as phase_names
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
 LONG = 12  # lines of code; search is better without longer cells
+WORDS_A_MINUTE = 180
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
@@ -163,7 +164,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         add = partial(_add, files, config)
         if phase.reading:
             page = convert(phase.reading, add)
-            add(phase.reading.page, _front(phase.reading) + page)
+            needs = _needs(Path(config.docs_dir) / "map.md", phase.name[:2])
+            add(phase.reading.page, _front(phase.reading) + _ways(page, phase, needs, config.extra["phases"]))
         for lab in phase.labs:
             add(lab.page, _front(lab) + _opened(convert(lab, add), lab.path.stem))
             add(f"phases/{phase.name}/{lab.path.name}", lab.path.read_bytes())
@@ -218,6 +220,28 @@ def _quoted(text: str) -> str:
 def _plain(text: str) -> str:
     """Prose without marks of emphasis and of code. A star within code is a star."""
     return re.sub(r"`([^`]*)`|\*", lambda match: match[1] or "", text)
+
+
+def _needs(page: Path, number: str) -> list[str]:
+    """The phases that the map's table says one should know before phase `number`."""
+    row = re.search(rf"^\| {number} · [^|]*\|([^|]*)\|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return re.findall(r"\b\d\d\b", row[1].partition(".")[0]) if row else []
+
+
+def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str:
+    """A reading with a line below its title: how long it takes, what it builds on, and its labs."""
+    prose = re.sub(r"^(`{3,}).*?^\1`*$|<[^>]+>", "", page, flags=re.MULTILINE | re.DOTALL)
+    time = max(5, 5 * round(len(prose.split()) / WORDS_A_MINUTE / 5))
+    before = [
+        f"[{each.label}](../{each.name}/reading.md)" for each in others if each.name[:2] in needs and each.reading
+    ]
+    labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
+    said = [f"About {time} minutes to read"]
+    said += [f"builds on {', '.join(before)}"] if before else []
+    said += [f"{'lab' if len(labs) == 1 else 'labs'} {', '.join(labs)} →"] if labs else []
+    title = TITLE.search(page)
+    place = title.end() if title else 0
+    return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
 
 
 def _opened(page: str, name: str) -> str:
