@@ -207,3 +207,37 @@ def test_backward_refuses_a_change_only_if_a_node_saved_the_tensor(page, opened)
         page.get_by_role("slider").press("End")
         assert end in said.inner_text()
     assert "is refused" in node(page, "MulBackward0 of y").text_content()
+
+
+def test_fusion_puts_a_softmax_into_one_kernel_and_its_buffers_need_no_memory(page, opened):
+    said, picture = opened("fusion"), page.locator(".moving svg")
+    press(page, "fuse max and exp", "fuse sum and div")
+    assert "1 kernel and 1 library call move 392,192 bytes" in said.inner_text()
+    assert "buf1, buf2 and buf3 need no memory" in said.inner_text()
+    assert "one row, on the stack" in picture.text_content() and "row_buf2[600]" in picture.text_content()
+    press(page, "split exp and sum")
+    assert "2 kernels and 1 library call" in said.inner_text() and "row_buf2" not in picture.text_content()
+    assert "2 of 2 allowed" in picture.text_content()
+
+
+def test_fusion_refuses_a_library_call_and_a_pair_with_a_node_between(page, opened):
+    said, picture = opened("fusion"), page.locator(".moving svg")
+    press(page, "fuse mm and max")
+    assert "library call" in said.inner_text() and "extern" in said.inner_text()
+    press(page, "split all", "fuse exp and div")
+    assert "sum must run after exp and before div" in said.inner_text() and "refused" in picture.text_content()
+    assert "0 of 2 allowed" in picture.text_content()
+    press(page, "fuse exp and sum", "fuse sum and div")
+    assert page.get_by_role("button", name="split exp and div").count() == 1
+
+
+def test_fusion_says_that_one_fusion_rules_out_another(page, opened):
+    said = opened("fusion")
+    chosen(page, "program", "a transpose")
+    press(page, "fuse e + 1 and e + e.t()")
+    assert "2 kernels move 18,000 bytes" in said.inner_text()
+    press(page, "fuse exp and e + 1")
+    assert "reads buf0[i0 + 30*i1]" in said.inner_text()
+    press(page, "Inductor's choice")
+    assert page.get_by_role("button", name="split exp and e + 1").count() == 1
+    assert page.get_by_role("button", name="fuse e + 1 and e + e.t()").count() == 1
