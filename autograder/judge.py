@@ -177,13 +177,23 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
     program = check.reference or check.subject
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if not is_bench(check.phase):
-            return [observe_call(program, _side, case) for case in cases]
-        seen = [apart(observe_call, program, _side, case) for case in cases]
+        if is_bench(check.phase):
+            seen = [apart(observe_call, program, _side, case) for case in cases]
+        else:
+            seen = [observe_call(program, _side, case) for case in cases]
+    broken = next((tree for tree in seen if _is_broken(check, tree)), None)
+    if broken is not None:
+        raise RuntimeError(f"the check's own side raised {broken['type']}: {broken['message']}")
     failed = next((tree for tree in seen if _has(tree, "type", "RanksFailed")), None)
     if failed is not None:  # two failures are no agreement
         raise RuntimeError(f"torch's own ranks failed: {failed['message']}")
     return seen
+
+
+def _is_broken(check: Check, theirs: Tree) -> bool:
+    """Whether torch's side of a check could not give an answer: a prediction has one for every program, and a module or a name
+    that is missing is no answer."""
+    return _is_error(theirs) and (check.prediction or not {"ImportError", "NameError"}.isdisjoint(theirs["error"]))
 
 
 class Judge:

@@ -120,6 +120,31 @@ def is_torch(xp: Any) -> bool:
     return xp.__name__ == "torch"
 
 
+def type_name(value: Any) -> str:
+    """The name of a value's type: "float" also for a number of a subclass of float, such as numpy's float64."""
+    return "float" if isinstance(value, float) else type(value).__name__
+
+
+def dynamo_of(xp):
+    return xp._dynamo if is_torch(xp) else xp.dynamo
+
+
+def define(xp, text, name="f"):
+    """The function `name` of a text; `inspect` finds its lines."""
+    import linecache
+    import logging
+
+    if is_torch(xp):
+        logging.getLogger("torch._dynamo").setLevel(logging.CRITICAL)
+        # torch measures the guards, with emptied processor caches: 20 ms for each capture
+        xp._dynamo.guards.profile_guard_manager = lambda *_: 0.0
+    file = f"<case {len(linecache.cache)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    space = {"xp": xp, "graph_break": dynamo_of(xp).graph_break}
+    exec(compile(text, file, "exec"), space)
+    return space[name]
+
+
 def numbers(xp: Any, shape: list[int], start: int = 0, kind: str = "float64") -> Any:
     """A tensor of small numbers of both signs, and zeros, by rule. The same `start` gives the same numbers."""
     values = [((7 * i + 3 * start) % 11) * 0.25 - 1 for i in range(math.prod(shape))]

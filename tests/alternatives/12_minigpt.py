@@ -29,7 +29,7 @@ from rushlight.course.predictions import CASTS
 from rushlight.course.sampling import keep_top_k, keep_top_p, new_cache
 from rushlight.course.serving import SMALLEST_SCALE
 from rushlight.course.tokens import count_pairs, merge, pieces
-from rushlight.course.training import IGNORED, Validation
+from rushlight.course.training import IGNORED, Validation, sum_of_losses
 from rushlight.nn.functional import cross_entropy
 
 # Tokens
@@ -406,6 +406,16 @@ def accumulate__gradient_of_the_sum(xp, forward, parts):
         losses.sum().backward(xp.tensor(1 / count, dtype=losses.dtype))
         total += losses.sum().item()
     return total / count
+
+
+def accumulate__a_number_of_numpy(xp, forward, parts):
+    """Divided by a count of numpy's, so that the mean is a float64, a subclass of float."""
+    count, mean = (np.concatenate([targets.ravel() for _, targets in parts]) != IGNORED).sum(), 0.0
+    for inputs, targets in parts:
+        total = sum_of_losses(xp, forward, inputs, targets)
+        total.backward(xp.full_like(total, 1 / count))
+        mean += total.item() / count
+    return mean
 
 
 def evaluate__one_list(xp, model, data, size):
@@ -992,6 +1002,20 @@ def perplexity__log_softmax(model, batches):
     finally:
         model.train(was)
     return math.exp(math.fsum(losses) / len(losses))
+
+
+def perplexity__numbers_of_numpy(model, batches):
+    mode, total, count = model.training, 0.0, 0
+    model.eval()
+    try:
+        with no_grad():
+            for tokens, targets in batches:
+                scores = model(tokens).flatten(0, 1)
+                total += cross_entropy(scores, targets.flatten(), ignore_index=IGNORED, reduction="sum").item()
+                count += np.count_nonzero(targets.numpy() != IGNORED)
+    finally:
+        model.train(mode)
+    return np.exp(total / count)
 
 
 def generate_padded__for_loop(program, tokens, count, length, end):

@@ -235,6 +235,30 @@ def test_what_torch_could_not_answer_once_is_asked_again(monkeypatch, strides):
     assert judge.verdict(STRIDES, answer).passed
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("course.predictions.backward_order", ModuleNotFoundError("no module named 'that'")),
+        ("course.predictions.backward_order", RuntimeError("torch refuses the program")),
+        ("strided.slice", ModuleNotFoundError("no module named 'that'")),
+        ("strided.slice", NameError("name 'that' is not defined")),
+    ],
+)
+def test_an_oracle_that_is_broken_is_the_graders_error_and_no_wrong_answer(monkeypatch, plugged, name, error):
+    def broken(torch, **case):
+        raise error
+
+    monkeypatch.setattr(find(name), "reference", broken)
+    slot = function_of(find(name).exercise)
+    if find(name).prediction:
+        fill(slot, _saying([]))
+    verdict = Judge(4).verdict(name, answer)
+    if find(name).prediction:
+        restore(slot)
+    assert verdict.outcome == GRADER_ERROR
+    assert str(error) in verdict.message and "not the student's fault" in verdict.message
+
+
 @pytest.mark.parametrize("reply", [None, [], "all of them", {"observed": 1}, [None] * 3])
 def test_a_reply_of_another_form_is_malformed(judge, reply):
     assert judge.verdict(STRIDES, lambda name, cases: reply).outcome == MALFORMED

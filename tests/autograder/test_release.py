@@ -2,15 +2,18 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 
 from autograder import sample
 from autograder.build import exercise_source
-from autograder.course import ROOT, exercise_name, exercises
+from autograder.course import ROOT, exercise_name, exercises, phases
+from autograder.edition import check_files
 from autograder.release import release
 
 LAB = "01a_views"
@@ -112,3 +115,49 @@ def test_a_folder_that_exists_is_left_alone(course):
     with pytest.raises(FileExistsError, match="name a new folder"):
         release([LAB], course)
     assert sorted(course.rglob("*")) == before
+
+
+def named_modules(source, package):
+    """The modules of the grader that a text imports, also within functions, or names in a string that `import_module` may get.
+    `package` is the list of names of the package that it is in. What is imported from a package may be a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*start, *(node.module or "").split(".")]).rstrip(".")
+            yield module
+            yield from (f"{module}.{alias.name}?" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"^autograder(?:\.\w+)+(?=\.?$)", node.value)
+
+
+def not_released(labs, texts):
+    """The modules of the grader that these files of checks need, and that a class repository with these labs does not have."""
+    files = {path.relative_to(ROOT).as_posix() for path in (*(ROOT / "autograder").glob("*.py"), *check_files(labs))}
+    there = lambda name: not {f"{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")}.isdisjoint(files)  # noqa: E731
+    exists = lambda name: any((ROOT / f"{name.replace('.', '/')}{end}").exists() for end in (".py", "/__init__.py"))  # noqa: E731
+    for path, source in texts.items():
+        for name in named_modules(source, list(path.parent.parts)):
+            name, attribute = name.removesuffix("?"), name.endswith("?")
+            if name.startswith("autograder") and not there(name) and (exists(name) or not attribute):
+                yield f"{path}: {name}"
+
+
+@pytest.mark.parametrize("phase", phases())
+def test_the_checks_of_a_phase_need_no_file_that_a_class_with_this_phase_alone_does_not_have(phase):
+    texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in check_files([phase])}
+    assert not [*not_released([phase], texts)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from importlib import import_module\n\n\ndef f():\n    import_module('autograder.checks.07_capture.calls')\n",
+        "def f(topic):\n    return import_module('autograder.checks.07_capture.' + topic)\n",
+        "def f(torch):\n    from .missing import found\n",
+        "from ..no_such_file import found\n",
+    ],
+)
+def test_such_a_file_is_found_however_it_is_imported(text):
+    assert [*not_released(["12c"], {Path("autograder/checks/12_minigpt/text.py"): text})]

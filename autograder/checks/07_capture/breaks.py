@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, field, is_torch, listed, several
+from ..cases import define, drawn, dynamo_of, field, is_torch, listed, several
 from .bytecode import BYTECODE, LONG_FUNCTION
 from .drawn_functions import (
     BREAKING_LINES,
@@ -11,9 +11,7 @@ from .drawn_functions import (
     LINES,
     calls_of,
     captured,
-    define,
     drawn_texts,
-    dynamo_of,
     indented,
 )
 from .drawn_functions import text_of as drawn_text_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, when
-from .drawn_functions import BREAKING_LINES, LINES, define, drawn_texts
+from ..cases import define, drawn, when
+from .drawn_functions import BREAKING_LINES, LINES, drawn_texts
 
 # Texts ---------------------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, listed, rows, several
-from .drawn_functions import BREAKS, LINES, calls_of, captured, define, drawn_texts, indented, text_of
+from ..cases import define, drawn, listed, rows, several
+from .drawn_functions import BREAKS, LINES, calls_of, captured, drawn_texts, indented, text_of
 
 # Operators -----------------------------------------------------------------------------------------------------------
 

@@ -5,27 +5,7 @@ Both frameworks define the function of a case and capture it. A check compares t
 
 from __future__ import annotations
 
-from ..cases import is_torch
-
-
-def dynamo_of(xp):
-    return xp._dynamo if is_torch(xp) else xp.dynamo
-
-
-def define(xp, text, name="f"):
-    """The function `name` of a text; `inspect` finds its lines."""
-    import linecache
-    import logging
-
-    if is_torch(xp):
-        logging.getLogger("torch._dynamo").setLevel(logging.CRITICAL)
-        # torch measures the guards, with emptied processor caches: 20 ms for each capture
-        xp._dynamo.guards.profile_guard_manager = lambda *_: 0.0
-    file = f"<case {len(linecache.cache)}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space = {"xp": xp, "graph_break": dynamo_of(xp).graph_break}
-    exec(compile(text, file, "exec"), space)
-    return space[name]
+from ..cases import define, dynamo_of
 
 
 def shown(gm):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn
-from .drawn_functions import define, dynamo_of, indented, result_or_raises
+from ..cases import define, drawn, dynamo_of
+from .drawn_functions import indented, result_or_raises
 
 # Functions that write to objects from before -------------------------------------------------------------------------
 

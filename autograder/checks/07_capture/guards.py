@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import defaults, drawn, several
-from .drawn_functions import captured, define
+from ..cases import defaults, define, drawn, several
+from .drawn_functions import captured
 
 # Guards --------------------------------------------------------------------------------------------------------------
 

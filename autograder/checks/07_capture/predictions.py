@@ -5,8 +5,7 @@ from __future__ import annotations
 from rushlight.course.predictions import CAPTURES
 
 from ...check import program
-from ..cases import predicted
-from .drawn_functions import define
+from ..cases import define, predicted
 
 _ENDS = {  # how torch's reason for the end of a graph begins
     "return_value": "return", "generic_jump": "branch", "Unsupported Tensor.item()": "item",

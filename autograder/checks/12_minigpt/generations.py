@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from rushlight.course.predictions import GENERATIONS
 
 from ...check import program
-from ..cases import predicted
+from ..cases import define, predicted
 
 _ATTEND = """\
 text = xp.arange(32.0).reshape(8, 4).sin()
@@ -25,7 +23,6 @@ def graphs(rl, program):
 
 @graphs.oracle
 def _(torch, program):
-    define = import_module("autograder.checks.07_capture.drawn_functions").define
     step, new, found = define(torch, _ATTEND + GENERATIONS[program], "step"), [], []
 
     def count(gm, example_inputs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...check import program
-from ..cases import attempt, defaults, drawing, drawn, explained, listed, rows, several
+from ..cases import attempt, defaults, drawing, drawn, explained, listed, rows, several, type_name
 
 # Groups --------------------------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ def perplexities(rl, batches, training, fails, generator):
         given.append((rl.tensor([inputs]), rl.tensor([targets])))
     found = attempt(rl.course.serving.perplexity, model, (each for each in given) if generator else given)
     return {
-        "perplexity": found, "type": type(found).__name__, "mode": [each.training for each in model.modules()],
+        "perplexity": found, "type": type_name(found), "mode": [each.training for each in model.modules()],
         "modes": model.modes, "recording": model.recording,
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...check import program
-from ..cases import drawn, listed, numbers, rows, several, when
+from ..cases import drawn, listed, numbers, rows, several, type_name, when
 
 IGNORED = -100
 
@@ -61,7 +61,7 @@ def accumulated(rl, parts, before):
         return scores
 
     loss = rl.course.training.accumulate(rl, forward, given)
-    return [type(loss).__name__, loss, log, [each.grad for each in model.parameters()]]
+    return [type_name(loss), loss, log, [each.grad for each in model.parameters()]]
 
 
 def _has_targets(parts):
