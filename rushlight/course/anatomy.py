@@ -39,9 +39,9 @@ def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:
     read it, apply the model's last norm and then its head: `model.head(model.norm(x))`. No block may run more than once.
 
     Args:
-        model: a model of `rushlight.course.gpt.gpt`, with `blocks`, `norm` and `head`. Afterwards it has the hooks that it had
-            before, also if its forward pass raises an error, which is not caught.
-        tokens: (batch, n), int64.
+        model: a model of `rushlight.course.gpt.gpt`, with `blocks`, `norm` and `head`. Afterwards it is as it was, with the
+            hooks that it had, also if its forward pass raises an error, which is not caught.
+        tokens: (batch, n), int64. They do not change.
 
     Returns:
         a list of layers + 1 tensors, each (batch, n, vocabulary): for the input of the first block, then for the output of each
@@ -72,7 +72,7 @@ def backward_graph(result: Tensor, names: Mapping[str, Tensor]) -> tuple[list[st
 
     Args:
         result: a tensor with a `grad_fn`.
-        names: some leaves by name, such as `dict(model.named_parameters())`.
+        names: some leaves by name, such as `dict(model.named_parameters())`. No leaf has two names.
 
     Returns:
         `(labels, edges)`. `labels` is a list with a string for each node, in the order in which the nodes are found. It is the

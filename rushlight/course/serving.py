@@ -90,7 +90,7 @@ def perplexity(model: Any, batches: Iterable[tuple[Tensor, Tensor]]) -> float:
 
     The mean is over all tokens of all batches that have a target. Batches may have different numbers of them, and a batch may
     have none. While the model runs, it is in evaluation mode, and no graph is recorded. Afterwards it is in the mode in which
-    it was, also if it raises an error, which is not caught.
+    it was, and graphs are recorded as before, also if it raises an error, which is not caught.
 
     Args:
         model: a module from tokens (batch, n) to scores (batch, n, vocabulary), with the same mode in all of its parts.

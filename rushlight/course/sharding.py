@@ -42,7 +42,8 @@ def shard_block(state: Mapping[str, Tensor], heads: int, rank: int, ranks: int) 
         rank: from 0 to ranks - 1.
 
     Returns:
-        a dict with the same keys in the same order. Its tensors may be views.
+        a dict with the same keys in the same order. Its tensors may be views. Gradients go through them to the tensors of
+        `state`.
 
     Raises:
         ValueError: the heads, or the rows of `up`, cannot be divided equally among the ranks.
@@ -80,7 +81,7 @@ def average_gradients(gradients: Sequence[Sequence[Tensor | None]], counts: Sequ
 
     Args:
         gradients: for each rank a list with a gradient for each parameter, in the same order on all ranks. None means a
-            gradient of zeros. For each parameter at least one rank that has a token has a gradient. No tensor changes.
+            gradient of zeros. For each parameter at least one rank that has a token has a gradient. No list and no tensor changes.
         counts: a list of ints >= 0, one for each rank. At least one is positive.
 
     Returns:

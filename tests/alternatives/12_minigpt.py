@@ -921,6 +921,29 @@ def shard_block__chunks(state, heads, rank, ranks):
     return found
 
 
+def shard_block__kept_rows(state, heads, rank, ranks):
+    """The bias of another rank is the bias times 0, so a gradient goes through it, too."""
+    if heads % ranks or state["down.weight"].shape[1] % ranks:
+        raise ValueError("not equal")
+
+    def keep(x, dim):
+        size = x.shape[dim]
+        return x.index_select(dim, tensor([i for i in range(size) if i * ranks // size == rank]))
+
+    found = {}
+    for name, x in state.items():
+        if name.startswith("attention"):
+            x = keep(x.unflatten(0, (3, -1)), 1).flatten(0, 1)
+        elif name.startswith("up"):
+            x = keep(x, 0)
+        elif name in ("projection.weight", "down.weight"):
+            x = keep(x, 1)
+        elif name in ("projection.bias", "down.bias"):
+            x = x.clone() if rank == 0 else x * 0
+        found[name] = x
+    return found
+
+
 def average_gradients__sums(gradients, counts):
     """Sums over tokens first, one division at the end."""
     found = []
@@ -1016,6 +1039,22 @@ def perplexity__numbers_of_numpy(model, batches):
     finally:
         model.train(mode)
     return np.exp(total / count)
+
+
+def perplexity__batches_without_targets_do_not_run(model, batches):
+    mode, nats, count = model.training, 0.0, 0
+    model.eval()
+    try:
+        for tokens, targets in batches:
+            for row, wanted in zip(tokens, targets):  # a row at a time
+                if n := sum(k != IGNORED for k in wanted.tolist()):
+                    with no_grad():
+                        scores = model(row.unsqueeze(0))[0]
+                    nats += n * cross_entropy(scores, wanted, ignore_index=IGNORED).item()
+                    count += n
+    finally:
+        model.train(mode)
+    return math.exp(nats / count)
 
 
 def generate_padded__for_loop(program, tokens, count, length, end):

@@ -36,7 +36,9 @@ def tokens_of(xp, batch, n, start=0, vocabulary=VOCABULARY):
     )),
     draws=8,
     hint=explained(
-        runs="a block ran more than once, or not at all", hooks="a hook of yours is still there",
+        runs="a block ran more than once, or not at all",
+        hooks="a hook of yours is still there, or one that was there before is not",
+        same="the tokens, the mode of the model or what of it requires grad is not what it was",
         scores="the norm comes before the head, and the first entry is the input of the first block",
         grad="the results need no graph: compute them without recording one",
     ),
@@ -47,6 +49,9 @@ def lens(rl, layers, batch, n, start, unknown, recording):
         tokens[0, 0] = VOCABULARY  # the embedding has no such row
     for i, block in enumerate(model.blocks):
         block.register_forward_hook(lambda *_, i=i: runs.append(i))
+    for each in (*model.blocks, model.norm, model.head):
+        each.register_forward_pre_hook(lambda *_: None)
+    before = _state_of(model, tokens)
     with rl.set_grad_enabled(recording):
         found = attempt(rl.course.anatomy.logit_lens, model, tokens)
         mode = rl.is_grad_enabled()
@@ -54,7 +59,17 @@ def lens(rl, layers, batch, n, start, unknown, recording):
     scores, grad = found, None
     if not isinstance(found, str):
         scores, grad = [type(found).__name__, *map(copied, found)], [each.requires_grad for each in found]
-    return {"runs": runs, "hooks": sum(hooks), "mode": mode, "scores": scores, "grad": grad}
+    same = _state_of(model, tokens) == before
+    return {"runs": runs, "hooks": sum(hooks), "mode": mode, "same": same, "scores": scores, "grad": grad}
+
+
+def _state_of(model, tokens):
+    """What a look at a model leaves as it is."""
+    return (
+        tokens.tolist(),
+        [each.requires_grad for each in model.parameters()],
+        [each.training for each in model.modules()],
+    )
 
 
 @lens.oracle
@@ -63,7 +78,7 @@ def _(torch, layers, batch, n, start, unknown, recording):
     model, found = small_gpt(torch, layers, start), []
     if unknown:
         seen = attempt(model, torch.full((batch, n), VOCABULARY))
-        return {"runs": [], "hooks": layers, "mode": recording, "scores": seen, "grad": None}
+        return {"runs": [], "hooks": 2 * layers + 2, "mode": recording, "same": True, "scores": seen, "grad": None}
     x = model.token.weight[tokens_of(torch, batch, n, start)] + model.position.weight[:n]
     for block in [None, *model.blocks]:
         x = block(x) if block is not None else x
@@ -72,8 +87,9 @@ def _(torch, layers, batch, n, start, unknown, recording):
     runs = [*range(layers)]
     return {
         "runs": runs,
-        "hooks": layers,
+        "hooks": 2 * layers + 2,
         "mode": recording,
+        "same": True,
         "scores": ["list", *found],
         "grad": [False] * (layers + 1),
     }
@@ -199,7 +215,7 @@ def _(torch, nodes, edges):
 @program(
     "course.anatomy.count_paths.many",
     cases=drawn(blocks=[2500], chain=bool),
-    edges=rows("blocks chain", (40, False), (3000, True)),
+    edges=rows("blocks chain", (40, False), (1100, False), (3000, True)),
     draws=1,
 )
 def many_paths(rl, blocks, chain):

@@ -10,11 +10,13 @@ NAMES = ["attention", "mlp", "aten::mm", "aten::to", "aten::cat"]
 
 @drawing
 def _profiles(draw, st):
-    """Two profiles of a small tree of events: a name, a gap before it, its own time, and what is inside of it."""
+    """Two profiles of a small tree of events: a name, a gap before it, its own time, and what is inside of it.
+
+    After a gap of -1 an event begins with the one around it, or before its neighbour ends."""
 
     def tree(depth):
         inside = st.just([]) if depth == 0 else st.lists(st.deferred(lambda: tree(depth - 1)), max_size=2)
-        return st.tuples(st.sampled_from(NAMES), st.integers(0, 2), st.integers(1, 6), inside).map(list)
+        return st.tuples(st.sampled_from(NAMES), st.integers(-1, 2), st.integers(1, 6), inside).map(list)
 
     before = draw(st.lists(tree(2), max_size=3))
     after = draw(st.lists(tree(2), max_size=3)) if draw(st.booleans()) else [_slower(each, draw, st) for each in before]
@@ -49,6 +51,9 @@ def _leaf(name, own, gap=0):
         [["mlp", 0, 3, [_leaf("aten::to", 5)]], _leaf("aten::to", 4)], False),
         ([["mlp", 0, 2, [_leaf("mlp", 2)]]], [["mlp", 0, 3, [_leaf("mlp", 3), _leaf("mlp", 1)]]], False),
         ([_leaf("aten::cat", 9), _leaf("mlp", 1)], [_leaf("aten::cat", 2), _leaf("mlp", 3), _leaf("aten::to", 1)], False),
+        ([], [["mlp", 0, 1, [_leaf("aten::to", 3)]], _leaf("mlp.up", 3), _leaf("attention", 3), _leaf("Linear", 3)], False),
+        ([_leaf("mlp", 1)], [["mlp", 0, 1, [_leaf("mlp", 1)]]], False),
+        *(([], [["mlp", 0, 1, [_leaf("aten::mm", 2, -1)]], _leaf("aten::to", 4, -1)], each) for each in (False, True)),
     )),
     show=lambda torch, before, after, backwards: f"find_bottleneck({_events(before, backwards)},\n    {_events(after, backwards)})",
 )  # fmt: skip

@@ -169,11 +169,11 @@ def _alive_mode(torch, tensors):
 
 @program(
     "course.costs.step_traffic",
-    cases=drawn(config=SIZES, strategy=["ddp", "fsdp", "tp", "tp", "pp"], batch=(1, 3), n=(1, 4)),
+    cases=drawn(config=SIZES, strategy=["ddp", "fsdp", "tp", "tp", "pp", "FSDP"], batch=(1, 3), n=(1, 4)),
     edges=rows("config strategy batch n", *(
         *(([11, 4, 2, 2, 4], each, 2, 3) for each in ("ddp", "fsdp", "tp")),
         ([30, 8, 2, 3, 9], "fsdp", 1, 1), ([5, 6, 1, 1, 6], "tp", 3, 4),
-        ([5, 6, 1, 1, 6], "ddp", 1, 4), *(([5, 6, 1, 1, 6], each, 1, 4) for each in ("zero", "pp", "ep", "cp")),
+        ([5, 6, 1, 1, 6], "ddp", 1, 4), *(([5, 6, 1, 1, 6], each, 1, 4) for each in ("zero", "pp", "ep", "cp", "", "TP", "fsdp2")),
     )),
     draws=6,
     hint=explained(

@@ -18,7 +18,7 @@ def _weights(draw, st):
     group = draw(st.integers(2, 5))
     return _weight(
         draw(st.integers(1, 3)), draw(st.integers(1, 3)), group, rest, draw(st.integers(2, 8)), draw(st.integers(0, 20)),
-        draw(st.sampled_from([None, None, "zeros", "tiny", "negative"])),
+        draw(st.sampled_from([None, None, "zeros", "tiny", "small", "negative"])),
     )  # fmt: skip
 
 
@@ -27,12 +27,12 @@ def _weights(draw, st):
     cases=_weights,
     edges=[
         *[_weight(bits=bits) for bits in (2, 3, 4, 8)], _weight(1, 1, 2), _weight(3, 1, 5, bits=8), _weight(2, 3, 2, start=7),
-        *[_weight(special=each) for each in ("zeros", "tiny", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
+        *[_weight(special=each) for each in ("zeros", "tiny", "small", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
     ],
     draws=12,
     hint=explained(
         q="each group has its own scale, and the integers are symmetric",
-        scales="the largest absolute value of the group, over the largest integer",
+        scales="the largest absolute value of the group, over the largest integer, but not less than the smallest scale",
         grad="the results do not require grad", changed="the weight has changed",
     ),
 )  # fmt: skip
@@ -45,7 +45,7 @@ def groups(rl, **case):
         return {"q": found, "scales": None, "grad": False, "changed": changed}
     q, scales = found
     return {
-        "q": q.contiguous(), "scales": scales.detach().contiguous(), "grad": q.requires_grad or scales.requires_grad,
+        "q": q.contiguous(), "scales": scales.detach().contiguous() * 2**23, "grad": q.requires_grad or scales.requires_grad,
         "changed": changed,
     }  # fmt: skip
 
@@ -65,15 +65,16 @@ def _(torch, **case):
     scales = observer.calculate_qparams()[0].reshape(len(weight), -1)
     quantize = torch.ops.quantized_decomposed.quantize_per_channel_group
     q = quantize(weight, scales, torch.zeros_like(scales), -most, most, torch.int8, group)
-    return {"q": q, "scales": scales, "grad": False, "changed": False}
+    return {"q": q, "scales": scales * 2**23, "grad": False, "changed": False}
 
 
 def _made(xp, outs, groups, group, rest, bits, start, special):
-    """Odd multiples of 1/64, so no quotient is half of an odd number. One group may be special."""
+    """Odd multiples of 1/64, so no quotient is half of an odd number. One group may be special. The smallest scale is 2**-23, and a
+    check multiplies the scales by 2**23, so that small ones are compared, too."""
     features = groups * group + rest
     values = [[(2 * ((7 * i + 11 * row + start) % 23) - 21) / 64 for i in range(features)] for row in range(outs)]
     for i in range(group):
-        values[-1][i] *= {"zeros": 0.0, "tiny": 2.0**-40, None: 1.0, "negative": -1.0}[special]
+        values[-1][i] *= {"zeros": 0.0, "tiny": 2.0**-40, "small": 2.0**-20, None: 1.0, "negative": -1.0}[special]
     return xp.tensor(values, dtype=xp.float32)
 
 
@@ -86,44 +87,49 @@ TARGET = [0, 1, 2, 3, 4, -100, -100]
     "course.serving.perplexity",
     cases=drawn(
         batches=several(several(listed((0, 4), TARGET), 1, 4), 1, 3), training=bool, generator=bool,
-        fails=[False, False, False, True],
+        fails=[False, False, False, True], height=(1, 2),
     ),
-    edges=rows("batches training fails generator", *(([[*map(list, row)] for row in rows_], *more) for rows_, *more in (
-        ([[(1, 2)]], True, False, False), ([[(1, 2), (2, 3)]], False, False, False), ([[(1, 2), (3, -100)]], True, False, False),
-        ([[(1, 2), (2, 3), (0, 1)], [(4, 4)]], True, False, True), ([[(1, 2), (2, -100)], [(3, -100)], [(4, 0), (2, 2),
-        (1, 1)]], False, False, True),
-        ([[(1, 2)]], True, True, False), ([[(1, 2)], [(0, 4)]], False, True, True),
+    edges=rows("batches training fails generator height", *(([[*map(list, row)] for row in rows_], *more) for rows_, *more in (
+        ([[(1, 2)]], True, False, False, 1), ([[(1, 2), (2, 3)]], False, False, False, 1),
+        ([[(1, 2), (3, -100)]], True, False, False, 1), ([[(1, 2), (2, 3), (0, 1)], [(4, 4)]], True, False, True, 1),
+        ([[(1, 2), (2, -100)], [(3, -100)], [(4, 0), (2, 2), (1, 1)]], False, False, True, 1),
+        ([[(1, 2)]], True, True, False, 1), ([[(1, 2)], [(0, 4)]], False, True, True, 1),
+        ([[(1, 2), (2, 3), (0, 1), (4, -100)], [(3, 0), (1, 4)]], True, False, False, 2),
     ))),
     draws=10,
     hint=explained(
         perplexity="add up over all tokens that have a target, and divide once", mode="the model's mode is that of before",
         modes="while it runs, the model is in evaluation mode", recording="no graph is recorded while it runs",
+        afterwards="afterwards a graph is recorded as before",
     ),
 )  # fmt: skip
-def perplexities(rl, batches, training, fails, generator):
+def perplexities(rl, batches, training, fails, generator, height):
     model, given = _model(rl, fails), []
     model.train(training)
     for batch in _with_targets(batches):
         inputs, targets = zip(*batch)
-        given.append((rl.tensor([inputs]), rl.tensor([targets])))
-    found = attempt(rl.course.serving.perplexity, model, (each for each in given) if generator else given)
+        height_of = height if len(batch) % height == 0 else 1
+        given.append(tuple(rl.tensor(each).reshape(height_of, -1) for each in (inputs, targets)))
+    with rl.enable_grad():
+        found = attempt(rl.course.serving.perplexity, model, (each for each in given) if generator else given)
+        afterwards = rl.is_grad_enabled()
     return {
         "perplexity": found, "type": type_name(found), "mode": [each.training for each in model.modules()],
-        "modes": model.modes, "recording": model.recording,
+        "modes": sorted({*model.modes}), "recording": sorted({*model.recording}), "afterwards": afterwards,
     }  # fmt: skip
 
 
 @perplexities.oracle
-def _(torch, batches, training, fails, generator):
+def _(torch, batches, training, fails, generator, height):
     """One cross-entropy of all tokens."""
     model = _model(torch, False)
     pairs = [pair for batch in _with_targets(batches) for pair in batch]
     inputs, targets = (torch.tensor(each) for each in zip(*pairs))
     loss = torch.nn.functional.cross_entropy(model.eval()(inputs), targets)
     found = "raises RuntimeError" if fails else loss.exp().item()
-    once = [False] * (1 if fails else len(batches))
     mode = [training] * len([*model.modules()])
-    return {"perplexity": found, "type": type(found).__name__, "mode": mode, "modes": once, "recording": once}
+    never = {"modes": [False], "recording": [False], "afterwards": True}
+    return {"perplexity": found, "type": type(found).__name__, "mode": mode, **never}
 
 
 def _with_targets(batches):
@@ -163,12 +169,12 @@ VOCABULARY, END = 311, 300
     edges=rows("tokens count length step", *(
         ([2], 1, 4, 1), ([2, 3], 3, 5, 1), ([2, 3], 0, 4, 1), ([1, 4, 2], 4, 3, 2), ([1, 4, 2, 7, 5], 3, 3, 2), ([9], 4, 1, 3),
         ([3, 6], 5, 2, 1), ([4, 4, 4, 4], 2, 4, 3), ([1, 2], 3, 5, 4), ([300, 3], 2, 4, 1), ([299], 5, 6, 1), ([148, 1], 4, 6, 2),
-        ([304], 3, 6, 1), ([74, 75], 5, 6, 1), ([40, 308], 2, 2, 1),
+        ([304], 3, 6, 1), ([74, 75], 5, 6, 1), ([40, 308], 2, 2, 1), ([300], 3, 4, 1), ([5, 300], 2, 3, 2),
     )),
     draws=15,
     hint=explained(
         tokens="the scores of the next token are at the last token of the text, not at the last position",
-        calls="the program takes exactly `length` tokens, and is called once for each new one",
+        calls="the program takes exactly `length` tokens, `end` behind the text, and is called once for each new one",
         changed="the list of tokens has changed",
     ),
 )  # fmt: skip
@@ -177,7 +183,7 @@ def generated(rl, tokens, count, length, step):
 
     def program(x):
         """Scores from the sum of all tokens up to a position."""
-        calls.append([str(x.dtype).rpartition(".")[2], *x.shape])
+        calls.append([str(x.dtype).rpartition(".")[2], x.tolist()])
         best = (x.cumsum(1) * step + rl.arange(x.shape[1]) + 1) % VOCABULARY
         return rl.nn.functional.one_hot(best, VOCABULARY).to(rl.float32) - 0.5
 
@@ -189,11 +195,11 @@ def generated(rl, tokens, count, length, step):
 @generated.oracle
 def _(torch, tokens, count, length, step):
     """The same rule, from the text without anything behind it."""
-    found = []
+    found, calls = [], []
     for _ in range(count):
         seen = torch.tensor([*tokens, *found][-length:])
+        calls.append(["int64", [seen.tolist() + [END] * (length - len(seen))]])
         found.append(int((seen.sum() * step + len(seen)) % VOCABULARY))
         if found[-1] == END:
             break
-    calls = [["int64", 1, length]] * len(found)
     return {"tokens": ["list", *found], "kinds": ["int"] if found else [], "calls": calls, "changed": False}

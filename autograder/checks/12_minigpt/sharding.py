@@ -7,14 +7,14 @@ import math
 from ...check import program
 from ..cases import attempt, copied, defaults, drawing, explained, numbers, rows
 
-_part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0)
+_part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0, backwards=False)
 
 
 @drawing
 def _parts(draw, st):
     ranks = draw(st.integers(1, 3))
     heads, hidden = (ranks * draw(st.integers(1, 2)) + draw(st.sampled_from([0, 0, 0, 0, 1])) for _ in range(2))
-    return _part(heads, draw(st.integers(1, 3)), hidden, ranks, draw(st.integers(0, ranks - 1)))
+    return _part(heads, draw(st.integers(1, 3)), hidden, ranks, draw(st.integers(0, ranks - 1)), draw(st.booleans()))
 
 
 @program(
@@ -24,47 +24,39 @@ def _parts(draw, st):
         *[_part(2, 2, 8, 2, rank) for rank in (0, 1)],
         *[_part(3, 1, 6, 3, rank) for rank in (0, 1, 2)],
         _part(4, 3, 2, 2, 1), _part(1, 2, 3, 1), _part(4, 2, 4, 2, 0), _part(3, 2, 8, 2, 1), _part(2, 2, 7, 2),
-        _part(6, 1, 9, 3, 1), _part(2, 2, 8, 4, 3), _part(2, 2, 8, 3, 2),
+        _part(6, 1, 9, 3, 1), _part(2, 2, 8, 4, 3), _part(2, 2, 8, 3, 2), _part(backwards=True),
     ],
     draws=10,
     hint=explained(
         part="the rows of the queries, the keys and the values of the rank's heads are not neighbours",
         changed="a tensor of `state` has changed", keys="the keys are those of `state`, in its order",
         sum="the results of all ranks are added up, so what is whole on each rank counts as often as there are ranks",
+        gradients="gradients go through the parts to the tensors of `state`: detach nothing",
     ),
 )  # fmt: skip
-def shards(rl, heads, d, hidden, ranks, rank):
-    sharding, state = rl.course.sharding, _state(rl, heads * d, hidden)
+def shards(rl, heads, d, hidden, ranks, rank, backwards):
+    sharding, state = rl.course.sharding, _state(rl, heads * d, hidden, backwards)
     part = attempt(sharding.shard_block, state, heads, rank, ranks)
     before = _state(rl, heads * d, hidden)
     changed = [name for name in state if not rl.equal(state[name], before[name])]
-    found = {"keys": None, "part": part, "changed": changed, "sum": None}
+    found = {"keys": None, "part": part, "changed": changed, "sum": None, "gradients": None}
     if not isinstance(part, str):
         parts = [sharding.shard_block(state, heads, each, ranks) for each in range(ranks)]
         total = sharding.run_block(
             parts, heads, numbers(rl, [2, 3, heads * d], 1, "float32"), sharding.Ranks(rl, ranks)
         )
         found |= {"keys": [*part], "part": {name: copied(each) for name, each in part.items()}, "sum": copied(total)}
+        found["gradients"] = _gradients_through(rl, parts, state)
     return found
 
 
 @shards.oracle
-def _(torch, heads, d, hidden, ranks, rank):
+def _(torch, heads, d, hidden, ranks, rank, backwards):
     """Head by head, with indices. The sum is the whole block's output."""
-    state, F = _state(torch, heads * d, hidden), torch.nn.functional
+    state, F = _state(torch, heads * d, hidden, backwards), torch.nn.functional
     if heads % ranks or hidden % ranks:
-        return {"keys": None, "part": "raises ValueError", "changed": [], "sum": None}
-    mine = [i for i in range(heads * d) if i // d * ranks // heads == rank]
-    inside = [i for i in range(hidden) if i * ranks // hidden == rank]
-    qkv = [i + j * heads * d for j in range(3) for i in mine]
-    part = {name: copied(each) for name, each in state.items()}
-    for name, rows_of in (("attention", qkv), ("up", inside)):
-        part |= {f"{name}.{each}": state[f"{name}.{each}"][rows_of] for each in ("weight", "bias")}
-    part |= {
-        "projection.weight": copied(state["projection.weight"][:, mine]),
-        "down.weight": copied(state["down.weight"][:, inside]),
-    }
-    part |= {name: state[name] * (rank == 0) for name in ("projection.bias", "down.bias")}
+        return {"keys": None, "part": "raises ValueError", "changed": [], "sum": None, "gradients": None}
+    parts = [_part_by_indices(state, heads, d, hidden, ranks, each) for each in range(ranks)]
 
     def linear(name, x):
         return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
@@ -80,17 +72,42 @@ def _(torch, heads, d, hidden, ranks, rank):
     mixed = torch.softmax(q @ k.mT / d**0.5 + mask.nan_to_num(0, 0, -math.inf), -1) @ v
     x = x + linear("projection", mixed.transpose(1, 2).reshape(2, 3, -1))
     x = x + linear("down", F.gelu(linear("up", norm("norm_2", x)), approximate="tanh"))
-    return {"keys": [*state], "part": part, "changed": [], "sum": x}
+    found = {"keys": [*state], "part": {name: copied(each) for name, each in parts[rank].items()}, "changed": []}
+    return found | {"sum": copied(x), "gradients": _gradients_through(torch, parts, state)}
 
 
-def _state(xp, width, hidden):
-    """The parameters of a block by rule."""
+def _part_by_indices(state, heads, d, hidden, ranks, rank):
+    mine = [i for i in range(heads * d) if i // d * ranks // heads == rank]
+    inside = [i for i in range(hidden) if i * ranks // hidden == rank]
+    qkv = [i + j * heads * d for j in range(3) for i in mine]
+    part = dict(state)
+    for name, rows_of in (("attention", qkv), ("up", inside)):
+        part |= {f"{name}.{each}": state[f"{name}.{each}"][rows_of] for each in ("weight", "bias")}
+    part |= {
+        "projection.weight": state["projection.weight"][:, mine],
+        "down.weight": state["down.weight"][:, inside],
+    }
+    return part | {name: state[name] * (rank == 0) for name in ("projection.bias", "down.bias")}
+
+
+def _gradients_through(xp, parts, state):
+    """The gradients of a sum in which each number of each part has a factor of its own."""
+    for rank, part in enumerate(parts):
+        for i, name in enumerate(sorted(part)):
+            if part[name].requires_grad:
+                (part[name] * numbers(xp, [*part[name].shape], rank + i, "float32")).sum().backward(retain_graph=True)
+    return {name: copied(each.grad) for name, each in state.items()}
+
+
+def _state(xp, width, hidden, backwards=False):
+    """The parameters of a block by rule, also in another order."""
     shapes = {"norm_1.weight": [width], "norm_1.bias": [width], "norm_2.weight": [width], "norm_2.bias": [width]}
     for name, outs, features in (
         ("attention", 3 * width, width), ("projection", width, width), ("up", hidden, width), ("down", width, hidden),
     ):  # fmt: skip
         shapes |= {f"{name}.weight": [outs, features], f"{name}.bias": [outs]}
-    return {name: numbers(xp, shape, i, "float32") for i, (name, shape) in enumerate(shapes.items())}
+    state = {name: numbers(xp, shape, i, "float32").requires_grad_() for i, (name, shape) in enumerate(shapes.items())}
+    return dict(reversed(state.items())) if backwards else state
 
 
 # Gradients of ranks --------------------------------------------------------------------------------------------------

@@ -759,6 +759,27 @@ def logit_lens__runs_a_model_for_each(model, tokens):
         return found
 
 
+logit_lens__removes_the_hooks_of_others = edited(
+    logit_lens,
+    (
+        "            handle.remove()",
+        "            model.blocks[0]._forward_pre_hooks.clear()\n            handle.remove()",
+    ),
+)
+
+
+logit_lens__freezes_the_model = edited(
+    logit_lens,
+    (
+        "        with no_grad():\n            model(tokens)\n            return",
+        "        model.requires_grad_(False)\n        if True:\n            model(tokens)\n            return",
+    ),
+)
+
+
+logit_lens__evaluation_mode_stays = edited(logit_lens, ("    stream = []", "    stream = []\n    model.eval()"))
+
+
 backward_graph__depth_first = edited(backward_graph, ("waiting.popleft()", "waiting.pop()"))
 
 
@@ -802,6 +823,9 @@ def count_paths__recursive(nodes, edges):
     return [count(node) for node in range(nodes)] if nodes < 20 else [0] * nodes
 
 
+count_paths__of_64_bits = edited(count_paths, ("return paths", "return [each % 2**63 for each in paths]"))
+
+
 count_paths__a_set_of_edges = edited(count_paths, ("for start, to, _ in edges:", "for start, to, _ in {*edges}:"))
 
 
@@ -842,6 +866,17 @@ step_traffic__one_direction = edited(step_traffic, ("4 * config.layers", "2 * co
 step_traffic__per_link = edited(step_traffic, ('{"all_reduce": block + rest}', '{"all_reduce": 2 * (block + rest)}'))
 
 
+step_traffic__any_other_is_tp = edited(
+    step_traffic, ('if strategy == "tp":', 'if strategy not in ("zero", "pp", "ep", "cp"):')
+)
+
+
+step_traffic__capitals = edited(step_traffic, ("    sizes =", "    strategy = strategy.lower()\n    sizes ="))
+
+
+step_traffic__how_a_name_begins = edited(step_traffic, ('strategy == "fsdp"', 'strategy.startswith("fsdp")'))
+
+
 graphs_of_generation__sizes_are_guarded = edited(
     graphs_of_generation, ('"whole": [1, 1, 0, 0]', '"whole": [1, 1, 1, 1]')
 )
@@ -863,6 +898,21 @@ shard_block__bias_in_equal_parts = edited(
 
 
 shard_block__only_heads = edited(shard_block, ("if heads % ranks or hidden % ranks:", "if heads % ranks:"))
+
+
+shard_block__without_a_graph = edited(
+    shard_block, ("    return part", "    return {name: each.detach() for name, each in part.items()}")
+)
+
+
+shard_block__keys_in_an_order_of_its_own = edited(
+    shard_block,
+    (
+        "    return part",
+        '    layers = ("norm_1", "norm_2", "attention", "projection", "up", "down")\n'
+        '    return {f"{layer}.{kind}": part[f"{layer}.{kind}"] for layer in layers for kind in ("weight", "bias")}',
+    ),
+)
 
 
 average_gradients__mean_of_means = edited(average_gradients, ("(count / total)", "(1 / len(counts))"))
@@ -901,6 +951,36 @@ quantize_groups__down = edited(quantize_groups, (".round()", ".floor()"))
 
 
 quantize_groups__keeps_the_graph = edited(quantize_groups, ("weight.detach().reshape", "weight.reshape"))
+
+
+quantize_groups__smallest_number_not_scale = edited(
+    quantize_groups,
+    (
+        "(groups.abs().amax(2) / largest).clamp(min=SMALLEST_SCALE)",
+        "groups.abs().amax(2).clamp(min=SMALLEST_SCALE) / largest",
+    ),
+)
+
+
+quantize_groups__smallest_scale_is_added = edited(
+    quantize_groups, (" / largest).clamp(min=SMALLEST_SCALE)", " / largest) + SMALLEST_SCALE")
+)
+
+
+quantize_groups__another_smallest_scale = edited(quantize_groups, ("clamp(min=SMALLEST_SCALE)", "clamp(min=1e-12)"))
+
+
+perplexity__of_the_first_row = edited(
+    perplexity,
+    ("model(tokens).flatten(0, 1)", "model(tokens)[0]"),
+    ("targets.flatten()", "targets[0]"),
+    ("(targets != IGNORED).sum()", "(targets[0] != IGNORED).sum()"),
+)
+
+
+perplexity__no_graph_from_now_on = edited(
+    perplexity, ("        with no_grad():", "        no_grad().__enter__()\n        if True:")
+)
 
 
 def perplexity__mean_of_batches(model, batches):
@@ -954,6 +1034,15 @@ generate_padded__fill_in_front = edited(
 generate_padded__goes_on = edited(generate_padded, ("if text[-1] == end:", "if False:"))
 
 
+generate_padded__zeros_behind = edited(generate_padded, ("[end] * (length", "[0] * (length"))
+
+
+generate_padded__nothing_after_an_end_in_the_text = edited(
+    generate_padded,
+    ("while len(text) < len(tokens) + count:", "while len(text) < len(tokens) + count and text[-1] != end:"),
+)
+
+
 generate_padded__first_tokens = edited(generate_padded, ("text[-length:]", "text[:length]"))
 
 
@@ -980,6 +1069,22 @@ find_bottleneck__only_slower = edited(find_bottleneck, (".items() if time]", ".i
 
 
 find_bottleneck__unsorted_ties = edited(find_bottleneck, ("(-row[1], row[0])", "-row[1]"))
+
+
+find_bottleneck__ties_by_name = edited(find_bottleneck, ("row[0]))", 'row[0].split("/")))'))
+
+
+find_bottleneck__ties_without_capitals = edited(find_bottleneck, ("row[0]))", "row[0].lower()))"))
+
+
+find_bottleneck__equal_times_are_neighbours = edited(
+    find_bottleneck,
+    (
+        "parents = find_parents([(0, start, end) for _, start, end in events])",
+        "parents = [min((j for j, (_, a, b) in enumerate(events) if a <= start and end <= b and (a, b) != (start, end)),\n"
+        "            key=lambda j: events[j][2] - events[j][1], default=None) for _, start, end in events]",
+    ),
+)  # fmt: skip
 
 
 find_bottleneck__only_the_parent = edited(
