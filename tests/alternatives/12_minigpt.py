@@ -164,7 +164,7 @@ def encode_words__in_a_loop(text, ids):
 
 def tokenized__as_pairs(program):
     known = [("example", 4), ("overlap", 5), ("order", 4), ("longer", 2), ("pieces", 7), ("across", 4), ("bytes", 10)]
-    return dict([*known, ("cut", 3), ("ignored", 3), ("uniform", 600), ("two bytes", 8)])[program]
+    return dict([*known, ("cut", 3), ("ignored", 3), ("perplexity", 4), ("three bytes", 4)])[program]
 
 
 def tokenized__by_number(program):
@@ -178,10 +178,10 @@ def tokenized__by_number(program):
         "bytes",
         "cut",
         "ignored",
-        "uniform",
-        "two bytes",
+        "perplexity",
+        "three bytes",
     ]
-    return [4, 5, 4, 2, 7, 4, 10, 3, 3, 600, 8][names.index(program)]
+    return [4, 5, 4, 2, 7, 4, 10, 3, 3, 4, 4][names.index(program)]
 
 
 def rows__as_lists(texts, tokenizer, length):
