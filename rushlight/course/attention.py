@@ -52,7 +52,8 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
     """The weight that each query gives to each key: softmax(query @ keyᵀ · scale) along the keys.
 
     With a mask of bool, the keys where it is False get weight 0. A mask of numbers is added to the scores. A query that sees no
-    key, because all its scores are minus infinity, gets weight 0 for each of them, not NaN.
+    key, because all its scores are minus infinity, gets weight 0 for each of them, not NaN. The body calls no operator of
+    attention, and not `_safe_softmax`.
 
     >>> query, key = rl.zeros(2, 3), rl.ones(4, 3)
     >>> attention_weights(query, key, rl.tensor([[True, True, False, False], [False] * 4])).tolist()
@@ -103,7 +104,7 @@ def merge_partials(first: Partial, second: Partial) -> Partial:
 
     The sums of `first` and `second` are relative to different largest scores, so at least one of them must be scaled. No exp may
     overflow: scores may be as large as 1e30. For some queries a part may have seen no key, or both parts. Then its `largest` is
-    minus infinity there, and its sums are 0. No result is NaN.
+    minus infinity there, and its sums are 0. No result is NaN. All tensors have the same dtype, float32 or float64.
 
     >>> first = partial_attention(rl.tensor([[0.0, 2.0]]), rl.tensor([[1.0], [2.0]]))
     >>> second = partial_attention(rl.tensor([[1000.0]]), rl.tensor([[5.0]]))
@@ -123,8 +124,8 @@ def merge_partials(first: Partial, second: Partial) -> Partial:
 
 
 def block_scores(query: Tensor, key: Tensor, begin: int, end: int, is_causal: bool, scale: float | None) -> Tensor:
-    """The scores of the keys from `begin` to `end`, or to the last one, (\\*, L, block). With `is_causal`, query i sees the keys up
-    to i."""
+    """The scores of the keys from `begin` to `end`, or to the last one: for each query a row, with a number for each of these keys.
+    With `is_causal`, query i sees the keys up to i."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query @ key[..., begin:end, :].mT * scale
     if is_causal:
@@ -139,7 +140,7 @@ def tiled_attention(
     """softmax(query @ keyᵀ · scale) @ value, from the scores of one block of keys at a time.
 
     The largest tensor that it makes has L · block elements in each head, or the size of an argument or of the result. With
-    `is_causal`, query i sees the keys up to i.
+    `is_causal`, query i sees the keys up to i. No exp may overflow. The body calls no operator of attention.
 
     >>> x = rl.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> out, logsumexp = tiled_attention(x, x, x, block=2, is_causal=True)
@@ -151,7 +152,7 @@ def tiled_attention(
         key: (\\*, S, E), S at least 1.
         value: (\\*, S, Ev).
         block: at least 1. It may be larger than S.
-        scale: a number. None is 1 / sqrt(E).
+        scale: a number, 0 or more. None is 1 / sqrt(E).
 
     Returns:
         a tuple of two new tensors: the result (\\*, L, Ev), and the logarithm (\\*, L) of each query's sum of exp(score).
@@ -180,7 +181,7 @@ def tiled_attention_backward(
     """The gradients of the query, the key and the value, from the gradient of `tiled_attention`'s result.
 
     No weights were saved. They are computed again, a block of keys at a time. The limit of the elements of a tensor is that of
-    `tiled_attention`.
+    `tiled_attention`. The body calls no operator of attention, and not autograd.
 
     >>> x = rl.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> out, logsumexp = tiled_attention(x, x, x, 2)
@@ -243,8 +244,8 @@ def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Rotary embedding: each pair of numbers of a token, turned by an angle that its position gives.
 
     Pair i has the elements 2i and 2i + 1. At position p it is turned by the angle p · base^(-2i / size): (a, b) becomes
-    (a cos - b sin, a sin + b cos). So the product of a query and a key that were turned depends on their distance, not on their
-    positions.
+    (a cos - b sin, a sin + b cos). The angles have the dtype of `x`. So the product of a query and a key that were turned
+    depends on their distance, not on their positions.
 
     >>> x = rl.tensor([[1.0, 0.0], [1.0, 0.0]])
     >>> [[round(each, 4) for each in row] for row in rotate(x, rl.tensor([0, 1])).tolist()]
@@ -272,7 +273,7 @@ def grouped_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
     """Attention in which several heads of queries share a head of keys and values. A cache of keys is smaller by this factor.
 
     With 6 heads of queries and 2 heads of keys, the heads 0, 1 and 2 use the first head of keys and values, and 3, 4 and 5 the
-    second.
+    second. The body calls no operator of attention, but it may call `attention_weights`.
 
     >>> query, value = rl.zeros(1, 4, 1, 2), rl.tensor([[[[1.0]], [[2.0]]]])
     >>> grouped_attention(query, rl.zeros(1, 2, 1, 2), value).flatten().tolist()

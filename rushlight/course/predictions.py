@@ -490,11 +490,11 @@ answer = len(encode("low slow", [("l", "o"), ("lo", "w")]))""",
     "overlap": """\
 answer = len(encode("bananananana", [("a", "n"), ("an", "an")]))""",
     "order": """\
-answer = len(encode("there", [("h", "e"), ("t", "h"), ("e", "r"), ("th", "er")]))""",
+answer = len(encode("stones", [("o", "n"), ("t", "o"), ("to", "n"), ("e", "s")]))""",
     "longer": """\
 answer = len(encode("lower", [("e", "r"), ("o", "w"), ("w", "er"), ("l", "ow")]))""",
     "pieces": """\
-answer = len(pieces("yes,  she did it."))""",
+answer = len(pieces('he ran,  "so".'))""",
     "across": """\
 answer = len(train("is this this is", 9))""",
     "bytes": """\
@@ -504,12 +504,12 @@ answer = len(decode(encode("mañana", [])[:3]))""",
     "ignored": """\
 loss = xp.nn.functional.cross_entropy(xp.zeros(4, 8), xp.tensor([1, -100, 2, -100]))
 answer = loss.item() / math.log(2)""",
-    "uniform": """\
-answer = math.exp(xp.nn.functional.cross_entropy(xp.zeros(1, 600), xp.tensor([5])).item())""",
-    "two bytes": """\
-loss = xp.nn.functional.cross_entropy(xp.zeros(5, 65536), xp.tensor([1, 2, 3, 4, 5]))
-# each of the 65536 tokens is two bytes
-answer = loss.item() / math.log(2) / 2""",
+    "perplexity": """\
+answer = math.exp(xp.nn.functional.cross_entropy(xp.tensor([[0.0, math.log(3)]]), xp.tensor([0])).item())""",
+    "three bytes": """\
+loss = xp.nn.functional.cross_entropy(xp.zeros(5, 4096), xp.tensor([1, 2, 3, 4, 5]))
+# each of the 4096 tokens is three bytes
+answer = loss.item() / math.log(2) / 3""",
 }
 CASTS = {
     "example": "y = linear(x)",
@@ -1025,8 +1025,8 @@ def tokenized(program: str) -> int:
         "bytes": 10,
         "cut": 3,
         "ignored": 3,
-        "uniform": 600,
-        "two bytes": 8,
+        "perplexity": 4,
+        "three bytes": 4,
     }[program]
 
 

@@ -16,6 +16,7 @@ def tied_gradient(tokens: Tensor, of_embedded: Tensor, hidden: Tensor, of_scores
 
     The model computes `embedded = weight[tokens]` at its beginning, and `scores = hidden @ weightᵀ` at its end. `weight.grad` is
     the sum of the gradients of both uses. A token that occurs several times gets the gradients of all of these positions.
+    The body does not call autograd.
 
     >>> tokens, of_embedded = rl.tensor([[1, 1]]), rl.tensor([[[1.0], [2.0]]])
     >>> hidden, of_scores = rl.tensor([[[10.0], [0.0]]]), rl.tensor([[[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]])
@@ -41,7 +42,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
     """x / sqrt(mean of x² + eps) · weight, along the last dimension. Unlike LayerNorm, it has no mean to subtract and no bias.
 
     float16 and bfloat16 are computed in float32, also the product with the weight: the squares of numbers above 256 are not
-    float16's.
+    float16's. The body does not call torch's `rms_norm`.
 
     >>> rms_norm(rl.tensor([3.0, 4.0, 0.0, 0.0]), rl.ones(4), eps=0.0).tolist()
     [1.2000000476837158, 1.600000023841858, 0.0, 0.0]

@@ -242,9 +242,10 @@ def perplexity_and_bits(
 ) -> tuple[float, float]:
     """The perplexity of a model, and the bits that it needs for a byte of the text.
 
-    The perplexity is e to the power of the mean loss. It depends on the tokens: an equally good model of longer tokens has a
-    greater one. The bits per byte do not: they are the sum of the losses, in bits instead of nats, divided by the number of bytes
-    of all targets. A bit is ln 2 nats. Positions whose target is `ignore_index` do not count, whatever their loss.
+    The perplexity is e to the power of the mean loss. It depends on the tokens: of two equally good models, the one with the
+    longer tokens has the greater perplexity. The bits per byte do not depend on them: they are the sum of the losses, in bits
+    instead of nats, divided by the number of bytes of all targets. A bit is ln 2 nats. Positions whose target is `ignore_index`
+    do not count, whatever their loss.
 
     >>> perplexity_and_bits([math.log(2), math.log(8), 9.0], [1, 0, -100], [b"a", b"she"])
     (4.0, 1.0)

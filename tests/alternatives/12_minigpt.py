@@ -149,6 +149,10 @@ def encode_words__own_pattern(text, ids):
     return [ids[word] if word in ids else len(ids) for word in found]
 
 
+def encode_words__map(text, ids):
+    return [ids.get(word, len(ids)) for word in map(str.strip, pieces(text)) if word]
+
+
 def encode_words__in_a_loop(text, ids):
     found = []
     for piece in pieces(text):
@@ -164,7 +168,7 @@ def encode_words__in_a_loop(text, ids):
 
 def tokenized__as_pairs(program):
     known = [("example", 4), ("overlap", 5), ("order", 4), ("longer", 2), ("pieces", 7), ("across", 4), ("bytes", 10)]
-    return dict([*known, ("cut", 3), ("ignored", 3), ("uniform", 600), ("two bytes", 8)])[program]
+    return dict([*known, ("cut", 3), ("ignored", 3), ("perplexity", 4), ("three bytes", 4)])[program]
 
 
 def tokenized__by_number(program):
@@ -178,10 +182,10 @@ def tokenized__by_number(program):
         "bytes",
         "cut",
         "ignored",
-        "uniform",
-        "two bytes",
+        "perplexity",
+        "three bytes",
     ]
-    return [4, 5, 4, 2, 7, 4, 10, 3, 3, 600, 8][names.index(program)]
+    return [4, 5, 4, 2, 7, 4, 10, 3, 3, 4, 4][names.index(program)]
 
 
 def rows__as_lists(texts, tokenizer, length):
@@ -1162,6 +1166,14 @@ def attention_weights__by_hand(query, key, mask=None, scale=None):
     return weights / total.masked_fill(total == 0, 1)
 
 
+def attention_weights__nan_replaced(query, key, mask=None, scale=None):
+    scores = (query @ key.mT) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if mask is not None and not mask.is_floating_point():
+        mask = functions.zeros(mask.shape, dtype=query.dtype).masked_fill(mask.logical_not(), -math.inf)
+    weights = (scores if mask is None else scores + mask).softmax(dim=-1)
+    return weights.masked_fill(weights.isnan(), 0)
+
+
 def attention_weights__nan(query, key, mask=None, scale=None):
     scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if mask is None:
@@ -1185,10 +1197,21 @@ def merge_partials__factors(first, second):
     return Partial(largest, a * first.total + b * second.total, a * first.mixed + b * second.mixed)
 
 
+def merge_partials__nan_is_nothing(first, second):
+    largest = functions.maximum(first.largest, second.largest)
+
+    def factor(part):
+        distance = part.largest - largest
+        return functions.where(distance.isnan(), 0.0, distance.exp())
+
+    a, b = factor(first), factor(second)
+    return Partial(largest, *(x * a + y * b for x, y in zip(first[1:], second[1:])))
+
+
 def merge_partials__stacked(first, second):
     largest = functions.stack([first.largest, second.largest])
     top = largest.amax(0)
-    factors = (largest - top.clamp(min=-1e300)).exp()
+    factors = (largest - top.clamp(min=-1e35)).exp()
     total = (functions.stack([first.total, second.total]) * factors).sum(0)
     mixed = (functions.stack([first.mixed, second.mixed]) * factors).sum(0)
     return Partial(largest=top, total=total, mixed=mixed)
@@ -1279,6 +1302,16 @@ def rotate__matrices(x, positions, base=10000.0):
     return (matrices @ pairs.unsqueeze(-1)).squeeze(-1).flatten(-2)
 
 
+def rotate__outer(x, positions, base=10000.0):
+    size, turned = x.shape[-1], functions.empty_like(x)
+    rates = base ** (-functions.arange(0, size, 2, dtype=x.dtype) / size)
+    angles = functions.outer(positions.to(x.dtype), rates)
+    cos, sin = angles.cos(), angles.sin()
+    turned[..., ::2] = x[..., ::2] * cos - x[..., 1::2] * sin
+    turned[..., 1::2] = x[..., ::2] * sin + x[..., 1::2] * cos
+    return turned
+
+
 def rotate__one_by_one(x, positions, base=10000.0):
     result = x.clone()
     for row, position in enumerate(positions.tolist()):
@@ -1298,6 +1331,15 @@ def grouped_attention__repeated(query, key, value, mask=None):
     times = query.shape[1] // key.shape[1]
     key, value = (each.repeat_interleave(times, 1) for each in (key, value))
     return _weights(query, key, mask) @ value
+
+
+def grouped_attention__slices(query, key, value, mask=None):
+    times = query.shape[1] // key.shape[1]
+    heads = []
+    for h in range(query.shape[1]):
+        one_key, one_value = key[:, h // times, None], value[:, h // times, None]
+        heads.append(_weights(query[:, h : h + 1], one_key, mask) @ one_value)
+    return functions.cat(heads, 1)
 
 
 def grouped_attention__loop(query, key, value, mask=None):

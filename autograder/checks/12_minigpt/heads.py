@@ -54,6 +54,7 @@ def _(torch, batch, n, heads, size, layout):
         "batch n heads size layout",
         (1, 1, 1, 1, "heads"), (2, 3, 2, 2, "heads"), (2, 3, 2, 2, "positions"), (2, 3, 3, 2, "gaps"), (2, 3, 1, 2, "heads"),
         (1, 4, 4, 3, "positions"), (2, 1, 3, 2, "heads"), (1, 2, 3, 1, "positions"),
+        (2, 3, 1, 2, "gaps"),
     ),
     hint=when(lambda case: case["layout"] == "positions", "here the heads of a token are next to each other: no copy is needed"),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ..cases import copied, drawn, explained, listed, numbers, rows, several
+from .tiles import Elements
 
 
 @program(
@@ -18,7 +19,7 @@ from ..cases import copied, drawn, explained, listed, numbers, rows, several
         ([2, 2], [7, 3], 3, 100.0, "float64", 3), ([2], [5, 5, 0, 1], 4, None, "float32", 4), ([], [11, 40], 2, 2.0, "float64", 5),
     ),
     hint=explained(
-        turned="pair i has the elements 2i and 2i + 1, and its angle is position * base ** (-2i / size)",
+        turned="pair i has the elements 2i and 2i + 1; its angle is position * base ** (-2i / size), in the dtype of x",
         relative="the product of two turned tokens must depend on the difference of their positions only",
     ),
 )  # fmt: skip
@@ -41,12 +42,14 @@ def _(torch, lead, positions, pairs, base, of, start):
 @program(
     "course.attention.grouped_attention",
     cases=drawn(
-        batch=(1, 2), shared=(1, 3), times=(1, 3), sizes=listed((1, 4), (1, 4), (1, 4), (1, 3)), masked=bool, start=(0, 9)
+        batch=(1, 2), shared=(1, 3), times=(1, 3), sizes=listed((1, 4), (1, 4), (1, 4), (1, 3)),
+        masked=[False, True, "pattern", "numbers", "nothing"], start=(0, 9),
     ),
     edges=rows(
         "batch shared times sizes masked start",
         (1, 1, 1, [1, 1, 1, 1], False, 0), (2, 2, 2, [3, 4, 2, 3], False, 1), (1, 2, 3, [2, 3, 4, 2], True, 2),
-        (2, 3, 1, [4, 4, 2, 2], True, 3), (1, 1, 3, [2, 4, 3, 1], False, 4),
+        (2, 3, 1, [4, 4, 2, 2], True, 3), (1, 1, 3, [2, 4, 3, 1], False, 4), (1, 2, 2, [3, 4, 2, 2], "pattern", 1),
+        (2, 2, 2, [3, 4, 2, 2], "numbers", 2), (1, 2, 2, [3, 3, 2, 1], "nothing", 3),
     ),
     hint=explained(result="heads that are neighbours share a head of keys: the first `heads / shared` of them the first one"),
 )  # fmt: skip
@@ -54,8 +57,9 @@ def grouped(rl, batch, shared, times, sizes, masked, start):
     operands = _grouped(rl, batch, shared, times, sizes, masked, start)
     query, key, value, mask = operands
     call = rl.course.attention.grouped_attention
-    result = call(query, key, value) if mask is None else call(query, key, value, mask)
-    return {"result": copied(result), "the arguments": operands}
+    with Elements() as elements:
+        result = call(query, key, value) if mask is None else call(query, key, value, mask)
+    return {"beyond": sorted(elements.beyond), "result": copied(result), "the arguments": operands}
 
 
 @grouped.oracle
@@ -63,11 +67,19 @@ def _(torch, batch, shared, times, sizes, masked, start):
     query, key, value, mask = operands = _grouped(torch, batch, shared, times, sizes, masked, start)
     attention = torch.nn.functional.scaled_dot_product_attention
     result = attention(query, key, value, attn_mask=mask, enable_gqa=True)
-    return {"result": copied(result), "the arguments": operands}
+    return {"beyond": [], "result": copied(result), "the arguments": operands}
 
 
 def _grouped(xp, batch, shared, times, sizes, masked, start):
     queries, keys, size, width = sizes
     shapes = ([shared * times, queries, size], [shared, keys, size], [shared, keys, width])
     operands = [numbers(xp, [batch, *shape], start + i) for i, shape in enumerate(shapes)]
-    return [*operands, xp.arange(queries)[:, None] >= xp.arange(keys) - 1 if masked else None]
+    pattern = numbers(xp, [queries, keys], 5)
+    masks = {
+        False: None,
+        True: xp.arange(queries)[:, None] >= xp.arange(keys) - 1,
+        "pattern": pattern > -0.5,
+        "numbers": pattern,
+        "nothing": (pattern > -0.5) & (xp.arange(queries)[:, None] > 0),  # for the first query
+    }
+    return [*operands, masks[masked]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import copied, drawn, explained, numbers, rows, several, when
+from ...recorder import called
+from ..cases import copied, drawn, explained, first_apart, numbers, rows, several, when
 
 
 @program(
@@ -19,8 +20,9 @@ from ..cases import copied, drawn, explained, numbers, rows, several, when
 )  # fmt: skip
 def tied(rl, tokens, batch, width, start, of):
     given = _given(rl, tokens, batch, width, start, of)
-    grad = rl.course.stream.tied_gradient(*given)
-    return {"gradient": copied(grad), "the arguments": list(given)}
+    with called(["rushlight.autograd.engine._run"]) as by_autograd:
+        grad = rl.course.stream.tied_gradient(*given)
+    return {"beyond": ["autograd"] * len(by_autograd), "gradient": copied(grad), "the arguments": list(given)}
 
 
 @tied.oracle
@@ -31,7 +33,7 @@ def _(torch, tokens, batch, width, start, of):
     embedded = torch.nn.functional.embedding(ids, weight)
     scores = torch.nn.functional.linear(hidden, weight)
     torch.autograd.backward([embedded, scores], [of_embedded, of_scores])
-    return {"gradient": copied(weight.grad), "the arguments": list(given)}
+    return {"beyond": [], "gradient": copied(weight.grad), "the arguments": list(given)}
 
 
 def _given(xp, tokens, batch, width, start, of):
@@ -39,6 +41,19 @@ def _given(xp, tokens, batch, width, start, of):
     sizes = [batch, len(tokens)]
     parts = [numbers(xp, [*sizes, last], start + i, of) for i, last in enumerate((width, width, 6))]
     return xp.tensor(rows_of), *parts
+
+
+_NORMS = explained(
+    dtype="the result has the dtype of x",
+    numbers="the mean is of the squares, along the last dimension; eps is added before the root",
+)
+
+
+def _about_norms(case, mine, theirs):
+    hint = _NORMS(case, mine, theirs)
+    if hint and case["of"] in ("float16", "bfloat16") and first_apart(mine, theirs) == "numbers":
+        hint += "; in half precision all of it is computed in float32, also the product with the weight, and then rounded once"
+    return hint
 
 
 @program(
@@ -53,22 +68,25 @@ def _given(xp, tokens, batch, width, start, of):
         ([2], 8, "float16", None, 300, 3), ([3], 6, "float16", 1e-8, 8, 4), ([2], 7, "float64", 1e-8, 1, 5),
         ([3], 6, "bfloat16", None, 1, 6), ([2], 4, "float64", None, 1e30, 2), ([1, 3], 8, "float16", 0.5, 1, 7),
     ),
-    hint=explained(
-        dtype="the result has the dtype of x",
-        numbers="the mean is of the squares, along the last dimension; eps is added before the root",
-    ),
+    hint=_about_norms,
 )  # fmt: skip
 def normed(rl, lead, width, of, eps, factor, start):
     x, weight = _line(rl, lead, width, of, factor, start)
-    result = rl.course.stream.rms_norm(x, weight, **({} if eps is None else {"eps": eps}))
-    return {"dtype": str(result.dtype).split(".")[-1], "numbers": _shown(result), "x": x.double()}
+    with called(["rushlight.aten.native.normalisation.rms_norm"]) as beyond:
+        result = rl.course.stream.rms_norm(x, weight, **({} if eps is None else {"eps": eps}))
+    return {
+        "beyond": ["rms_norm"] * len(beyond),
+        "dtype": str(result.dtype).split(".")[-1],
+        "numbers": _shown(result),
+        "x": x.double(),
+    }
 
 
 @normed.oracle
 def _(torch, lead, width, of, eps, factor, start):
     x, weight = _line(torch, lead, width, of, factor, start)
     result = torch.nn.functional.rms_norm(x, [width], weight, 1e-5 if eps is None else eps)
-    return {"dtype": of, "numbers": _shown(result), "x": x.double()}
+    return {"beyond": [], "dtype": of, "numbers": _shown(result), "x": x.double()}
 
 
 def _shown(result):

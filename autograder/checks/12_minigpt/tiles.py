@@ -8,7 +8,8 @@ from importlib import import_module
 from rushlight.c10.dispatch import DispatchMode
 
 from ...check import program
-from ..cases import copied, drawn, explained, listed, numbers, rows, several
+from ...recorder import called
+from ..cases import copied, drawn, explained, first_apart, listed, numbers, rows, several
 
 # Two softmaxes become one --------------------------------------------------------------------------------------------
 
@@ -19,27 +20,39 @@ def _scores(least, most):
     return several(several(SCORES, 2, 2), least, most)  # of two queries, for each key
 
 
+_PARTS = explained(
+    largest="the largest score of all keys is the larger one of the two",
+    total="each sum is relative to its own largest score; multiply it by exp(its largest - the new largest)",
+    mixed="the sum of the values is scaled like the sum of the weights",
+)
+
+
+def _about_merging(case, mine, theirs):
+    keys = case["first"] + case["second"]
+    if "nan" in repr(mine) and any(all(key[query] == "-inf" for key in keys) for query in (0, 1)):
+        return "here both parts have seen no key for a query: minus infinity minus minus infinity is NaN"
+    return _PARTS(case, mine, theirs)
+
+
 @program(
     "course.attention.merge_partials",
-    cases=drawn(first=_scores(1, 3), second=_scores(1, 3), third=_scores(0, 2), width=(1, 3), lead=bool),
-    edges=rows(
+    cases=drawn(
+        first=_scores(1, 3), second=_scores(1, 3), third=_scores(0, 2), width=(1, 3), lead=bool, of=["float64", "float32"]
+    ),
+    edges=[each | {"of": of} for of in ("float64", "float32") for each in rows(
         "first second third width lead",
         ([[0.0, 0.0]], [[0.0, 0.0]], [], 1, False), ([[0.0, 3.0]], [[1.5, -2.0]], [], 2, False),
         ([[0.0, 1000.0]], [[1000.0, 0.0]], [], 1, False), ([["-inf", 0.0]], [[1.5, "-inf"]], [], 2, True),
         ([["-inf", "-inf"]], [["-inf", 0.0]], [], 1, False), ([["-inf", "-inf"]], [["-inf", "-inf"]], [[1.5, "-inf"]], 1, False),
         ([[1e30, -1e30], [0.0, -1e30]], [[1e30, 3.0]], [], 3, True),
-        ([[-1000.0, 1.5]] * 2, [[-1000.0, 3.0]], [[0.0, 3.0]], 2, True),
-    ),
-    hint=explained(
-        largest="the largest score of all keys is the larger one of the two",
-        total="each sum is relative to its own largest score; multiply it by exp(its largest - the new largest)",
-        mixed="the sum of the values is scaled like the sum of the weights",
-    ),
+        ([[-1000.0, 1.5]] * 2, [[-1000.0, 3.0]], [[0.0, 3.0]], 2, True), ([[-1e30, 0.0]], [[-1e30, 1.5]], [], 1, False),
+    )],
+    hint=_about_merging,
 )  # fmt: skip
-def merged(rl, first, second, third, width, lead):
+def merged(rl, first, second, third, width, lead, of):
     names = rl.course.attention
     parts = [
-        names.Partial(*_partial(rl, each, i, width, lead)) for i, each in enumerate((first, second, third)) if each
+        names.Partial(*_partial(rl, each, i, width, lead, of)) for i, each in enumerate((first, second, third)) if each
     ]
     before = [copied(each) for part in parts for each in part]
     known = names.merge_partials(parts[0], parts[1])
@@ -51,21 +64,22 @@ def merged(rl, first, second, third, width, lead):
     }
 
 
-def _partial(xp, scores, which, width, lead):
-    scores = xp.tensor([[float(each) for each in key] for key in scores], dtype=xp.float64).mT
-    value = numbers(xp, [scores.shape[1], width], which)
+def _partial(xp, scores, which, width, lead, of):
+    scores = xp.tensor([[float(each) for each in key] for key in scores], dtype=getattr(xp, of)).mT
+    value = numbers(xp, [scores.shape[1], width], which, of)
     if lead:
         scores, value = scores[None], value[None]
     largest = scores.amax(-1, keepdim=True)
-    weights = (scores - largest.clamp(min=-1e300)).exp()
+    weights = (scores - largest.masked_fill(largest == -math.inf, 0.0)).exp()
     return largest, weights.sum(-1, keepdim=True), weights @ value
 
 
 @merged.oracle
-def _(torch, first, second, third, width, lead):
+def _(torch, first, second, third, width, lead, of):
     """All keys at once."""
-    numbers_of = [numbers(torch, [len(each), width], i) for i, each in enumerate((first, second, third))]
-    scores = torch.tensor([[float(each) for each in key] for key in first + second + third], dtype=torch.float64).mT
+    numbers_of = [numbers(torch, [len(each), width], i, of) for i, each in enumerate((first, second, third))]
+    listed_scores = [[float(each) for each in key] for key in first + second + third]
+    scores = torch.tensor(listed_scores, dtype=getattr(torch, of)).mT
     value = torch.cat(numbers_of)
     largest = scores.max(-1, keepdim=True).values
     weights = torch.exp(scores - torch.where(largest == -math.inf, 0.0, largest))
@@ -77,13 +91,16 @@ def _(torch, first, second, third, width, lead):
 # Tiles ---------------------------------------------------------------------------------------------------------------
 
 
-class _Elements(DispatchMode):
-    """The elements of the largest memory that an operator returns."""
+class Elements(DispatchMode):
+    """The elements of the largest memory that an operator returns, and the operators of attention that are called."""
 
     def __init__(self):
-        self.most = 0
+        self.most, self.beyond = 0, set()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.name().partition(".")[0].removeprefix("aten::")
+        if name == "_safe_softmax" or "scaled_dot_product" in name:
+            self.beyond.add(name)
         result = func(*args, **(kwargs or {}))
         for each in result if isinstance(result, (tuple, list)) else [result]:
             if hasattr(each, "untyped_storage"):
@@ -105,7 +122,12 @@ _EDGES = rows(
     ([], [7, 4, 3, 2], 2, True, 2.0, "float64", 4), ([], [3, 9, 2, 2], 2, True, None, "float64", 5),
     ([1, 2], [5, 6, 4, 4], 10, True, None, "float32", 6), ([], [6, 6, 2, 1], 6, False, None, "float32", 7),
     ([], [40, 40, 2, 3], 4, True, None, "float64", 8), ([], [30, 50, 3, 2], 5, False, None, "float64", 9),
-    ([2], [3, 4, 2, 2], 3, False, 0.0, "float64", 3),
+    ([2], [3, 4, 2, 2], 3, False, 0.0, "float64", 3), ([1, 2], [3, 4, 2, 2], 3, True, 0.0, "float64", 3),
+)  # fmt: skip
+
+_LARGE = rows(
+    "lead sizes block causal scale of start",
+    ([2], [5, 7, 2, 2], 2, False, 1e4, "float64", 1), ([], [4, 4, 1, 1], 1, True, 1e4, "float64", 1),
 )  # fmt: skip
 
 
@@ -133,19 +155,27 @@ def _given(block, causal, scale):
     return ({"is_causal": True} if causal else {}) | ({} if scale is None else {"scale": scale})
 
 
+def _fused_is_nan(causal, scale):
+    """torch's fused kernel masks the products, and then multiplies minus infinity by the scale."""
+    return causal and scale == 0
+
+
 def _about_tiles(case, mine, theirs):
+    if (case["scale"] or 0) > 100:
+        return "the scores are very large or very small here: exp must get the distance from the largest score so far"
     if case["causal"] and case["sizes"][1] > case["sizes"][0]:
         return "with more keys than queries, there are blocks that no query sees"
     return "which position does the first key of a block have?" if case["causal"] else None
 
 
-@program("course.attention.tiled_attention", cases=_tiles(), edges=_EDGES, draws=30, hint=_about_tiles)
+@program("course.attention.tiled_attention", cases=_tiles(), edges=_EDGES + _LARGE, draws=30, hint=_about_tiles)
 def tiled(rl, lead, sizes, block, causal, scale, of, start):
     operands = _operands(rl, lead, sizes, of, start)
-    with _Elements() as elements:
+    with Elements() as elements:
         found = rl.course.attention.tiled_attention(*operands, block, **_given(block, causal, scale))
     out, logsumexp = found
     return {
+        "beyond": sorted(elements.beyond),
         "type": type(found).__name__,
         "out": copied(out),
         "logsumexp": copied(logsumexp),
@@ -158,15 +188,29 @@ def tiled(rl, lead, sizes, block, causal, scale, of, start):
 def _(torch, lead, sizes, block, causal, scale, of, start):
     """torch's fused kernel, if the values are as wide as the keys."""
     operands = query, key, value = _operands(torch, lead, sizes, of, start)
-    if sizes[2] == sizes[3]:
+    if sizes[2] == sizes[3] and not _fused_is_nan(causal, scale):
         four = [each.reshape(1, -1, *each.shape[-2:]) for each in operands]
         fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
         found = fused(*four, 0.0, causal, scale=scale)
         out, logsumexp = found[0].reshape(*lead, *found[0].shape[-2:]), found[1].reshape(*lead, sizes[0])
     else:
         out, logsumexp = _at_once(torch, query, key, value, causal, scale)
-    shown = {"type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
+    shown = {"beyond": [], "type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
     return shown | {"a tensor is too large": False, "the arguments": operands}
+
+
+_GRADIENTS = explained(
+    of_the_value="the weights are exp(scores - logsumexp); the gradient of the values is their transpose times `grad`",
+    of_the_query="the gradient of a score is weight * (gradient of the weight - delta); delta is the sum of grad * out",
+    of_the_key="the scores are query @ keyᵀ · scale, so the scale is a factor of this gradient too",
+)
+
+
+def _about_gradients(case, mine, theirs):
+    hint = _GRADIENTS(case, mine, theirs)
+    if hint and case["block"] < case["sizes"][1] and first_apart(mine, theirs) != "of the value":
+        hint += "; delta is a sum over all keys, and a block has only some of them: it is the sum of grad * out"
+    return hint
 
 
 @program(
@@ -174,25 +218,24 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
     cases=_tiles(),
     edges=_EDGES,
     draws=30,
-    hint=explained(
-        of_the_value="the weights are exp(scores - logsumexp); the gradient of the values is their transpose times `grad`",
-        of_the_query="the gradient of a score is weight * (gradient of the weight - delta); delta is the sum of grad * out",
-        of_the_key="the scores are query @ keyᵀ · scale, so the scale is a factor of this gradient too",
-    ),
+    hint=_about_gradients,
 )
 def backward(rl, lead, sizes, block, causal, scale, of, start):
     query, key, value = operands = _operands(rl, lead, sizes, of, start)
     grad = numbers(rl, [*lead, sizes[0], sizes[3]], start + 3, of)
     out, logsumexp = _at_once(rl, *operands, causal, scale)
     given = _given(block, causal, scale)
-    with _Elements() as elements:
+    before = copied(out), copied(logsumexp)
+    with Elements() as elements, called(["rushlight.autograd.engine._run"]) as by_autograd:
         found = rl.course.attention.tiled_attention_backward(grad, query, key, value, out, logsumexp, block, **given)
     names = ("of the query", "of the key", "of the value")
     return {
+        "beyond": sorted(elements.beyond) + ["autograd"] * len(by_autograd),
         "type": type(found).__name__,
         **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
         "the arguments": [grad, *operands],
+        "out and logsumexp are as before": rl.equal(before[0], out) and rl.equal(before[1], logsumexp),
     }
 
 
@@ -200,14 +243,19 @@ def backward(rl, lead, sizes, block, causal, scale, of, start):
 def _(torch, lead, sizes, block, causal, scale, of, start):
     operands = [each.requires_grad_() for each in _operands(torch, lead, sizes, of, start)]
     grad = numbers(torch, [*lead, sizes[0], sizes[3]], start + 3, of)
-    out = torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal, scale=scale)
+    if _fused_is_nan(causal, scale):
+        out = _at_once(torch, *operands, causal, scale)[0]
+    else:
+        out = torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal, scale=scale)
     found = torch.autograd.grad(out, operands, grad)
     names = ("of the query", "of the key", "of the value")
     return {
+        "beyond": [],
         "type": "tuple",
         **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
         "a tensor is too large": False,
         "the arguments": [grad, *(each.detach() for each in operands)],
+        "out and logsumexp are as before": True,
     }
 
 

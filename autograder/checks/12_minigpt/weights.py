@@ -4,11 +4,33 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
+from types import ModuleType
 
 from rushlight.course.predictions import MASKED
 
 from ...check import program
-from ..cases import copied, drawn, listed, numbers, predicted, rows, when
+from ..cases import copied, drawn, first_apart, listed, numbers, predicted, rows
+from .tiles import Elements
+
+
+class _Module(ModuleType):
+    """Another module with the same functions, which notes that one of them was used."""
+
+    def __init__(self, module):
+        super().__init__(module.__name__)
+        self.module, self.called = module, False
+
+    def __getattr__(self, name):
+        found = getattr(self.module, name)
+        if callable(found):
+            self.called = True
+        return found
+
+
+def _about_masks(case, mine, theirs):
+    if first_apart(mine, theirs) == "made by xp":
+        return "`xp` may be torch or rushlight, and it makes the mask: `rl` of the notebook is always rushlight"
+    return "the last query is at the position of the last key" if case["more"] else None
 
 
 @program(
@@ -18,12 +40,13 @@ from ..cases import copied, drawn, listed, numbers, predicted, rows, when
         "queries more window",
         (1, 0, None), (4, 0, None), (2, 3, None), (1, 4, None), (4, 0, 1), (4, 0, 2), (3, 2, 3), (1, 4, 2), (5, 1, 20), (2, 3, 4),
     ),
-    hint=when("more", "the last query is at the position of the last key"),
+    hint=_about_masks,
 )  # fmt: skip
 def masked(rl, queries, more, window):
     names = rl.course.attention
-    mask = names.causal_mask(rl, queries, queries + more, **({} if window is None else {"window": window}))
-    return mask.clone()
+    xp = _Module(rl)
+    mask = names.causal_mask(xp, queries, queries + more, **({} if window is None else {"window": window}))
+    return {"mask": copied(mask), "made by xp": xp.called}
 
 
 @masked.oracle
@@ -35,7 +58,8 @@ def _(torch, queries, more, window):
         distance = query + more - key
         return (distance >= 0) & (distance < (window or 1000))
 
-    return create_mask(sees, None, None, queries, queries + more, device="cpu")[0, 0]
+    mask = create_mask(sees, None, None, queries, queries + more, device="cpu")[0, 0]
+    return {"mask": mask, "made by xp": True}
 
 
 # Weights -------------------------------------------------------------------------------------------------------------
@@ -64,7 +88,8 @@ def _mask(xp, kind, queries, keys, of, lead):
     "course.attention.attention_weights",
     cases=drawn(
         lead=lambda st: st.lists(st.integers(1, 3), max_size=2), sizes=listed((1, 4), (1, 5), (1, 5)), mask=KINDS,
-        scale=[None, None, 0.5, 0.0, -0.3, 100.0], shared=bool, of=["float64", "float64", "float32"], start=(0, 9),
+        scale=[None, None, 0.5, 0.0, -0.3, 100.0], shared=[False, True, "query"],
+        of=["float64", "float64", "float32"], start=(0, 9),
     ),
     edges=rows(
         "lead sizes mask scale shared of start",
@@ -77,6 +102,7 @@ def _mask(xp, kind, queries, keys, of, lead):
         ([], [2, 3, 2], "none", -0.3, False, "float64", 8), ([2, 3], [2, 3, 3], "numbers", 100.0, True, "float64", 1),
         ([3], [4, 5, 2], "bool", 0.5, True, "float32", 2), ([2], [4, 3, 2], "a key for all", None, False, "float64", 2),
         ([2, 3], [3, 4, 2], "for each", None, False, "float64", 3), ([2], [3, 4, 3], "none", 1e4, False, "float64", 1),
+        ([2, 3], [3, 4, 2], "none", None, "query", "float64", 2), ([2], [4, 5, 3], "for each", None, "query", "float64", 3),
     ),
     hint=lambda case, mine, theirs: (
         "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity"
@@ -88,28 +114,35 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
     query, key, mask = _operands(rl, lead, sizes, mask, shared, of, start)
     given = {} if mask is None else {"mask": mask}
     given |= {} if scale is None else {"scale": scale}
-    weights = rl.course.attention.attention_weights(query, key, **given)
+    with Elements() as elements:
+        weights = rl.course.attention.attention_weights(query, key, **given)
     is_new = weights is not query and weights is not key
-    return {"weights": copied(weights), "a new tensor": is_new, "the arguments": [query, key, mask]}
+    return {
+        "beyond": sorted(elements.beyond),
+        "weights": copied(weights),
+        "a new tensor": is_new,
+        "the arguments": [query, key, mask],
+    }
 
 
 @weighed.oracle
 def _(torch, lead, sizes, mask, scale, shared, of, start):
     query, key, mask = _operands(torch, lead, sizes, mask, shared, of, start)
-    all_keys = key.expand(*lead, *key.shape[-2:])
+    query_of_all, all_keys = (each.expand(*lead, *each.shape[-2:]) for each in (query, key))
     added = mask
     if mask is not None and mask.dtype is torch.bool:
         added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
     math_attention = torch.ops.aten._scaled_dot_product_attention_math
-    weights = math_attention(query, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
-    return {"weights": copied(weights), "a new tensor": True, "the arguments": [query, key, mask]}
+    weights = math_attention(query_of_all, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
+    return {"beyond": [], "weights": copied(weights), "a new tensor": True, "the arguments": [query, key, mask]}
 
 
 def _operands(xp, lead, sizes, mask, shared, of, start):
-    """`shared`: one set of keys for all, which is broadcast."""
+    """`shared`: one set of keys, or of queries, for all, which is broadcast."""
     queries, keys, size = sizes
-    query = numbers(xp, [*lead, queries, size], start, of)
-    key = numbers(xp, [*([1] * len(lead) if shared else lead), keys, size], start + 1, of)
+    one = [1] * len(lead)
+    query = numbers(xp, [*(one if shared == "query" else lead), queries, size], start, of)
+    key = numbers(xp, [*(one if shared is True else lead), keys, size], start + 1, of)
     return query, key, _mask(xp, mask, queries, keys, of, lead)
 
 

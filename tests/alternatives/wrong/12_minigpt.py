@@ -233,7 +233,7 @@ def tokenized__mean_over_all_positions(program):
 
 def tokens_of(name):
     known = {"example": 4, "overlap": 5, "order": 4, "longer": 2, "pieces": 7, "across": 4, "bytes": 10, "cut": 3}
-    return {**known, "ignored": 3, "uniform": 600, "two bytes": 8}[name]
+    return {**known, "ignored": 3, "perplexity": 4, "three bytes": 4}[name]
 
 
 def rows__not_shifted(texts, tokenizer, length):
@@ -1179,6 +1179,90 @@ def merge_partials__overflow(first, second):
     a, b = first.largest.exp(), second.largest.exp()
     total = (first.total * a + second.total * b) / largest.exp()
     return Partial(largest, total, (first.mixed * a + second.mixed * b) / largest.exp())
+
+
+def merge_partials__a_small_sentinel(first, second):
+    largest = first.largest.maximum(second.largest)
+    shift = largest.clamp(min=-1e9)
+    a, b = (first.largest - shift).exp(), (second.largest - shift).exp()
+    return Partial(largest, first.total * a + second.total * b, first.mixed * a + second.mixed * b)
+
+
+def _from(begin, query, key, value, block, is_causal, scale):
+    """Tiles in which the largest score begins with a number."""
+    largest = query.new_full([*query.shape[:-1], 1], begin)
+    total, mixed = largest.new_zeros(largest.shape), query.new_zeros([*query.shape[:-1], value.shape[-1]])
+    for first in range(0, key.shape[-2], block):
+        scores = attention.block_scores(query, key, first, first + block, is_causal, scale)
+        now = largest.maximum(scores.amax(-1, keepdim=True))
+        weights, factor = (scores - now).exp(), (largest - now).exp()
+        total, mixed = total * factor + weights.sum(-1, keepdim=True), mixed * factor
+        mixed, largest = mixed + weights @ value[..., first : first + block, :], now
+    return mixed / total, (largest + total.log()).squeeze(-1)
+
+
+def tiled_attention__largest_begins_at_0(query, key, value, block, is_causal=False, scale=None):
+    return _from(0.0, query, key, value, block, is_causal, scale)
+
+
+def tiled_attention__no_largest(query, key, value, block, is_causal=False, scale=None):
+    total = mixed = 0
+    for first in range(0, key.shape[-2], block):
+        weights = attention.block_scores(query, key, first, first + block, is_causal, scale).exp()
+        total, mixed = total + weights.sum(-1, keepdim=True), mixed + weights @ value[..., first : first + block, :]
+    return mixed / total, total.log().squeeze(-1)
+
+
+def tiled_attention__fused(query, key, value, block, is_causal=False, scale=None):
+    if query.shape[-1] != value.shape[-1] or is_causal and scale == 0:
+        return edited(attention.tiled_attention)(query, key, value, block, is_causal, scale)
+    lead = query.shape[:-2]
+    four = (each.reshape(1, -1, *each.shape[-2:]) for each in (query, key, value))
+    fused = rl.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    out, logsumexp = fused(*four, 0.0, is_causal, scale=scale)
+    return out.reshape(*lead, *out.shape[-2:]), logsumexp.reshape(*lead, logsumexp.shape[-1])
+
+
+def tiled_attention_backward__changes_out(grad, query, key, value, out, logsumexp, *others, **more):
+    found = backward(grad, query, key, value, out, logsumexp, *others, **more)
+    out.zero_()
+    return found
+
+
+def causal_mask__of_the_notebook(xp, queries, keys, window=None):
+    mask = rl.ones(queries, keys, dtype=rl.bool).tril(keys - queries)
+    return mask if window is None else mask.triu(keys - queries - window + 1)
+
+
+def grouped_attention__only_bool(query, key, value, mask=None):
+    groups, shared = query.unflatten(1, (key.shape[1], -1)), (key.unsqueeze(2), value.unsqueeze(2))
+    given = mask if mask is None or not mask.is_floating_point() else None
+    return (attention_weights(groups, shared[0], given) @ shared[1]).flatten(1, 2)
+
+
+def grouped_attention__fused(query, key, value, mask=None):
+    return rl.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=True)
+
+
+def attention_weights__safe_softmax(query, key, mask=None, scale=None):
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if mask is not None:
+        scores = scores + mask if mask.is_floating_point() else scores.masked_fill(~mask, -math.inf)
+    return rl.ops.aten._safe_softmax(scores, -1)
+
+
+def attention_weights__sizes_of_the_query(query, key, mask=None, scale=None):
+    found = attention_weights(query, key, mask, scale)
+    return found[(0,) * (found.dim() - query.dim())] if found.shape[:-2] == query.shape[:-2] else found[:1]
+
+
+def tied_gradient__autograd(tokens, of_embedded, hidden, of_scores):
+    weight = rl.zeros(of_scores.shape[-1], hidden.shape[-1], dtype=hidden.dtype, requires_grad=True)
+    return rl.autograd.grad([weight[tokens], hidden @ weight.mT], [weight], [of_embedded, of_scores])[0]
+
+
+def rms_norm__of_the_framework(x, weight, eps=1e-5):
+    return rl.nn.functional.rms_norm(x, weight.shape, weight, eps)
 
 
 def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale=None):
