@@ -1,7 +1,7 @@
-"""Helpers for the programs of bench labs: a record of the functions that an answer calls, and unused names.
+"""Helpers for the programs of checks: a record of the functions that an answer calls, and unused names.
 
-In a bench lab a student could call torch's own function for the answer. So a program records, inside the subject, the operators
-and the named functions that are called, and returns those that the exercise does not allow. That keeps an honest student to the
+A student could call the framework's own function for the answer, in a bench lab torch's. So a program records, inside the subject,
+the operators and the named functions that are called, and returns those that the exercise does not allow. That keeps an honest student to the
 task. A student's code can switch it off.
 """
 
