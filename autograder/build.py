@@ -22,7 +22,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .check import find, function_of, is_milestone
-from .course import READINGS, RELEASED, ROOT, SOURCES, BuildError, find_labs, labs, phases, set_environment
+from .course import COURSE, READINGS, RELEASED, SOURCES, BuildError, find_labs, labs, phases, set_environment
 from .edition import body_lines
 
 _METADATA = {
@@ -281,7 +281,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             notebook,
             timeout=120,
             kernel_name="python3",
-            resources={"metadata": {"path": str(ROOT)}},
+            resources={"metadata": {"path": str(COURSE)}},
             coalesce_streams=True,  # a line arrives in a random number of parts
         ).execute()
     except CellExecutionError as error:

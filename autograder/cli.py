@@ -26,6 +26,8 @@ from rich.table import Table
 from rich.text import Text
 
 from .course import (
+    COURSE,
+    READINGS,
     RELEASED,
     ROOT,
     WORK,
@@ -91,6 +93,7 @@ _SECTIONS = {
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rushlight", prog_name="rushlight", message="%(prog)s %(version)s")
 @click.pass_context
 def app(context: click.Context) -> None:
     """A course in PyTorch's internals, graded against the real one."""
@@ -119,6 +122,9 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
     else:
         shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
         said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
+    if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading
+        for reading in [*READINGS.glob(f"{name[:2]}_*"), READINGS / "recorded"]:
+            shutil.copytree(reading, ROOT / "phases" / reading.name, dirs_exist_ok=True)
     if line := _other_build():
         out.print(line, markup=False)
     if no_open:
@@ -423,6 +429,7 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
 
     LAB is a lab, or a phase, which means its reading and all its labs. Without one, everything is built.
     """
+    _need_repository()
     from rushlight.torchgen import gen, gen_autograd
 
     from . import build as building
@@ -470,6 +477,7 @@ def mutants(wanted: tuple[str, ...]) -> int:
 @click.option("--serve", is_flag=True, help="Serve it on this machine instead, and rebuild on changes.")
 def docs(serve: bool) -> int:
     """Build the site into site/."""
+    _need_repository()
     if serve:
         port = _free_port(8000)
         how = ["serve", "--dev-addr", f"127.0.0.1:{port}"]
@@ -481,6 +489,13 @@ def docs(serve: bool) -> int:
     if code == 0 and not serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
     return code
+
+
+def _need_repository() -> None:
+    if not (COURSE / "mkdocs.yml").exists():
+        raise LookupError(
+            "this needs the course's repository: an installed package and a class repository have no sources"
+        )
 
 
 def _free_port(first: int) -> int:

@@ -36,13 +36,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from .check import Check, find, function_of, is_bench, is_milestone, phase_exercises, registry
-from .course import ROOT
+from .course import COURSE
 from .exercise import fill
 from .judge import Judge
 from .observe import Tree, difference, encode, receive
 from .subject import answer
 
-EQUIVALENT = ROOT / "tests" / "equivalent"
+EQUIVALENT = COURSE / "tests" / "equivalent"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case, of which the reference needs milliseconds; more in a bench lab

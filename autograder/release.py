@@ -17,10 +17,12 @@ from base64 import b85encode
 from pathlib import Path
 
 from .check import function_of
-from .course import READINGS, RELEASED, ROOT, core_labs, exercises, number_of, phases, released
+from .course import COURSE, READINGS, RELEASED, core_labs, exercises, number_of, phases, released
 from .edition import body_lines, check_files, file_of, framework_files
 
-_PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh")
+_PROJECT_FILES = (
+    *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
+)
 
 _README = """# Rushlight
 
@@ -58,21 +60,20 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
         course = Path(temporary) / "course"
         for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
             _write(course / name, text)
-        for path in (ROOT / "autograder").glob("*.py"):
-            _write(course / "autograder" / path.name, path.read_text(encoding="utf-8"))
-        shutil.copytree(ROOT / "autograder" / "jupyter", course / "autograder" / "jupyter")
-        for path in check_files(labs):
-            _write(course / path.relative_to(ROOT), path.read_text(encoding="utf-8"))
+        grader = Path(__file__).parent
+        for path in [*grader.glob("*.py"), *check_files(labs)]:
+            _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
+        shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
         for name in _PROJECT_FILES:
-            shutil.copy(ROOT / name, course / name)
+            shutil.copy(COURSE / name, course / name)
         readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
         for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
-            shutil.copytree(path, course / path.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
+            shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
         for lab in {*labs} & {*core_labs()}:
             text = json.dumps(released(lab), indent=1, ensure_ascii=False)
             _write(course / "labs" / lab / f"{lab}.ipynb", f"{text}\n")
         _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
-        _write(course / ".gitignore", (ROOT / ".gitignore").read_text())
+        _write(course / ".gitignore", (COURSE / ".gitignore").read_text())
         course.rename(folder)
     return folder
 

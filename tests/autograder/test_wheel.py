@@ -1,0 +1,78 @@
+"""An installed wheel: the labs are in it, and work outside the repository."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import SOURCES, find_lab
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The command as a student runs it who has installed the wheel, in an empty folder."""
+    place = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", place, ROOT]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    zipfile.ZipFile(next(place.glob("*.whl"))).extractall(place / "packages")
+    (place / "home").mkdir()
+
+    def run(*arguments):
+        environment = os.environ | {"PYTHONPATH": str(place / "packages")}
+        return subprocess.run(
+            [sys.executable, "-m", "autograder.cli", *arguments],
+            cwd=place / "home",
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    run.home, run.packages = place / "home", place / "packages"
+    return run
+
+
+def test_a_lab_with_its_reading_is_copied_and_checked(run):
+    lab = find_lab("01a")
+    said = run("lab", "01a", "--no-open")
+    copy = run.home / "work" / lab / f"{lab}.ipynb"
+    assert said.stdout.startswith("copied the lab to ") and said.stderr == ""
+    assert (run.home / "phases/01_strided/reading.ipynb").exists()
+    notebook, solved = (nbformat.read(path, as_version=4) for path in (copy, SOURCES / lab / f"{lab}.ipynb"))
+    answers = {cell.id: cell.source for cell in solved.cells}
+    exercise = next(cell for cell in notebook.cells if cell.metadata.get("rushlight", {}).get("exercise"))
+    exercise.source = answers[exercise.id]
+    nbformat.write(notebook, copy)
+    checked = run("check", "01a")
+    assert f"✓ {exercise.metadata.rushlight.exercise}: all" in checked.stdout
+    assert checked.stdout.count("✓") == 1
+
+
+def test_a_class_repository_can_be_made_of_it(run):
+    assert run("release", "--out", "class", "01a").returncode == 0
+    made = {path.name for path in (run.home / "class").iterdir()}
+    assert made >= {"Makefile", "autograder", "labs", "phases", "pyproject.toml", "rushlight"}
+
+
+@pytest.mark.parametrize("command", ["build", "docs"])
+def test_what_needs_the_repository_says_so_and_changes_nothing(run, command):
+    before = {path: path.stat().st_mtime_ns for path in run.packages.rglob("*.py")}
+    said = run(command)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "this needs the course's repository" in said.stderr
+    assert {path: path.stat().st_mtime_ns for path in run.packages.rglob("*.py")} == before
+
+
+def test_it_says_its_version(run):
+    from rushlight import __version__
+
+    assert run("--version").stdout == f"rushlight {__version__}\n"
+
+
+def test_no_solution_is_in_it(run):
+    assert not [path for path in run.packages.rglob("*") if "solutions" in path.parts]
