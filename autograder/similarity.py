@@ -1,0 +1,148 @@
+"""How alike the answers of a class are: pairs of students whose code has in common what few others wrote.
+
+An answer becomes a row of *tokens*, its syntax tree without docstrings, annotations and the names of variables. Of these tokens
+winnowing (Schleimer, Wilkerson and Aiken, 2003) keeps some of the hashes of `GRAM` in a row: its *fingerprints*. Its words, the
+names and the comments, are compared too. What `count` of `n` answers to an exercise have is worth log2(n / count) bits: what
+everybody wrote is worth nothing. Nothing here decides that somebody copied.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy
+
+GRAM = 10  # tokens that make a hash: an expression of some length
+WINDOW = 4  # hashes of which the smallest is kept
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a student wrote for an exercise. `lines` has, for each fingerprint, the lines of the source where it stands, from 1."""
+
+    student: str
+    exercise: str
+    source: str
+    lines: Mapping[int, tuple[int, int]]
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, and for each exercise the bits of code and of words that their answers share, and how alike the code is."""
+
+    students: tuple[str, str]
+    code: Mapping[str, float]
+    words: Mapping[str, float]
+    alike: Mapping[str, float]
+
+    @property
+    def bits(self) -> float:
+        return sum(self.code.values()) + sum(self.words.values())
+
+
+def answer(student: str, exercise: str, source: str, given: str = "") -> Answer:
+    """A student's answer. The words of the text that was given to everybody are not the student's."""
+    python = re.sub(r"^\s*[%!].*$", "pass", source, flags=re.MULTILINE)
+    try:
+        tokens = list(_tokens(ast.parse(python)))
+    except (SyntaxError, ValueError, RecursionError):
+        tokens = []
+    return Answer(student, exercise, source, dict(fingerprints(tokens)), frozenset(_words(python)) - {*_words(given)})
+
+
+def pairs(answers: Iterable[Answer], published: Sequence[str] = ()) -> list[Pair]:
+    """All pairs of students of a class, the most bits first. Those who `published` are compared with the class only."""
+    by_exercise: dict[str, dict[str, Answer]] = {}
+    for each in answers:
+        by_exercise.setdefault(each.exercise, {})[each.student] = each
+    found: dict[tuple[str, str], tuple[dict, dict, dict]] = {}
+    for exercise, given in by_exercise.items():
+        code, alike = _shared([each.lines.keys() for each in given.values()])
+        words, _ = _shared([each.words for each in given.values()])
+        for (i, one), (j, other) in combinations(enumerate(given), 2):
+            if one in published and other in published:
+                continue
+            pair = found.setdefault(tuple(sorted((one, other))), ({}, {}, {}))
+            for kept, value in zip(pair, (code[i, j], words[i, j], alike[i, j])):
+                kept[exercise] = float(value)
+    return sorted((Pair(students, *parts) for students, parts in found.items()), key=lambda pair: -pair.bits)
+
+
+def _shared(features: Sequence[Iterable]) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """For each two of these sets: the bits of what both have, and its part of the bits of what either has."""
+    counts = Counter(each for one in features for each in one)
+    columns = {each: place for place, each in enumerate(counts)}
+    has = numpy.zeros((len(features), len(columns)))
+    for row, one in enumerate(features):
+        has[row, [columns[each] for each in one]] = 1
+    bits = numpy.log2(len(features) / numpy.array([*counts.values()], dtype=float))
+    both, own = (has * bits) @ has.T, has @ bits
+    either = own[:, None] + own - both
+    return both, numpy.divide(both, either, out=numpy.zeros_like(both), where=either > 0)
+
+
+def far_out(found: Sequence[Pair]) -> float:
+    """The bits above which a pair is far out of this class: three interquartile ranges above the third quartile."""
+    first, third = numpy.quantile([pair.bits for pair in found], [0.25, 0.75])
+    return float(third + 3 * (third - first))
+
+
+# Tokens and fingerprints ---------------------------------------------------------------------------------------------
+
+
+def fingerprints(tokens: Sequence[tuple[str, int]]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """The hashes of tokens that winnowing keeps, each with the first and the last line of its tokens."""
+    grams = [tokens[i : i + GRAM] for i in range(max(len(tokens) - GRAM, 0) + 1)] if tokens else []
+    hashes = [zlib.crc32("\n".join(text for text, _ in gram).encode()) for gram in grams]
+    for start in range(max(len(hashes) - WINDOW, 0) + 1 if hashes else 0):
+        window = range(start, min(start + WINDOW, len(hashes)))
+        at = min(window, key=lambda i: (hashes[i], -i))
+        numbers = [line for _, line in grams[at] if line]
+        yield hashes[at], (min(numbers, default=1), max(numbers, default=1))
+
+
+def _tokens(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The nodes of a syntax tree from the top down, each with its line."""
+    own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+    def walk(node: ast.AST, line: int) -> Iterator[tuple[str, int]]:
+        line = getattr(node, "lineno", line)
+        if isinstance(node, ast.Name):
+            yield ("a variable" if node.id in own else node.id), line
+            return
+        if isinstance(node, ast.Constant):
+            yield ("a text" if isinstance(node.value, str) else repr(node.value)), line
+            return
+        if not isinstance(node, ast.expr_context | ast.Module | ast.Expr):
+            yield f"{type(node).__name__} {getattr(node, 'attr', '')}", line
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list"):
+                continue
+            children = value if isinstance(value, list) else [value]
+            if name == "body" and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+                children = children[1:]
+            for child in children:
+                if isinstance(child, ast.AST):
+                    yield from walk(child, line)
+
+    return walk(tree, 1)
+
+
+def _words(source: str) -> Iterator[str]:
+    """The names and the comments of a piece of code."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in (tokenize.NAME, tokenize.COMMENT):
+                yield " ".join(token.string.split())
+    except (tokenize.TokenError, IndentationError, SyntaxError):
+        return
