@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -136,22 +137,41 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
 
 
 def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
-    """Run JupyterLab with a notebook until it is stopped. All that it prints, unless something fails, is its address."""
+    """Run JupyterLab with a notebook until it is stopped. All that it prints, unless something fails, is its address.
+
+    A level of its log that is among the options holds for its server and for its extension LabApp.
+    """
     page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
+    if not any(word in option for option in more for word in ("log-level", "log_level", "--debug")):
+        quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
     start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/{page}"]
     set_environment()
-    os.environ.setdefault(
-        "JUPYTER_TOKEN", secrets.token_hex(24)
-    )  # a token of its own JupyterLab prints, with a page of text
-    with subprocess.Popen([sys.executable, "-m", "jupyterlab", *quiet, *start, *more], cwd=ROOT) as jupyterlab:
-        with suppress(KeyboardInterrupt), out.status("starting JupyterLab"):
-            if address := _address(jupyterlab, page):
-                out.print(f"{said}; JupyterLab has it open at {address} (stop it with Ctrl-C)", markup=False)
+    # JupyterLab prints a token that it makes itself, with a page of text
+    os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
+    with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab:
+        try:
+            with out.status("starting JupyterLab"):
+                address = _address(jupyterlab, page)
+        except KeyboardInterrupt:
+            jupyterlab.terminate()
+            raise
+        if address:
+            out.print(f"{said}; JupyterLab has it open at {address} (stop it with Ctrl-C)", markup=False)
         while True:
             with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
                 return jupyterlab.wait()
+
+
+def _start(command: list[str]) -> subprocess.Popen:
+    """Start JupyterLab. In a terminal it ignores Ctrl-C until it is ready to ask whether to stop."""
+    before = signal.getsignal(signal.SIGINT)
+    if sys.stdin.isatty():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a new process inherits it
+    try:
+        return subprocess.Popen(command, cwd=ROOT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _address(jupyterlab: subprocess.Popen, page: str) -> str:
@@ -304,17 +324,18 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 
 
 @app.command()
-@click.argument("lab", default="01")
+@click.argument("lab", required=False)
 @click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
 @click.option("--force", is_flag=True, help="Grade all submissions again (manual scores stay).")
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 @click.option("--jobs", type=int, metavar="N", help="Submissions to mark at once (default: one per core).")
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
-def grade(lab: str, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
-    """Autograde a lab's submissions with nbgrader; write feedback."""
-    name = find_released(lab)
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
+    """Autograde a lab's submissions with nbgrader; write feedback.
 
+    Without LAB, every lab that a student has handed in is graded.
+    """
+    names = [find_released(lab)] if lab else []
     from . import grade as grading  # imports nbgrader
 
     if sample:
@@ -322,6 +343,18 @@ def grade(lab: str, sample: bool, force: bool, no_sandbox: bool, jobs: int | Non
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
+    for name in names or grading.labs_handed_in():
+        _grade(name, force, no_sandbox, jobs, scheduler)
+    return 0
+
+
+def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> None:
+    """Grade one lab, and print its table and where the files are."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from . import grade as grading
+    from .report import write_report
+
     total = len(grading.students(name))
     columns = (
         SpinnerColumn(),
@@ -338,8 +371,6 @@ def grade(lab: str, sample: bool, force: bool, no_sandbox: bool, jobs: int | Non
 
         executor = _engine(scheduler) if scheduler else None
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
-    from .report import write_report
-
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
     if no_sandbox:
@@ -347,7 +378,6 @@ def grade(lab: str, sample: bool, force: bool, no_sandbox: bool, jobs: int | Non
     out.print(f"grades:   {_short(path)}")
     out.print(f"report:   {_short(report)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{name}/{name}.html")
-    return 0
 
 
 def _engine(address: str) -> Executor:

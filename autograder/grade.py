@@ -36,7 +36,7 @@ from traitlets.config import Config
 
 from . import sandbox
 from .check import PASSED
-from .course import check_name, classroom, neutral, points, printable
+from .course import check_name, classroom, neutral, points, printable, released_labs, retired_labs
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
 from .restore import Unreadable, edited_checks, read_submission, released_notebook, restore_text
@@ -77,6 +77,16 @@ class Row:
 def students(lab: str) -> list[str]:
     """The students who handed in a lab."""
     return sorted(path.parent.name for path in (classroom() / "submitted").glob(f"*/{lab}") if path.is_dir())
+
+
+def labs_handed_in() -> list[str]:
+    """The labs that a student handed in, in order. Raises GradingError if there are none."""
+    found = [lab for lab in sorted({*released_labs(), *retired_labs()}) if students(lab)]
+    if not found:
+        raise GradingError(
+            f"no student has handed in a lab: submissions go to {classroom()}/submitted/STUDENT/LAB/LAB.ipynb"
+        )
+    return found
 
 
 def grade(

@@ -42,6 +42,7 @@ from .course import (
     released,
     set_environment,
 )
+from .feedback import FeedbackExporter, FeedbackPage
 from .observe import NotGraded
 from .restore import Unreadable, read_released, read_submission, released_notebook, restore_text
 from .run import run
@@ -86,6 +87,9 @@ def configure(c: Any) -> None:
     c.Autograde.sanitize_preprocessors = [Restore, RunInSubject, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [step for step in steps if step is not Execute]
     c.RunInSubject.seed_file = str(folder / "seed")
+    c.GenerateFeedback.preprocessors = [FeedbackPage]
+    c.GenerateFeedback.exporter_class = FeedbackExporter
+    c.FeedbackExporter.template_name = "rushlight"
 
 
 def _silence_warnings() -> None:

@@ -13,35 +13,17 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from .check import DISAGREED, NOT_ATTEMPTED, PASSED
+from .check import PASSED
 from .course import check_name, classroom, points, printable, released
 from .grade import Row
+from .pages import MARKS, OTHER, SCHEMES, UNGRADED
 
 FEWEST = 10  # students, and 2 that pass and 2 that do not: from fewer no discrimination is computed
 BINS = 10
 
-# text and background of each kind of cell, in a light and in a dark scheme
-COLOURS = {
-    "page": ("#1b1f23", "#ffffff", "#e6e9eb", "#14181b"),
-    "muted": ("#4f5860", "#ffffff", "#b3bcc3", "#14181b"),
-    "link": ("#0b57d0", "#ffffff", "#8ab8ff", "#14181b"),
-    "pass": ("#0b4a24", "#d7f0df", "#a6e6bc", "#12391f"),
-    "fail": ("#7d1a10", "#fbdcd8", "#ffc4bc", "#4a1713"),
-    "none": ("#454c52", "#eceff1", "#b9c1c7", "#262c31"),
-    "other": ("#5c3b00", "#fdebc3", "#ffdf9b", "#43310a"),
-}
-_KINDS = {PASSED: ("pass", "✓"), DISAGREED: ("fail", "✗"), NOT_ATTEMPTED: ("none", "·")}
-
-
-def _variables(first: int) -> str:
-    return "".join(f"--{name}:{each[first]};--{name}-b:{each[first + 1]};" for name, each in COLOURS.items())
-
-
 _STYLE = f"""
-:root {{ color-scheme: light dark; --line: #d5dade; {_variables(0)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ --line: #3a4249; {_variables(2)} }} }}
-@media print {{ :root {{ --line: #d5dade; {_variables(0)} }}
-  .box {{ overflow: visible; max-height: none; }} input {{ display: none; }} }}
+{SCHEMES}
+@media print {{ .box {{ overflow: visible; max-height: none; }} input {{ display: none; }} }}
 * {{ box-sizing: border-box; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 1.5rem auto; padding: 0 1rem;
   color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
@@ -60,16 +42,16 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .map td a:hover {{ text-decoration: underline; }}
 .pass {{ color: var(--pass); background: var(--pass-b); }} .fail {{ color: var(--fail); background: var(--fail-b); }}
 .none {{ color: var(--none); background: var(--none-b); }} .other {{ color: var(--other); background: var(--other-b); }}
-.number {{ text-align: right; }} .number, td:has(.share) {{ white-space: nowrap; }}
+.number {{ text-align: right; }} .number, .wide td {{ white-space: nowrap; }}
 pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
 button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
 input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
-  background: var(--page-b); border: 1px solid var(--muted); }}
+  background: var(--page-b); border: 1px solid var(--line); }}
 .bars td {{ border: 0; }} .bars {{ width: 100%; max-width: 40rem; }} .bars td:nth-child(2) {{ width: 70%; }}
-.bar {{ display: block; height: 1.1rem; background: var(--link); min-width: 1px; }}
-.share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--muted); margin-right: .4rem; }}
-.share span {{ display: block; height: 100%; background: var(--link); }}
+.bar {{ display: block; height: 1.1rem; background: var(--bar); min-width: 1px; }}
+.share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--line); margin-right: .4rem; }}
+.share span {{ display: block; height: 100%; background: var(--bar); }}
 """
 
 _SCRIPT = """
@@ -188,7 +170,7 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         f" 0 or below, look at the exercise. It needs {FEWEST} students, of whom 2 pass and 2 do not."
     )
     heads = ["exercise", "points", "pass", "discrimination", "otherwise"]
-    return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises")}'
+    return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises", "wide")}'
 
 
 def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
@@ -208,8 +190,8 @@ def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
             f'<tr><th scope="row" data-key="{_text(row.student)}">{student}{flag}</th>{total}{"".join(cells)}</tr>'
         )
     note = (
-        "✓ passed, ✗ disagreed, · not attempted, ! something else (hold the pointer over it). A cell leads to the student's"
-        " feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
+        "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
+        " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
     )
     heads = ["student", "points", *(check.partition(".")[2] for check in worth)]
     return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
@@ -217,9 +199,13 @@ def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
 
 def _cell(row: Row, check: str, link: str) -> str:
     if check not in row.verdicts:
-        return '<td class="none" data-key="0"><span title="not graded">–</span></td>'
+        kind, mark = UNGRADED
+        label = _text(f"{row.student}, {check}: not graded")
+        return (
+            f'<td class="{kind}" data-key="-1"><span role="img" title="{label}" aria-label="{label}">{mark}</span></td>'
+        )
     outcome = row.outcome(check)
-    kind, mark = _KINDS.get(outcome, ("other", "!"))
+    kind, mark = MARKS.get(outcome, OTHER)
     key = ["none", "other", "fail", "pass"].index(kind)
     label = _text(f"{row.student}, {check}: {outcome}")
     return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
@@ -255,10 +241,11 @@ def _cases(rows: list[Row]) -> str:
 def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
     """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
     head = "".join(f'<th scope="col"><button type="button">{_text(each)}</button></th>' for each in heads)
+    named = f' id="{key}"' if key else ""
     return (
-        f'<div class="box" role="region" tabindex="0" aria-label="{_text(label)}"><table class="{kind}" id="{key or label}">'
+        f'<div class="box" role="region" tabindex="0" aria-label="{_text(label)}"><table class="{kind}"{named}>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    ).replace(f'id="{label}"', "")
+    )
 
 
 def _text(text: str) -> str:

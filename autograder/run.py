@@ -115,6 +115,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     verdict = replace(verdict, **{name: _clean(getattr(verdict, name)) for name in sent})
     shown = {"text/html": card(verdict), "text/plain": str(verdict)}
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
+    summary |= {"notes": verdict.notes} if verdict.notes else {}
     summary |= {} if verdict.case is None else {"case": verdict.listing or describe(verdict.case)}
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
     if not verdict.passed:

@@ -92,6 +92,8 @@ def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
         (["mutants", "99"], "there is no phase '99'; the phases are 00_trace"),
         (["mutants", "01_stride"], "did you mean 01_strided?"),
         (["grade", "01a"], "no student has handed in 01a_views"),
+        (["grade"], "no student has handed in a lab: submissions go to"),
+        (["grade", "01"], "phase 01 has several labs, so name one: 01a_views"),
         (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
         (["check", "01a", "--notebook", "README.md"], "README.md is not a notebook of 01a_views"),
         (["check", "01a", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),
@@ -117,6 +119,39 @@ def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
         for arguments in (["--", "--port", "1"], ["02a", "--", "--debug"], ["01b"])
     ]
     assert parsed == [("01a_views", ("--port", "1")), ("02a_keys", ("--debug",)), ("01b_reshape", ())]
+
+
+@pytest.mark.parametrize(
+    ("more", "quiet"), [(("--port", "1"), True), (("--log-level=INFO",), False), (("--debug",), False)]
+)
+def test_a_level_of_jupyterlabs_log_is_given_to_it_once(monkeypatch, root, more, quiet):
+    started = []
+    monkeypatch.setattr(cli, "_start", lambda command: started.append(command) or subprocess.Popen(["true"]))
+    assert cli._open(root / "labs" / "x.ipynb", "", more) == 0
+    levels = [option for option in started[0] if "level" in option or option == "--debug"]
+    assert levels == (["--log-level=ERROR", "--LabApp.log_level=ERROR"] if quiet else [*more])
+
+
+def test_an_interrupt_while_jupyterlab_starts_ends_it(monkeypatch, root):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    started = subprocess.Popen(["sleep", "600"])
+    monkeypatch.setattr(cli, "_start", lambda command: started)
+    monkeypatch.setattr(cli, "_address", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cli._open(root / "labs" / "x.ipynb", "", ())
+    assert started.poll() is not None
+
+
+def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    for folder in ("ada/02a_keys", "ben/02a_keys", "ben/01a_views", "ben/another_course"):
+        (tmp_path / "submitted" / folder).mkdir(parents=True)
+    graded = []
+    monkeypatch.setattr(cli, "_grade", lambda name, *options: graded.append((name, *options)))
+    assert cli.app.main(["grade", "--jobs", "3"], standalone_mode=False) == 0
+    assert graded == [("01a_views", False, False, 3, None), ("02a_keys", False, False, 3, None)]
 
 
 def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root, capsys):

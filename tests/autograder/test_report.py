@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from autograder.check import Verdict
 from autograder.course import points
 from autograder.grade import Row
-from autograder.report import COLOURS, FEWEST, cases, discrimination, write_report
+from autograder.pages import COLOURS, LINES
+from autograder.report import FEWEST, cases, discrimination, write_report
 from autograder.restore import edited_checks, released_notebook
 
 LAB = "01a_views"
@@ -65,8 +67,46 @@ def _luminance(colour):
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear))
 
 
+def _contrast(one, other):
+    bright, dark = sorted(map(_luminance, (one, other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
 @pytest.mark.parametrize("kind", COLOURS)
 def test_text_has_the_contrast_of_wcag_aa_in_both_schemes(kind):
-    light, light_behind, dark, dark_behind = map(_luminance, COLOURS[kind])
-    for pair in ((light, light_behind), (dark, dark_behind)):
-        assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5
+    light, light_behind, dark, dark_behind = COLOURS[kind]
+    assert _contrast(light, light_behind) >= 4.5 and _contrast(dark, dark_behind) >= 4.5
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_lines_and_bars_have_the_contrast_of_wcag_aa_in_both_schemes(kind):
+    for colour, behind in zip(LINES[kind], COLOURS["page"][1::2]):
+        assert _contrast(colour, behind) >= 3
+
+
+@pytest.mark.parametrize("kind", ["muted", "link", "pass"])
+def test_coloured_code_has_the_contrast_of_wcag_aa_in_both_schemes(kind):
+    for colour, behind in zip(COLOURS[kind][::2], COLOURS["code"][1::2]):
+        assert _contrast(colour, behind) >= 4.5
+
+
+def test_all_colours_of_the_page_are_those_that_are_tested(page):
+    style = re.search(r"<style>(.*?)</style>", page(row("ada", 3)), re.S)[1]
+    rules = re.sub(r"--[\w-]+:[^;]*;", "", style)
+    assert not re.findall(r"#[0-9a-f]{3,8}\b|rgb|hsl", rules)
+    assert {*re.findall(r"var\(--([\w-]+)\)", rules)} <= {*LINES, *COLOURS, *(f"{kind}-b" for kind in COLOURS)}
+
+
+def test_not_attempted_has_the_sign_of_a_verdict_and_not_graded_another_one(page):
+    attempted = row("ada", 9)
+    attempted.verdicts["together.strided_views"] = {"outcome": "not attempted"}
+    said = page(attempted, Row("cem", problem="no notebook"))
+    assert Verdict("x.y", "not attempted").mark == "–"
+    marks = re.findall(r'aria-label="(\w+), together[^:]*: ([^"]*)">([^<]*)<', said)
+    assert marks == [("ada", "not attempted", "–"), ("cem", "not graded", "○")]
+    assert "– not attempted" in said and "○ not graded" in said and "·" not in said
+
+
+def test_a_table_has_an_id_only_if_it_is_given_one(page):
+    said = page(row("ada", 3))
+    assert re.findall(r'<table class="[^"]*"( id="[^"]*")?', said) == ["", "", "", ' id="cases"']
