@@ -88,7 +88,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "release"),
+    "Instructors": ("grade", "alike", "release"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -421,6 +421,28 @@ def _print_table(name: str, rows: list[Row]) -> None:
 def _short_name(row: Row) -> Text:
     """A student's name, which gives way where a line of the table is too long for the terminal."""
     return Text(printable(row.student), no_wrap=True, overflow="ellipsis")
+
+
+@app.command()
+@click.argument("lab")
+@click.option(
+    "--published",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="NOTEBOOK",
+    help="A notebook that others can find, to compare the class with. May be given again.",
+)
+def alike(lab: str, published: tuple[Path, ...]) -> int:
+    """Show which submissions of a lab have in common what few others wrote."""
+    from .alike import write_page
+
+    page, found, unreadable = write_page(find_released(lab), published)
+    for line in unreadable:
+        out.print(f"not compared: {printable(line)}", markup=False, style="yellow")
+    for pair in found[:5]:
+        out.print(f"{pair.bits:6.0f} bits  {'  '.join(map(printable, pair.students))}", markup=False)
+    out.print(f"{len(found):,} pairs, side by side, and how to read them: {_short(page)}")
+    return 0
 
 
 @app.command()

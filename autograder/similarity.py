@@ -1,9 +1,12 @@
 """How alike the answers of a class are: pairs of students whose code has in common what few others wrote.
 
 An answer becomes a row of *tokens*, its syntax tree without docstrings, annotations and the names of variables. Of these tokens
-winnowing (Schleimer, Wilkerson and Aiken, 2003) keeps some of the hashes of `GRAM` in a row: its *fingerprints*. Its words, the
-names and the comments, are compared too. What `count` of `n` answers to an exercise have is worth log2(n / count) bits: what
-everybody wrote is worth nothing. Nothing here decides that somebody copied.
+winnowing (Schleimer, Wilkerson and Aiken, 2003) keeps some of the hashes of `GRAM` in a row: its *fingerprints*. Its *words*, the
+names and the comments, are compared too.
+
+Two answers are as alike as the part of their fingerprints, or words, that both have, where one that `k` of `n` answers have weighs
+log2(n / k): what everybody wrote weighs nothing. How alike honest answers are depends on the exercise. So a pair counts
+log2(pairs / pairs that are at least as alike) bits for each exercise. Nothing here decides that somebody copied.
 """
 
 from __future__ import annotations
@@ -36,17 +39,29 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two students, and for each exercise the bits of code and of words that their answers share, and how alike the code is."""
+class Likeness:
+    """How alike two answers to an exercise are, from 0 to 1, and how rare that is in this class, in bits: of code, and of words."""
 
-    students: tuple[str, str]
-    code: Mapping[str, float]
-    words: Mapping[str, float]
-    alike: Mapping[str, float]
+    code: float
+    code_bits: float
+    words: float
+    words_bits: float
 
     @property
     def bits(self) -> float:
-        return sum(self.code.values()) + sum(self.words.values())
+        return self.code_bits + self.words_bits
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, and how alike their answers are to each exercise that both attempted."""
+
+    students: tuple[str, str]
+    exercises: Mapping[str, Likeness]
+
+    @property
+    def bits(self) -> float:
+        return sum(each.bits for each in self.exercises.values())
 
 
 def answer(student: str, exercise: str, source: str, given: str = "") -> Answer:
@@ -64,30 +79,37 @@ def pairs(answers: Iterable[Answer], published: Sequence[str] = ()) -> list[Pair
     by_exercise: dict[str, dict[str, Answer]] = {}
     for each in answers:
         by_exercise.setdefault(each.exercise, {})[each.student] = each
-    found: dict[tuple[str, str], tuple[dict, dict, dict]] = {}
+    found: dict[tuple[str, str], dict[str, Likeness]] = {}
     for exercise, given in by_exercise.items():
-        code, alike = _shared([each.lines.keys() for each in given.values()])
-        words, _ = _shared([each.words for each in given.values()])
-        for (i, one), (j, other) in combinations(enumerate(given), 2):
-            if one in published and other in published:
-                continue
-            pair = found.setdefault(tuple(sorted((one, other))), ({}, {}, {}))
-            for kept, value in zip(pair, (code[i, j], words[i, j], alike[i, j])):
-                kept[exercise] = float(value)
-    return sorted((Pair(students, *parts) for students, parts in found.items()), key=lambda pair: -pair.bits)
+        names = [*given]
+        compared = [(i, j) for i, j in combinations(range(len(names)), 2) if {names[i], names[j]} - {*published}]
+        if not compared:
+            continue
+        places = tuple(zip(*compared))
+        code = _alike([each.lines.keys() for each in given.values()])[places]
+        words = _alike([each.words for each in given.values()])[places]
+        for (i, j), *values in zip(compared, code, _rarity(code), words, _rarity(words)):
+            students = tuple(sorted((names[i], names[j])))
+            found.setdefault(students, {})[exercise] = Likeness(*map(float, values))
+    return sorted((Pair(*item) for item in found.items()), key=lambda pair: -pair.bits)
 
 
-def _shared(features: Sequence[Iterable]) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """For each two of these sets: the bits of what both have, and its part of the bits of what either has."""
+def _alike(features: Sequence[Iterable]) -> numpy.ndarray:
+    """For each two of these sets, the weight of what both have as a part of the weight of what either has."""
     counts = Counter(each for one in features for each in one)
     columns = {each: place for place, each in enumerate(counts)}
     has = numpy.zeros((len(features), len(columns)))
     for row, one in enumerate(features):
         has[row, [columns[each] for each in one]] = 1
-    bits = numpy.log2(len(features) / numpy.array([*counts.values()], dtype=float))
-    both, own = (has * bits) @ has.T, has @ bits
+    weights = numpy.log2(len(features) / numpy.array([*counts.values()], dtype=float))
+    both, own = (has * weights) @ has.T, has @ weights
     either = own[:, None] + own - both
-    return both, numpy.divide(both, either, out=numpy.zeros_like(both), where=either > 0)
+    return numpy.divide(both, either, out=numpy.zeros_like(both), where=either > 0).round(9)
+
+
+def _rarity(alike: numpy.ndarray) -> numpy.ndarray:
+    """For each value, the bits that say how few are at least as high."""
+    return numpy.log2(len(alike) / (len(alike) - numpy.searchsorted(numpy.sort(alike), alike)))
 
 
 def far_out(found: Sequence[Pair]) -> float:
@@ -103,9 +125,8 @@ def fingerprints(tokens: Sequence[tuple[str, int]]) -> Iterator[tuple[int, tuple
     """The hashes of tokens that winnowing keeps, each with the first and the last line of its tokens."""
     grams = [tokens[i : i + GRAM] for i in range(max(len(tokens) - GRAM, 0) + 1)] if tokens else []
     hashes = [zlib.crc32("\n".join(text for text, _ in gram).encode()) for gram in grams]
-    for start in range(max(len(hashes) - WINDOW, 0) + 1 if hashes else 0):
-        window = range(start, min(start + WINDOW, len(hashes)))
-        at = min(window, key=lambda i: (hashes[i], -i))
+    windows = (range(start, min(start + WINDOW, len(hashes))) for start in range(max(len(hashes) - WINDOW, 0) + 1))
+    for at in dict.fromkeys(min(window, key=lambda i: (hashes[i], -i)) for window in windows if window):
         numbers = [line for _, line in grams[at] if line]
         yield hashes[at], (min(numbers, default=1), max(numbers, default=1))
 

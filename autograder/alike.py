@@ -1,0 +1,203 @@
+"""The page on how alike the answers of a class are, for its instructor.
+
+It begins with how alike the answers of this class are in general. Then it shows the pairs that are most alike, side by side. All
+text from a submission is escaped. The page needs no other file.
+"""
+
+from __future__ import annotations
+
+import html
+import statistics
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from .course import classroom, exercise_name, printable
+from .grade import students
+from .pages import SCHEMES
+from .restore import Unreadable, read_submission, released_notebook, restore_text
+from .similarity import Answer, Pair, answer, far_out, pairs
+
+SHOWN = 30  # pairs
+SIDE_BY_SIDE = 6  # exercises of a pair
+RARE = 0.1  # a line is marked if it holds something that at most this share of the answers have
+BINS = 24
+
+_STYLE = f"""
+{SCHEMES}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 1.5rem auto; padding: 0 1rem;
+  color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
+p {{ max-width: 46rem; }} a {{ color: var(--link); }} .note {{ color: var(--muted); }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }} .box {{ overflow-x: auto; }}
+th, td {{ text-align: left; padding: .2rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }}
+.number {{ text-align: right; }}
+.bar {{ display: inline-block; height: .8rem; background: var(--bar); }}
+details {{ border: 1px solid var(--line); margin: .6rem 0; padding: .4rem .8rem; }} summary {{ cursor: pointer; }}
+.out summary b {{ color: var(--fail); background: var(--fail-b); padding: 0 .3rem; }}
+.sides {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: .8rem; }}
+pre {{ margin: 0; padding: .5rem; overflow-x: auto; background: var(--code-b); color: var(--code); font-size: .85rem; }}
+mark {{ background: var(--other-b); color: var(--other); }}
+:focus-visible {{ outline: 2px solid var(--link); }}
+"""
+
+
+def write_page(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pair], list[str]]:
+    """Write `classroom/alike-LAB.html`, which is renamed when it is complete.
+
+    `published` are notebooks of others. Returns the path, all pairs, and what could not be read. Raises LookupError if fewer than
+    three can be compared.
+    """
+    answers, unreadable = _answers(lab, published)
+    names = list(dict.fromkeys(each.student for each in answers))
+    if len(names) < 3:
+        raise LookupError(
+            f"{len(names)} of the submissions of {lab} have an answer, and what is rare needs three at least"
+        )
+    found = pairs(answers, [_name(path) for path in published])
+    path = classroom() / f"alike-{lab}.html"
+    part = path.with_suffix(".part")
+    part.write_text(_page(lab, answers, names, found, unreadable), encoding="utf-8")
+    part.replace(path)
+    return path, found, unreadable
+
+
+def _answers(lab: str, published: Sequence[Path]) -> tuple[list[Answer], list[str]]:
+    """The answers of a class and of published notebooks that are not as they were released."""
+    released = released_notebook(lab)
+    given = {name: cell.source for cell in released.cells if (name := exercise_name(cell))}
+    handed_in = [(student, classroom() / "submitted" / student / lab / f"{lab}.ipynb") for student in students(lab)]
+    answers, unreadable = [], []
+    for name, path in chain(handed_in, ((_name(path), path) for path in published)):
+        try:
+            text = read_submission(path) if (name, path) in handed_in else path.read_text(encoding="utf-8")
+            notebook = restore_text(text, released)
+        except (Unreadable, OSError, UnicodeDecodeError) as error:
+            unreadable.append(f"{name}: {error}")
+            continue
+        answers += [
+            answer(name, exercise, cell.source, given[exercise])
+            for cell in notebook.cells
+            if (exercise := exercise_name(cell)) and cell.source.strip() != given[exercise].strip()
+        ]
+    return answers, unreadable
+
+
+def _name(path: Path) -> str:
+    return f"published: {path.parent.name}/{path.name}"
+
+
+# HTML ----------------------------------------------------------------------------------------------------------------
+
+_HOW = """For each exercise a pair of students counts log2(<i>pairs / pairs that are at least as alike</i>) bits, for the code and
+for the words. So what many have in common counts nothing. Names of variables are words, and not code. <strong>Nothing here says
+that somebody copied.</strong> Two who learned together, or from the same page, write alike. Read both answers, and talk with the
+students."""
+
+
+def _page(lab: str, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
+    limit, first = far_out(found), found[:SHOWN]
+    beyond = sum(pair.bits > limit for pair in found)
+    median = statistics.median(pair.bits for pair in found)
+    body = [
+        f"<h1>Lab {lab}: how alike the answers are</h1><p>{_HOW}</p>",
+        f"<p>{len(names)} students, {len(found):,} pairs. The median of this class is {median:.0f} bits."
+        f" {beyond} {'pair is' if beyond == 1 else 'pairs are'} far out, above {limit:.0f} bits: three interquartile ranges above"
+        " the third quartile.</p>",
+        *(f'<p class="note">Not compared: {_text(line)}</p>' for line in unreadable),
+        _spread(found, limit),
+        _exercises(answers, found),
+        f"<h2>The {len(first)} pairs that are most alike</h2>",
+        *(_pair(pair, answers, limit) for pair in first),
+    ]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Lab {lab}: answers that are alike</title><style>{_STYLE}</style></head>"
+        f"<body><main>{''.join(body)}</main></body></html>\n"
+    )
+
+
+def _spread(found: list[Pair], limit: float) -> str:
+    """How many pairs share how many bits."""
+    width = max(pair.bits for pair in found) / BINS or 1.0
+    counts = [0] * BINS
+    for pair in found:
+        counts[min(int(pair.bits / width), BINS - 1)] += 1
+    rows = "".join(
+        f'<tr><td class="number">{i * width:.0f} to {(i + 1) * width:.0f}</td><td class="number">{count:,}</td>'
+        f'<td><span class="bar" style="width:{20 * (count / max(counts)) ** 0.5:.1f}rem"></span>'
+        f"{' far out' if i * width <= limit < (i + 1) * width else ''}</td></tr>"
+        for i, count in enumerate(counts)
+    )
+    head = (
+        '<tr><th scope="col">bits</th><th scope="col">pairs</th><th scope="col">(the bar is the square root)</th></tr>'
+    )
+    return f'<h2>All pairs</h2><div class="box" tabindex="0"><table>{head}{rows}</table></div>'
+
+
+def _exercises(answers: list[Answer], found: list[Pair]) -> str:
+    """How alike the code of two answers to each exercise is, over all pairs."""
+    rows = []
+    for exercise in dict.fromkeys(each.exercise for each in answers):
+        alike = [pair.exercises[exercise].code for pair in found if exercise in pair.exercises]
+        count = sum(each.exercise == exercise for each in answers)
+        if len(alike) > 1:
+            high = statistics.quantiles(alike, n=20)[-1]
+            numbers = (
+                f"{count}",
+                f"{statistics.median(alike):.0%}",
+                f"{high:.0%}",
+                f"{sum(each == 1 for each in alike):,}",
+            )
+            cells = "".join(f'<td class="number">{each}</td>' for each in numbers)
+            rows.append(f"<tr><td>{_text(exercise)}</td>{cells}</tr>")
+    heads = "exercise", "answers", "alike, median", "one pair in 20 above", "pairs with the same code"
+    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+    note = (
+        "How much of the code of two answers is in both, by weight: what everybody wrote weighs nothing. A short exercise has few"
+        " right answers, and many write the same."
+    )
+    return (
+        f'<h2>How alike answers are in this class</h2><p class="note">{note}</p>'
+        f'<div class="box" tabindex="0"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+    )
+
+
+def _pair(pair: Pair, answers: list[Answer], limit: float) -> str:
+    most = sorted(pair.exercises, key=lambda name: -pair.exercises[name].bits)[:SIDE_BY_SIDE]
+    one, other = map(_text, pair.students)
+    flag = " <b>far out</b>" if pair.bits > limit else ""
+    code, words = (sum(getattr(each, part) for each in pair.exercises.values()) for part in ("code_bits", "words_bits"))
+    said = f"{one} and {other}: {pair.bits:.0f} bits ({code:.0f} of code, {words:.0f} of words){flag}"
+    kind = ' class="out"' if flag else ""
+    return f"<details{kind}><summary>{said}</summary>{''.join(_side_by_side(pair, name, answers) for name in most)}</details>"
+
+
+def _side_by_side(pair: Pair, exercise: str, answers: list[Answer]) -> str:
+    same = [each for each in answers if each.exercise == exercise]
+    one, other = (next(each for each in same if each.student == student) for student in pair.students)
+    rare = max(2, RARE * len(same))
+    prints = {each for each in one.lines.keys() & other.lines.keys() if sum(each in a.lines for a in same) <= rare}
+    words = sorted(each for each in one.words & other.words if sum(each in a.words for a in same) <= rare)
+    sides = "".join(
+        f"<div><p>{_text(each.student)}</p><pre>{_marked(each, prints)}</pre></div>" for each in (one, other)
+    )
+    like = pair.exercises[exercise]
+    said = (
+        f"code {like.code:.0%} alike ({like.code_bits:.1f} bits), words {like.words:.0%} ({like.words_bits:.1f} bits)"
+    )
+    named = f'<p class="note">Words that few others have: {_text(", ".join(words))}</p>' if words else ""
+    return f'<h3>{_text(exercise)}</h3><p class="note">{said}</p><div class="sides">{sides}</div>{named}'
+
+
+def _marked(one: Answer, prints: set[int]) -> str:
+    """The source with a mark on the lines that hold one of the fingerprints."""
+    marked = {line for each in prints for line in range(one.lines[each][0], one.lines[each][1] + 1)}
+    lines = enumerate(one.source.splitlines(), 1)
+    return "\n".join(
+        f"<mark>{_text(text)}</mark>" if number in marked and text.strip() else _text(text) for number, text in lines
+    )
+
+
+def _text(text: str) -> str:
+    return html.escape("\n".join(map(printable, text.splitlines())))
