@@ -1,9 +1,9 @@
 """Calls of one compiled function: the entries of its cache, the guards that fail, and what a call compiles.
 
-Torch compiles each call once for each set of sizes and numbers that are symbols by then (*automatic dynamic*), and the guards of each
-entry answer for all calls. So a cache is the order of its entries, and the order in which they were compiled. Walks over random calls
-check this with torch, and with rushlight, which has no symbols. Guards are in the order of a new entry: torch moves a guard that
-fails to the front. Guards that none of the calls fails are left out.
+Torch compiles each call once for each set of sizes and numbers that are symbols by then (*automatic dynamic*). The guards of each
+entry answer for all calls. So a cache is the order of its entries, and the order in which they were compiled. Walks over random
+calls check this with torch, and with rushlight, which has no symbols. Guards are in the order of a new entry: torch moves a guard
+that fails to the front. Guards that none of the calls fails are left out.
 """
 
 from __future__ import annotations
