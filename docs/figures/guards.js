@@ -66,6 +66,9 @@
       return [
         h("text", { key: `cache ${part}`, x: LEFT, y: CACHES[part] - 8, class: "small strong" }, `Cache of ${name}: `,
           h("tspan", { class: full ? "" : "quiet", style: `font-weight: 400${full ? "; fill: var(--bad)" : ""}` }, more)),
+        ...Array.from({ length: data.limit - order.length }, (_, i) => h("g", { key: `free ${part} ${i}` },
+          h("rect", { x: LEFT + (i + order.length) * PITCH, y: CACHES[part], width: WIDE, height: 90, rx: 5, "stroke-dasharray": "4 4" }),
+          h("text", { x: LEFT + (i + order.length) * PITCH + WIDE / 2, y: CACHES[part] + 49, class: "small quiet middle" }, "free"))),
         ...[...order].sort().map((letter) => box(state, data, part, letter, order.indexOf(letter))),
       ];
     });

@@ -342,15 +342,15 @@ class Rushlight:
         return next((grad if "grad_enabled" in each else guards.strip_local_scope(each) for each in reasons), None)
 
 
-def walk(setting: Setting, length: int) -> list[int]:
-    """Random calls, first the usual one."""
+def walk(setting: Setting) -> list[int]:
+    """40 random calls, first the usual one."""
     draw = random.Random(setting.name)
-    return [0, *(draw.randrange(len(CALLS)) for _ in range(length - 1))]
+    return [0, *(draw.randrange(len(CALLS)) for _ in range(39))]
 
 
 def check_with_torch(machine: Machine) -> None:
     model, theirs = Model(machine), Torch(machine.setting)
-    for number in walk(machine.setting, 12):
+    for number in walk(machine.setting):
         model.call(number)
         theirs.call(CALLS[number])
         for part, order in model.order.items():
@@ -363,7 +363,7 @@ def check_with_rushlight(machine: Machine) -> None:
     """Rushlight compiles and hits at the same calls, has the same graphs, and fails by the same guards."""
     model, ours, theirs = Model(machine), Rushlight(machine.setting), Torch(machine.setting)
     makers: dict[int, Call] = {}
-    for number in walk(machine.setting, 40):
+    for number in walk(machine.setting):
         call = CALLS[number]
         model.call(number)
         ours.call(call)
