@@ -1,6 +1,6 @@
 // Guards and breaks: the reader calls a compiled function, and sees which cache entry runs, which guard fails, and what is compiled.
 (() => {
-  const LEFT = 212, WIDE = 170, PITCH = 181, ROW = 15, CACHES = { f: 62, resume: 244 }, LETTERS = "abcdefghijklmnopqrstuvwxyz";
+  const LEFT = 212, WIDE = 168, PITCH = 181, ROW = 15, CACHES = { f: 62, resume: 244 }, LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
   const empty = { order: "", made: "" };
   const fresh = { caches: { f: empty, resume: empty }, call: 0, done: null, guess: null, calls: 0 };

@@ -31,7 +31,7 @@ from rushlight.course.draw.capture import fx_nodes
 from rushlight.dynamo import bytecode
 from rushlight.dynamo import cache as small
 
-PHASE, SIZE = "07", (744, 470)
+PHASE, SIZE = "07", (744, 430)
 LIMIT = 3
 PRINT = '    print("summed")\n'
 CODE = f"""\
