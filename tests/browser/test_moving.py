@@ -241,3 +241,58 @@ def test_fusion_says_that_one_fusion_rules_out_another(page, opened):
     press(page, "Inductor's choice")
     assert page.get_by_role("button", name="split exp and e + 1").count() == 1
     assert page.get_by_role("button", name="fuse e + 1 and e + e.t()").count() == 1
+
+
+def entries(page):
+    """The cache entries of the guards' figure from left to right, `f` first: id and what the last call made of each."""
+    page.emulate_media(reduced_motion="reduce")
+    boxes = page.locator(".moving svg g[transform]").all()
+    found = sorted((round(box.bounding_box()["y"]), box.bounding_box()["x"], box) for box in boxes)
+    return [" ".join(filter(None, box.locator("> text").all_text_contents()[:2])) for *_, box in found]
+
+
+def test_guards_tests_the_caches_of_a_function_and_of_its_resume_function(page, opened):
+    said = opened("guards")
+    assert entries(page) == ["0/1 runs", "0/0 not tested", "1/1 new", "1/0 fails"]
+    assert '"n == 2"' in said.inner_text() and "n has changed, so it is a symbol" in said.inner_text()
+    press(page, "print", "f(x, 2)", "0 graphs", "n = 5", "0 graphs")
+    assert (
+        entries(page) == ["0/1 new", "0/0 fails"] and "no resume function" in page.locator(".moving svg").text_content()
+    )
+
+
+def test_guards_counts_the_guesses_of_what_is_compiled(page, opened):
+    said, picture = opened("guards"), page.locator(".moving svg")
+    press(page, "7 rows", "1 graph")
+    assert said.inner_text().startswith("No, 0 graphs.") and "0 of 1 right" in picture.text_content()
+    press(page, "no_grad", "2 graphs")
+    assert said.inner_text().startswith("Right.") and "GLOBAL_STATE changed: grad_mode" in said.inner_text()
+    assert "1 of 2 right" in picture.text_content() and page.get_by_role("button", name="2 graphs").is_disabled()
+
+
+def test_guards_moves_the_entry_that_runs_to_the_front(page, opened):
+    opened("guards")
+    press(page, "float64", "2 graphs", "7 rows", "0 graphs")
+    assert entries(page)[:3] == ["0/1 runs", "0/2 fails", "0/0 not tested"]
+    assert "0/1 was tested second, and moves to the front" in page.locator(".moving svg").text_content()
+
+
+def test_guards_has_no_symbol_for_a_size_of_one(page, opened):
+    said = opened("guards")
+    chosen(page, "dynamic", "True")
+    press(page, "print", "7 rows", "1 graph", "n = 5", "0 graphs")
+    assert said.inner_text().startswith("Right.")
+    press(page, "1 row", "1 graph")
+    assert '"2 <= x.size()[0]"' in said.inner_text() and entries(page) == ["0/1 new", "0/0 fails"]
+
+
+def test_guards_runs_a_call_uncompiled_at_the_limit_and_compiles_nothing_after_it(page, opened):
+    said = opened("guards")
+    chosen(page, "dynamic", "False")
+    for call in "f(x, 2)", "7 rows", "1 row":
+        press(page, call, "0 graphs")
+    press(page, "float64", "0 graphs")
+    assert said.inner_text().startswith("Right.") and "runs uncompiled" in said.inner_text()
+    assert entries(page) == ["0/2 fails", "0/1 fails", "0/0 fails", "1/0"]
+    press(page, "f(x, 2)", "0 graphs")
+    assert entries(page) == ["0/0 runs", "0/2 fails", "0/1 fails", "1/0 runs"]
