@@ -1,6 +1,6 @@
 // One collective: chunks travel between ranks, sums grow, and what a rank has sent is held against what is least.
 (() => {
-  const BOX = [150, 120], TOP = 80, BELOW = 248, LABEL = 60, PANEL = 406;
+  const BOX = [158, 120], TOP = 80, BELOW = 248, LABEL = 66, PANEL = 406;
 
   const start = () => ({ kind: null, ranks: 4, at: 2, size: 10, playing: false, guess: null, tried: 0, right: 0 });
   const kind = (state, data) => state.kind ?? Object.keys(data.kinds)[0];
@@ -14,14 +14,14 @@
   // Where a rank's box is. The ring goes around; in a tree the second half is below the first one.
   function box(state, data, rank) {
     const columns = Math.max(2, state.ranks / 2), low = rank >= columns, ring = shown(state, data).way === "ring";
-    const column = low ? (ring ? state.ranks - 1 - rank : rank - columns) : rank, pitch = columns === 2 ? 240 : 180;
+    const column = low ? (ring ? state.ranks - 1 - rank : rank - columns) : rank, pitch = columns === 2 ? 250 : 185;
     return [360 + (column - (columns - 1) / 2) * pitch - BOX[0] / 2, state.ranks === 2 ? (TOP + BELOW) / 2 : low ? BELOW : TOP];
   }
 
   function arrow(state, data, from, to) {
     const [x1, y1] = box(state, data, from), [x2, y2] = box(state, data, to), [wide, high] = BOX, side = Math.sign(x2 - x1);
     const off = state.ranks === 2 ? (from ? 14 : -14) : 0;
-    if (side && Math.abs(x2 - x1) > wide + 110) return [`M${x1 + wide / 2} ${y1 - 16}C${x1 + wide / 2} ${y1 - 40} ${x2 + wide / 2} ${y2 - 40} ${x2 + wide / 2} ${y2 - 20}`, [x2 + wide / 2, y2 - 15, 90]];
+    if (side && Math.abs(x2 - x1) > 300) return [`M${x1 + wide / 2} ${y1 - 16}C${x1 + wide / 2} ${y1 - 40} ${x2 + wide / 2} ${y2 - 40} ${x2 + wide / 2} ${y2 - 20}`, [x2 + wide / 2, y2 - 15, 90]];
     if (side) return [`M${x1 + (side > 0 ? wide + 3 : -3)} ${y1 + high / 2 + off}H${x2 + (side > 0 ? -9 : wide + 9)}`, [x2 + (side > 0 ? -4 : wide + 4), y2 + high / 2 + off, side > 0 ? 0 : 180]];
     const down = y2 > y1;
     return [`M${x1 + wide / 2} ${y1 + (down ? high + 3 : -20)}V${y2 + (down ? -24 : high + 9)}`, [x2 + wide / 2, y2 + (down ? -19 : high + 4), down ? 90 : 270]];
@@ -88,8 +88,8 @@
       h("text", { key: "legend", x: 0, y: 33, class: "small quiet" }, data.legend),
       ...links, ...boxes, ...packets,
       h("text", { key: "bytes", x: 0, y: PANEL - 2, class: "small quiet" }, "sent so far"),
-      ...bars,
       h("line", { key: "limit", x1: limit, x2: limit, y1: PANEL + 4, y2: PANEL + 8 + pitch * state.ranks, style: "stroke-dasharray: 4 3; stroke: var(--ink)" }),
+      ...bars,
       h("text", { key: "formula", x: limit, y: PANEL - 2, class: "small middle" }, `${data.formulas[pass.name]} = ${digits(pass.best)} n`),
       h("text", { key: "times", x: 400, y: PANEL - 2, class: "small quiet" }, `the time, at ${data.link}`), ...times,
       h("text", { key: "even", x: 400, y: PANEL + 112, class: "small" }, pass.even),
