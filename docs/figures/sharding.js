@@ -1,8 +1,8 @@
 // One training step under DDP, FSDP or tensor parallelism: what each rank holds, what is sent when, and the memory of a rank.
 (() => {
-  const LEFT = 122, WIDE = 598, TOP = 62, PITCH = 52, BAR = 11, LINE = 236, MEMORY = 312, HIGH = 104, TABLE = 440;
+  const LEFT = 122, WIDE = 598, TOP = 62, PITCH = 52, BAR = 11, LINE = 236, MEMORY = 322, HIGH = 104, TABLE = 452;
   const KINDS = [["weights", "one"], ["optimizer", "ground"], ["gradients", "good"], ["gathered", "two"], ["activations", ""]];
-  const LETTERS = { forward: "F", backward: "B", "all-gather": "gather ", "reduce-scatter": "reduce ", "all-reduce": "sum " };
+  const LETTERS = { forward: "F", backward: "B", "all-gather": "G", "reduce-scatter": "R", "all-reduce": "A" };
 
   // at: a moment of the step. guess: the collective that was guessed last, and whether it is the next one.
   const start = (data) => ({ kind: "FSDP", ranks: 4, link: 0, at: data.start, playing: false, guess: null, tried: 0, right: 0 });
@@ -29,9 +29,9 @@
     const pitch = WIDE / state.ranks, wide = pitch - 12, slice = wide / state.ranks, blocks = letters.split(" "), name = state.ranks;
     const place = (rank, part) => LEFT + rank * pitch + part * slice;
     // A part of a block's weights or gradients on a rank: it comes from its owner's place and goes there.
-    const part = (row, block, rank, s, home, look, half) => h("g", { key: `${name} ${row} ${block} ${rank} ${s}`, class: home && s !== rank ? "gone" : look ? "" : "gone",
+    const part = (row, block, rank, s, home, look, half, way) => h("g", { key: `${name} ${row} ${block} ${rank} ${s}`, class: home && s !== rank ? "gone" : look ? "" : "gone",
       transform: `translate(${place(home ? s : rank, s)} ${TOP + block * PITCH + row * 14})` },
-    h("rect", { y: half ? BAR / 2 : 0, width: slice, height: half ? BAR / 2 : BAR, class: look || "one" }));
+    h("rect", { y: half ? BAR / 2 : 0, width: slice, height: half ? BAR / 2 : BAR, class: look || "one", style: way ? "stroke-dasharray: 2 2" : null }));
     const rows = blocks.flatMap(([weights, gradients, kept], block) => {
       const y = TOP + block * PITCH, words = ["weights", "gradients", "activations"];
       return [
@@ -40,8 +40,8 @@
         ...ranks.flatMap((rank) => [
           ...words.map((word, row) => h("rect", { key: `${name} box ${block} ${rank} ${row}`, x: place(rank, 0), y: y + row * 14, width: wide, height: BAR, class: "ground" })),
           ...ranks.flatMap((s) => [
-            part(0, block, rank, s, weights === "s", weights === "g" && s !== rank ? "two" : weights === "w" && state.kind === "FSDP" && s !== rank ? "two" : "one", false),
-            part(1, block, rank, s, gradients === "s" || (gradients === "r" && state.kind === "FSDP"), { "-": "", p: "good", r: "two" }[gradients] ?? "good", gradients === "p" || gradients === "r"),
+            part(0, block, rank, s, weights === "s", weights === "g" && s !== rank ? "two" : weights === "w" && state.kind === "FSDP" && s !== rank ? "two" : "one", false, weights === "g" && s !== rank),
+            part(1, block, rank, s, gradients === "s" || (gradients === "r" && state.kind === "FSDP"), { "-": "", p: "good", r: "two" }[gradients] ?? "good", gradients === "p" || gradients === "r", gradients === "r"),
           ]),
           h("rect", { key: `${name} kept ${block} ${rank}`, class: kept === "-" ? "gone" : "", x: kept === "s" ? place(rank, rank) : place(rank, 0), width: kept === "s" ? slice : wide,
             y: y + 28 + (kept === "p" ? BAR / 2 : 0), height: kept === "p" ? BAR / 2 : BAR }),
@@ -55,7 +55,7 @@
       const text = `${LETTERS[word]}${block}`;
       return h("g", { key: `${state.kind} ${name} ${state.link} ${i}`, class: from > now ? "faint" : "" },
         h("rect", { x: x(from), y, width: room, height: 20, class: computes(span) ? "one" : "two", style: on ? "stroke-width: 2.5" : null }),
-        h("text", { x: x((from + to) / 2), y: y + 14, class: `middle small ${on ? "strong" : ""}` }, room > 7 * text.length ? text : room > 12 ? block : ""));
+        h("text", { x: x((from + to) / 2), y: y + 14, class: `middle ${on ? "strong" : ""}`, style: "font-size: 11px" }, room > 13 ? text : ""));
     });
     const most = Math.max(...all.map((each) => each.peak)), high = (value) => MEMORY + HIGH - (value / most) * HIGH;
     const areas = KINDS.map(([word, look], k) => {
@@ -68,15 +68,18 @@
       h("text", { key: `of ${word}`, x: 14, y: MEMORY + 103 - k * 18, class: "small" }, word),
       h("text", { key: `much ${word}`, x: LEFT - 6, y: MEMORY + 103 - k * 18, class: "small end" }, digits(memory[k] / 2 ** 20)),
     ]);
-    const table = [["", "most memory of a rank", "a rank sends", "the step takes"], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i])} µs`])];
+    const table = [["", "most memory of a rank", "a rank sends", "the step takes"], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i]).toLocaleString("en")} µs`])];
     return [
-      h("text", { key: "title", x: 0, y: 12, class: "strong" }, `${state.kind} on ${state.ranks} ranks: ${now} of ${end} µs, sent ${mebi(sent)}`),
+      h("text", { key: "title", x: 0, y: 12, class: "strong" }, `${state.kind} on ${state.ranks} ranks: ${now.toLocaleString("en")} of ${end.toLocaleString("en")} µs, sent ${mebi(sent)}`),
       h("text", { key: "score", x: 720, y: 12, class: "small end" }, state.tried ? `Your guesses: ${state.right} of ${state.tried} right` : ""),
       h("text", { key: "half", x: 0, y: 31, class: "small quiet" }, data.legend),
       ...ranks.map((rank) => h("text", { key: `${name} rank ${rank}`, x: place(rank, 0), y: TOP - 6, class: "small strong" }, `rank ${rank}`)),
       ...rows,
-      h("text", { key: "compute", x: 0, y: LINE + 14, class: "small" }, "each rank computes"), h("text", { key: "send", x: 0, y: LINE + 39, class: "small" }, "and sends"), ...bars,
-      h("text", { key: "memory", x: 0, y: MEMORY - 4, class: "small quiet" }, `${mebi(memory.reduce((a, b) => a + b, 0))} on a rank:`), ...areas, ...legend,
+      h("text", { key: "compute", x: 0, y: LINE + 14, class: "small" }, "each computes"), h("text", { key: "send", x: 0, y: LINE + 39, class: "small" }, "and sends"), ...bars,
+      h("text", { key: "memory", x: 0, y: MEMORY + 8, class: "small quiet" }, `${mebi(memory.reduce((a, b) => a + b, 0))} on a rank:`), ...areas, ...legend,
+      ...data.kinds.map((kind, i) => h("line", { key: `most ${kind}`, x1: LEFT, x2: LEFT + WIDE, y1: high(all[i].peak), y2: high(all[i].peak), style: "stroke-dasharray: 3 4", class: kind === state.kind ? "gone" : "" })),
+      ...data.kinds.map((kind, i) => h("text", { key: `level ${kind}`, x: LEFT + WIDE, y: high(all[i].peak) - 3, class: `small quiet end ${kind === state.kind ? "gone" : ""}` }, `most with ${kind}`)),
+      h("text", { key: "letters", x: LEFT, y: LINE + 60, class: "small quiet" }, data.letters),
       h("line", { key: "now", x1: 0, x2: 0, y1: LINE - 6, y2: MEMORY + HIGH, transform: `translate(${x(now)} 0)`, style: "stroke: var(--ink); stroke-width: 1.5" }),
       ...table.flatMap((cells, i) => cells.map((cell, k) => h("text", { key: `cell ${i} ${k}`, x: k ? 90 + k * 150 : 0, y: TABLE + i * 17, class: `small ${i ? "" : "quiet"} ${k ? "end" : ""} ${cells[0] === state.kind ? "strong" : ""}` }, cell))),
     ];
@@ -96,7 +99,7 @@
 
   function say(state, data) {
     const words = data.sentences[scene(state, data).frames[state.at][4]], [word, right] = state.guess ?? [];
-    if (right === false) return `Not an ${word}: ${data.not[state.kind][word]}.`.replace("an reduce", "a reduce");
+    if (right === false) return `No ${word} comes next: ${data.not[state.kind][word]}.`;
     return `${right ? "Right. " : ""}${words}`;
   }
 

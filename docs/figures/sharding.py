@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -24,7 +25,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 from rushlight.distributed import Traffic, cost, ddp, fsdp
 from rushlight.distributed import tensor_parallel as tp
 
-PHASE, SIZE = "09", (720, 492)
+PHASE, SIZE = "09", (720, 506)
 RANKS, BLOCKS, FEATURES, ROWS = (2, 4, 8), 3, 128, 384
 KINDS = "DDP", "FSDP", "TP"
 LINKS = {"10 GB/s": cost.Link(10e-6, 10e9), "1 GB/s": cost.Link(10e-6, 1e9)}
@@ -366,6 +367,7 @@ def frames(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[An
         sent = sum(sent_by(kind, span, ranks) for span in spans if not is_compute(span) and span.end <= now)
         bytes_now = memory(kind, states, step, ranks)
         found.append([round(now * 1e6), " ".join(states), bytes_now, round(sent), (BEGIN[kind] if not found else "") + say])
+    assert all(a[0] < b[0] for a, b in pairwise(found))
     assert bytes_now[2:] == [step.gradients, 0, 0]
     assert max(each[2][4] for each in found) == step.activations
     return found
@@ -388,7 +390,7 @@ def data() -> dict[str, Any]:
     for (kind, ranks), step in steps.items():
         for name, link in LINKS.items():
             schedule(kind, ranks, link, early=True)
-            spans = schedule(kind, ranks, link)
+            spans = [s._replace(start=round(s.start, 9), end=round(s.end, 9)) for s in schedule(kind, ranks, link)]
             shown, whole = frames(kind, ranks, spans, step), curve(kind, ranks, spans, step)
             for each in shown:
                 if each[-1] not in sentences:
@@ -408,7 +410,8 @@ def data() -> dict[str, Any]:
         "kinds": KINDS,
         "ranks": RANKS,
         "links": [*LINKS],
-        "legend": "Half as high: only a rank's part of a sum. Orange: on the way, or gathered for now.",
+        "legend": "Half as high: only a rank's part of a sum. Orange: gathered for now, dashed while on the way.",
+        "letters": "F forward, B backward, G all-gather, R reduce-scatter, A all-reduce, each with its block",
         "words": ["all-gather", "reduce-scatter", "all-reduce"],
         "start": start,
         "not": NOT,
