@@ -66,7 +66,7 @@
     const legend = KINDS.flatMap(([word, look], k) => [
       h("rect", { key: `mark ${word}`, x: 0, y: MEMORY + 94 - k * 18, width: 9, height: 9, class: look, style: look === "ground" ? "stroke: var(--line)" : null }),
       h("text", { key: `of ${word}`, x: 14, y: MEMORY + 103 - k * 18, class: "small" }, word),
-      h("text", { key: `much ${word}`, x: LEFT - 6, y: MEMORY + 103 - k * 18, class: "small end" }, digits(memory[k] / 2 ** 20)),
+      h("text", { key: `much ${word}`, x: LEFT - 6, y: MEMORY + 103 - k * 18, class: "small end" }, (memory[k] / 2 ** 20).toFixed(2)),
     ]);
     const table = [["", "most memory of a rank", "a rank sends", "the step takes"], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i]).toLocaleString("en")} µs`])];
     return [
