@@ -232,7 +232,10 @@ def figures(name: str, way: str, ranks: int) -> dict[str, Any]:
     words, frames, before = halves(name, way, steps), [], ""
     for step in range(steps + 1):
         now = [message for message in messages if message.step == step]
-        sent = [[m.source, m.target, chunk(m.value) if ring else 0, bits(m.value)] for m in sorted(now, key=lambda m: m.source)]
+        sent = [
+            [m.source, m.target, chunk(m.value) if ring else 0, bits(m.value)]
+            for m in sorted(now, key=lambda m: m.source)
+        ]
         half = words[step - 1]
         for source, _, c, value in sent:
             if half in ("reduce", "reduce-scatter"):
@@ -246,7 +249,15 @@ def figures(name: str, way: str, ranks: int) -> dict[str, Any]:
             say = sentence(half, step, ranks, now, whole, sum(row == full for row in cells))
         following = words[step] if step < steps else ""
         why = WHY[following][following == before] if following else ""
-        frames.append({"cells": [list(row) for row in cells], "sent": sent, "half": half if step else "start", "say": say, "why": why})
+        frames.append(
+            {
+                "cells": [list(row) for row in cells],
+                "sent": sent,
+                "half": half if step else "start",
+                "say": say,
+                "why": why,
+            }
+        )
         before = following
     for r, row in enumerate(cells):
         mine = [row[r]] if name == "reduce-scatter" else row
@@ -305,6 +316,10 @@ def data() -> dict[str, Any]:
         "nbytes": SIZES,
         "legend": "Digits: whose parts a chunk holds. Orange: arrived in this step. Faint: passed on. ✓: complete.",
         "link": "10 µs for each message, and 50 GB/s",
-        "formulas": {"all-reduce": "2 (p − 1) / p · n", "reduce-scatter": "(p − 1) / p · n", "all-gather": "(p − 1) / p · n"},
+        "formulas": {
+            "all-reduce": "2 (p − 1) / p · n",
+            "reduce-scatter": "(p − 1) / p · n",
+            "all-gather": "(p − 1) / p · n",
+        },
         "kinds": {f"{name}, {way}": {ranks: figures(name, way, ranks) for ranks in RANKS} for name, way in kinds},
     }

@@ -120,9 +120,7 @@ def run(module: nn.Module, model: nn.Sequential, rows: int) -> Step:
 
     for i, block in enumerate(model):
         block.register_forward_pre_hook(lambda *_, i=i: note("forward", i))
-        block.register_forward_hook(
-            lambda *given, i=i: given[-1].register_hook(lambda _: note("backward", i)) and None
-        )
+        block.register_forward_hook(lambda *given, i=i: given[-1].register_hook(lambda _: note("backward", i)) and None)
     parameters, states = list(module.parameters()), {}
     optimizer = torch.optim.AdamW(parameters)
     data_parallel = isinstance(module, (ddp.DistributedDataParallel, nn.parallel.DistributedDataParallel))
@@ -318,7 +316,9 @@ def block_at(kind: str, i: int, spans: list[Span], now: float) -> str:
     gradients = "-"
     if now >= backward.start:
         gradients = "s" if kind == "TP" else "p"  # whole, but of this rank's rows only
-        reductions = [span for span in mine if span.word in ("reduce-scatter", "all-reduce") and span.start >= backward.start]
+        reductions = [
+            span for span in mine if span.word in ("reduce-scatter", "all-reduce") and span.start >= backward.start
+        ]
         if kind != "TP" and reductions[0].start <= now:
             gradients = "r" if now < reductions[0].end else {"DDP": "w", "FSDP": "s"}[kind]  # being reduced
     activations = "-"
@@ -366,7 +366,9 @@ def frames(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[An
         say = sentence(kind, active, now >= turn)
         sent = sum(sent_by(kind, span, ranks) for span in spans if not is_compute(span) and span.end <= now)
         bytes_now = memory(kind, states, step, ranks)
-        found.append([round(now * 1e6), " ".join(states), bytes_now, round(sent), (BEGIN[kind] if not found else "") + say])
+        found.append(
+            [round(now * 1e6), " ".join(states), bytes_now, round(sent), (BEGIN[kind] if not found else "") + say]
+        )
     assert all(a[0] < b[0] for a, b in pairwise(found))
     assert bytes_now[2:] == [step.gradients, 0, 0]
     assert max(each[2][4] for each in found) == step.activations
