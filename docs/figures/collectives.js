@@ -27,6 +27,7 @@
     return [`M${x1 + wide / 2} ${y1 + (down ? high + 3 : -20)}V${y2 + (down ? -24 : high + 9)}`, [x2 + wide / 2, y2 + (down ? -19 : high + 4), down ? 90 : 270]];
   }
 
+  const asked = (state, data) => { const senders = shown(state, data).frames[state.at + 1]?.sent ?? []; return senders[(state.at * 3 + 2) % senders.length]?.[0]; };
   const message = (state, data, rank, c) => shown(state, data).frames[state.at + 1]?.sent.find(([from, , chunk]) => from === rank && chunk === c);
 
   function guess(state, data, rank, c) {
@@ -46,7 +47,7 @@
       const cells = frame.cells[rank].map((value, c) => {
         const [r, chunk, right] = state.guess ?? [], bad = r === rank && chunk === c && right === false, held = Math.abs(value);
         const whole = value === pass.full[c], look = whole ? "good" : "one";
-        return h("g", { key: c, transform: `translate(0 ${c * high})`, press: () => set(guess(state, data, rank, c)), "aria-label": `guess ${title(pass, c)} of rank ${rank}` },
+        return h("g", { key: c, transform: `translate(0 ${c * high})`, press: () => set(guess(state, data, rank, c)), tabindex: chunks > 1 && rank !== asked(state, data) ? -1 : 0, "aria-label": `guess ${title(pass, c)} of rank ${rank}` },
           h("rect", { width: BOX[0], height: high, class: bad ? "bad" : "ground", style: bad ? null : "stroke: var(--line)" }),
           h("g", { class: value < 0 ? "faint" : "" }, parts(held, look)),
           h("text", { x: 4, y: high / 2 + 4, class: `small ${bad ? "bad" : whole ? "good" : "quiet"}` }, `${title(pass, c)}${bad ? " ✗" : whole ? " ✓" : ""}`));
@@ -109,8 +110,7 @@
 
   function say(state, data) {
     const pass = shown(state, data), frame = pass.frames[state.at], next = pass.frames[state.at + 1], [rank, c, right] = state.guess ?? [];
-    const most = next?.sent[(state.at * 3 + 2) % next.sent.length][0];
-    const question = next ? (pass.full.length > 1 ? ` Which chunk does rank ${most} send next? Press it.` : " Which rank sends next? Press it.") : " It is done.";
+    const question = next ? (pass.full.length > 1 ? ` Which chunk does rank ${asked(state, data)} send next? Press it.` : " Which rank sends next? Press it.") : " It is done.";
     if (right === false) return `Not ${title(pass, c)} of rank ${rank}: ${frame.why}.${question}`;
     return `${right ? "Right. " : ""}${frame.say}${question}`;
   }

@@ -55,7 +55,7 @@
       const text = `${LETTERS[word]}${block}`;
       return h("g", { key: `${state.kind} ${name} ${state.link} ${i}`, class: from > now ? "faint" : "" },
         h("rect", { x: x(from), y, width: room, height: 20, class: computes(span) ? "one" : "two", style: on ? "stroke-width: 2.5" : null }),
-        h("text", { x: x((from + to) / 2), y: y + 14, class: `middle ${on ? "strong" : ""}`, style: "font-size: 11px" }, room > 13 ? text : ""));
+        h("text", { x: x((from + to) / 2), y: y + 14, class: `middle ${on ? "strong" : ""}`, style: `font-size: ${room < 20 ? 9.5 : 11}px` }, room > 13 ? text : ""));
     });
     const most = Math.max(...all.map((each) => each.peak)), high = (value) => MEMORY + HIGH - (value / most) * HIGH;
     const areas = KINDS.map(([word, look], k) => {
