@@ -88,10 +88,9 @@
       h("text", { key: "score", x: 720, y: 14, class: "small end" }, state.tried ? `Your guesses: ${state.right} of ${state.tried} right` : ""),
       h("text", { key: "legend", x: 0, y: 33, class: "small quiet" }, data.legend),
       ...links, ...boxes, ...packets,
-      h("text", { key: "bytes", x: 0, y: PANEL - 2, class: "small quiet" }, "sent so far"),
+      h("text", { key: "bytes", x: 0, y: PANEL - 2, class: "small quiet" }, `sent so far; dashed: a ring's ${data.formulas[pass.name]} = ${digits(pass.best)} n`),
       h("line", { key: "limit", x1: limit, x2: limit, y1: PANEL + 4, y2: PANEL + 8 + pitch * state.ranks, style: "stroke-dasharray: 4 3; stroke: var(--ink)" }),
       ...bars,
-      h("text", { key: "formula", x: limit, y: PANEL - 2, class: "small middle" }, `${data.formulas[pass.name]} = ${digits(pass.best)} n`),
       h("text", { key: "times", x: 400, y: PANEL - 2, class: "small quiet" }, `the time, at ${data.link}`), ...times,
       h("text", { key: "even", x: 400, y: PANEL + 112, class: "small" }, pass.even),
     ];
