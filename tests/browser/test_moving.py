@@ -296,3 +296,105 @@ def test_guards_runs_a_call_uncompiled_at_the_limit_and_compiles_nothing_after_i
     assert entries(page) == ["0/2 fails", "0/1 fails", "0/0 fails", "1/0"]
     press(page, "f(x, 2)", "0 graphs")
     assert entries(page) == ["0/0 runs", "0/2 fails", "0/1 fails", "1/0 runs"]
+
+
+def scrubbed(page, key):
+    page.get_by_role("slider").first.press(key)
+
+
+def test_collectives_gathers_the_parts_of_all_ranks_within_the_bytes_of_a_ring(page, opened):
+    said, picture = opened("collectives"), page.locator(".moving svg")
+    scrubbed(page, "End")
+    assert "It is done" in said.inner_text()
+    for rank in range(4):
+        for chunk in range(4):
+            assert node(page, f"guess chunk {chunk} of rank {rank}").text_content() == f"0123chunk {chunk} ✓"
+    assert picture.text_content().count("1.5 n = 3 MB") == 4
+    chosen(page, "collective", "reduce-scatter, ring")
+    scrubbed(page, "End")
+    assert [node(page, f"guess chunk {chunk} of rank 1").text_content().endswith("✓") for chunk in range(4)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_collectives_answers_a_guess_of_the_next_chunk(page, opened):
+    said = opened("collectives")
+    node(page, "guess chunk 2 of rank 0").click()
+    assert "passes on the sum that it has just made" in said.inner_text()
+    node(page, "guess chunk 1 of rank 0").click()
+    assert said.inner_text().startswith("Right.") and "step 3 of 6" in page.locator(".moving svg").text_content()
+    assert "1 of 2 right" in page.locator(".moving svg").text_content()
+
+
+def test_collectives_moves_chunks_between_ranks(page, opened):
+    opened("collectives")
+    where = "waiting.map((each) => [each.getAttribute('class'), each.getAttribute('transform')])"
+    page.evaluate("waiting = [...document.querySelectorAll('.moving svg g[style].gone')]")
+    before = page.evaluate(where)
+    press(page, "step")
+    after = page.evaluate(where)
+    assert len(before) == 4 and all(look == "" for look, _ in after)
+    assert all(old != new for (_, old), (_, new) in zip(before, after))
+
+
+def test_collectives_says_when_a_tree_is_faster(page, opened):
+    opened("collectives")
+    picture = page.locator(".moving svg")
+    chosen(page, "ranks", "8")
+    chosen(page, "collective", "all-reduce, tree")
+    assert "the tree is faster up to 941 kB" in picture.text_content()
+    scrubbed(page, "End")
+    assert "rank 03 n = 6 MB" in picture.text_content() and "rank 33 n" not in picture.text_content()
+    assert "step 6 of 6" in picture.text_content() and "14 steps: 140 µs, and bytes: 70 µs" in picture.text_content()
+    chosen(page, "ranks", "2")
+    assert "the tree is never faster" in picture.text_content()
+
+
+def test_sharding_answers_a_guess_of_the_next_collective(page, opened):
+    said, picture = opened("sharding"), page.locator(".moving svg")
+    press(page, "all-reduce")
+    assert "only its shard" in said.inner_text()
+    press(page, "reduce-scatter")
+    assert (
+        said.inner_text().startswith("Right.")
+        and "reduce-scatter averages the gradients of block 2" in said.inner_text()
+    )
+    press(page, "TP", "all-gather")
+    assert "no rank ever needs another rank's weights" in said.inner_text()
+    press(page, "all-reduce")
+    assert "parts of block 0's output" in said.inner_text() and "2 of 4 right" in picture.text_content()
+
+
+def shown(page, row, block):
+    """How many of the slices of all ranks are seen. A row: 0 is weights, 1 is gradients."""
+    y = 62 + block * 52 + row * 14
+    return page.locator(f".moving svg g[transform$=' {y})']:not(.gone)").count()
+
+
+def test_sharding_gathers_a_block_before_it_computes_and_frees_it_after(page, opened):
+    opened("sharding")
+    scrubbed(page, "Home")
+    assert [shown(page, 0, block) for block in range(3)] == [16, 4, 4]
+    press(page, "step")
+    assert [shown(page, 0, block) for block in range(3)] == [16, 16, 4]
+    press(page, "step")
+    assert [shown(page, 0, block) for block in range(3)] == [4, 16, 16]
+    scrubbed(page, "End")
+    assert [shown(page, row, block) for row in range(2) for block in range(3)] == [4] * 6
+    press(page, "DDP")
+    scrubbed(page, "End")
+    assert [shown(page, row, block) for row in range(2) for block in range(3)] == [16] * 6
+
+
+def test_sharding_compares_memory_bytes_and_time_and_slow_links_cost_fsdp_most(page, opened):
+    opened("sharding")
+    picture = page.locator(".moving svg")
+    assert "DDP6.7 MiB2.25 MiB2,404 µsFSDP3.33 MiB3.38 MiB2,473 µsTP2.38 MiB" in picture.text_content()
+    chosen(page, "links of", "1 GB/s")
+    scrubbed(page, "End")
+    assert "4,221 of 4,221 µs, sent 3.38 MiB" in picture.text_content()
+    chosen(page, "ranks", "8")
+    assert "FSDP2.41 MiB" in picture.text_content()
