@@ -149,7 +149,16 @@ _TAGS = {
     "th",
     "tr",
 }
-_PROPERTIES = {*ALLOWED_CSS_PROPERTIES, "background", "border", "border-left", "border-radius", "box-shadow", "color"}
+_PROPERTIES = {
+    *ALLOWED_CSS_PROPERTIES,
+    "align-items",
+    "background",
+    "border",
+    "border-left",
+    "border-radius",
+    "box-shadow",
+    "color",
+}
 _PROPERTIES |= {
     "column-gap",
     "flex",
