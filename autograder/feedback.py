@@ -151,26 +151,9 @@ _TAGS = {
 }
 _PROPERTIES = {
     *ALLOWED_CSS_PROPERTIES,
-    "align-items",
-    "background",
-    "border",
-    "border-left",
-    "border-radius",
-    "box-shadow",
-    "color",
+    *"align-items background border border-left border-radius column-gap flex flex-wrap gap".split(),
 }
-_PROPERTIES |= {
-    "column-gap",
-    "flex",
-    "flex-wrap",
-    "gap",
-    "margin",
-    "max-width",
-    "min-width",
-    "opacity",
-    "overflow-wrap",
-}
-_PROPERTIES |= {"overflow-x", "padding", "white-space"}
+_PROPERTIES |= {*"margin margin-bottom max-width min-width opacity overflow-wrap overflow-x padding".split()}
 
 
 def _is_plain(tag: str, name: str, value: str) -> bool:
