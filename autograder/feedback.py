@@ -151,9 +151,25 @@ _TAGS = {
 }
 _PROPERTIES = {
     *ALLOWED_CSS_PROPERTIES,
-    *"align-items background border border-left border-radius column-gap flex flex-wrap gap".split(),
+    "align-items",
+    "background",
+    "border",
+    "border-left",
+    "border-radius",
+    "opacity",
 }
-_PROPERTIES |= {*"margin margin-bottom max-width min-width opacity overflow-wrap overflow-x padding".split()}
+_PROPERTIES |= {
+    "column-gap",
+    "flex",
+    "flex-wrap",
+    "gap",
+    "margin",
+    "margin-bottom",
+    "max-width",
+    "min-width",
+    "padding",
+}
+_PROPERTIES |= {"overflow-wrap", "overflow-x"}
 
 
 def _is_plain(tag: str, name: str, value: str) -> bool:
