@@ -205,8 +205,8 @@ def test_a_written_answer_that_was_not_attempted_is_one_line(feedback):
 
 def test_a_note_of_grading_is_in_the_list(feedback):
     page = feedback([Verdict("strided.slice", "passed", 3, 3, notes=["on the reference's it passes"])])
-    assert "on the reference&#39;s it passes" in page.text or "on the reference's it passes" in page.text
-    assert [row[3] for row in page.rows if row[1] == "slice"] == ["on the reference's it passes"]
+    row = re.search(r"slice</a>.*?</tr>(.*?)</tr>", page.text, re.S)
+    assert "on the reference's it passes" in row[1]
 
 
 def test_a_notebook_that_nbgrader_graded_alone_gets_a_page(feedback):
