@@ -149,19 +149,27 @@ _TAGS = {
     "th",
     "tr",
 }
-_PROPERTIES = {*ALLOWED_CSS_PROPERTIES, "background", "border", "border-left", "border-radius", "box-shadow", "color"}
+_PROPERTIES = {
+    *ALLOWED_CSS_PROPERTIES,
+    "align-items",
+    "background",
+    "border",
+    "border-left",
+    "border-radius",
+    "opacity",
+}
 _PROPERTIES |= {
     "column-gap",
     "flex",
     "flex-wrap",
     "gap",
     "margin",
+    "margin-bottom",
     "max-width",
     "min-width",
-    "opacity",
-    "overflow-wrap",
+    "padding",
 }
-_PROPERTIES |= {"overflow-x", "padding", "white-space"}
+_PROPERTIES |= {"overflow-wrap", "overflow-x"}
 
 
 def _is_plain(tag: str, name: str, value: str) -> bool:
@@ -202,7 +210,9 @@ def _written(nb: NotebookNode, unmarked: set[str]) -> Iterator[dict]:
             grade = _nbgrader(cell)
             state = "not marked yet" if grade["grade_id"] in unmarked else "marked"
             state = NOT_ATTEMPTED if cell.source.strip() == "YOUR ANSWER HERE" else state
-            yield {"grade": grade, "state": state, "answer": _cell(cell), "question": question and _cell(question).html}
+            is_shown = state != NOT_ATTEMPTED or grade.get("comment") not in (None, "", "No response.")
+            answer = _cell(cell) if is_shown else None
+            yield {"grade": grade, "state": state, "answer": answer, "question": question and _cell(question).html}
         elif cell.cell_type == "markdown" and not _is_added(cell):
             question = cell
 

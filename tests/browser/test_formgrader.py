@@ -59,7 +59,12 @@ def test_a_score_given_in_the_formgrader_is_in_the_export(page, address, course)
 
 
 @pytest.mark.sweep
-def test_a_page_of_feedback_needs_no_network(page, course):
+def test_a_page_of_feedback_needs_no_network_and_fits_a_phone(page, course):
     course.run("nbgrader", "generate_feedback", LAB, "--student=ada")
     page.goto(f"file://{course.place}/classroom/feedback/ada/{LAB}/{LAB}.html")
-    assert page.get_by_text("No copy, says ada").is_visible()
+    assert page.get_by_text("No copy, says ada").is_visible() and page.title() == f"Lab {LAB}: ada"
+    for details in page.locator("details").all():
+        details.evaluate("each => { each.open = true }")
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,50 @@
+"""Take the picture of a student's feedback for the manual: `python docs/images/feedback.py`.
+
+It grades one student of the sample class in a temporary folder, and shows the upper part of the page in Chromium.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from autograder import grade, sample, sandbox
+
+STUDENT, HEIGHT = "subtly_wrong_strides", 830  # pixels, down to the end of the list of exercises
+BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
+
+
+def page(classroom: Path) -> Path:
+    """The feedback of the student."""
+    os.environ["RUSHLIGHT_CLASSROOM"] = str(classroom)
+    (classroom / "seed").write_text("1", encoding="utf-8")  # so that the cases are the same each time
+    for student in sample.make(classroom):
+        if student != STUDENT:
+            shutil.rmtree(classroom / "submitted" / student)
+    (row,) = grade.grade(sample.LAB, isolated=sandbox.missing() is None)
+    if row.problem:
+        raise SystemExit(row.problem)
+    return classroom / "feedback" / STUDENT / sample.LAB / f"{sample.LAB}.html"
+
+
+def main() -> None:
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit("no chromium here (`sh system.sh chromium` brings it)")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        view = chromium.new_page(viewport={"width": 760, "height": HEIGHT}, device_scale_factor=2)
+        view.goto(page(Path(folder)).as_uri())
+        shot = Image.open(io.BytesIO(view.screenshot()))
+        chromium.close()
+    shot.save(Path(__file__).with_suffix(".webp"), lossless=True, method=6)
+
+
+if __name__ == "__main__":
+    main()
