@@ -14,3 +14,11 @@ for (const label of document.querySelectorAll("label.md-header__button[for='__dr
 
 // The search is a dialog, and a dialog has a name.
 document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+
+// A page that is not there offers the search, which in the header of a narrow screen is only an icon.
+for (const button of document.querySelectorAll("button[data-search]")) {
+  button.addEventListener("click", () => {
+    document.getElementById("__search").click();
+    document.querySelector(".md-search__input").focus();
+  });
+}
