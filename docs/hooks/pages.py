@@ -27,6 +27,7 @@ MOST = 200  # letters of a description; search engines show about 160
 PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[^a-z])")
 ADMONITION = re.compile(r'<div class="admonition\b.*?</div>', re.DOTALL)
+EMPTY_HEADER = re.compile(r"<th([^>]*)></th>")  # of a corner, which heads nothing
 PICTURE = re.compile(r"<img\b[^>]*>")
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
@@ -62,6 +63,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         about = next((each.label for each in config.extra["phases"] if each.name[:2] == name), "")
         alt = f"Rushlight, phase {about}" if about else "Rushlight. Rebuild PyTorch. Real torch marks it."
         page.meta["card"] = {"path": path, "alt": alt, "width": CARD[0], "height": CARD[1]}
+    content = EMPTY_HEADER.sub(r"<td\1></td>", content)
     return CODE.sub(_copied, _pictures(content, page.file.src_uri, files))
 
 

@@ -22,3 +22,8 @@ for (const button of document.querySelectorAll("button[data-search]")) {
     document.querySelector(".md-search__input").focus();
   });
 }
+
+// The buttons of a block of code come when the block does. They are no place to go to, as navigation would be.
+new MutationObserver(() => {
+  for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");
+}).observe(document.querySelector("article"), { childList: true, subtree: true });
