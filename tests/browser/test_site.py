@@ -196,7 +196,9 @@ def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below
     assert problems.pop(0) == f"404: {below}{PREFIX}a/b/nothing"
     assert "404" in problems.pop(0)  # what the console says of it
     assert page.title().startswith("Page not found")
-    assert page.locator(".md-header").evaluate("header => getComputedStyle(header).position") == "sticky"  # by its style
+    assert (
+        page.locator(".md-header").evaluate("header => getComputedStyle(header).position") == "sticky"
+    )  # by its style
     page.get_by_role("button", name="Search").click()
     page.get_by_role("textbox", name="Search").press_sequentially("dispatch key")
     page.locator(".md-search-result__link[href*='phases/02_dispatcher/']").first.wait_for()

@@ -1,6 +1,7 @@
 """What the hooks of the site make of a page, piece by piece."""
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -79,3 +80,60 @@ def test_a_large_drawing_loses_points_that_add_nothing_and_no_others(hooks):
 )
 def test_the_size_of_a_drawing_is_in_pixels_of_the_page(hooks, root, size):
     assert hooks["pages"].size(f"<?xml version='1.0'?>{root}</svg>".encode()) == size
+
+
+# What is kept of a build ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """Builds a site of two pages; returns the names of those that were rendered, and what was warned of."""
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+    from mkdocs.structure.pages import Page
+
+    render, rendered = Page.render, []
+
+    def watched(page, config, files):
+        rendered.append(page.file.src_uri)
+        render(page, config, files)
+
+    monkeypatch.setattr(Page, "render", watched)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nhooks: [{ROOT / 'docs/hooks/kept.py'}]\n", encoding="utf-8")
+    (tmp_path / "docs/index.md").write_text("# Home\n\n[two](two.md#part)\n", encoding="utf-8")
+    (tmp_path / "docs/two.md").write_text("# Two\n\n## Part\n", encoding="utf-8")
+
+    def built(caplog):
+        rendered.clear()
+        caplog.clear()
+        build(load_config(str(tmp_path / "mkdocs.yml"), validation={"links": {"anchors": "warn"}}))
+        return sorted(rendered), [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+
+    return built
+
+
+def test_a_second_build_renders_no_page_and_gives_the_same_site(built, tmp_path, caplog):
+    assert built(caplog) == (["index.md", "two.md"], [])
+    before = {path: path.read_bytes() for path in tmp_path.glob("site/**/*.html")}
+    assert built(caplog) == ([], [])
+    after = {path: path.read_bytes() for path in tmp_path.glob("site/**/*.html")}
+    built_at = re.compile(rb"Build Date UTC : .*")
+    assert {path: built_at.sub(b"", text) for path, text in before.items()} == {
+        path: built_at.sub(b"", text) for path, text in after.items()
+    }
+
+
+def test_a_changed_page_is_rendered_again_and_an_anchor_that_it_lost_is_missed(built, tmp_path, caplog):
+    built(caplog)
+    (tmp_path / "docs/two.md").write_text("# Two\n\n## Other\n", encoding="utf-8")
+    rendered, (warning,) = built(caplog)
+    assert rendered == ["two.md"] and "#part" in warning
+
+
+def test_a_page_that_goes_is_missed_by_the_pages_that_link_to_it_in_every_build(built, tmp_path, caplog):
+    built(caplog)
+    (tmp_path / "docs/two.md").unlink()
+    for _ in range(2):
+        rendered, (warning,) = built(caplog)
+        assert rendered == ["index.md"] and "two.md" in warning
