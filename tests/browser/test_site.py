@@ -225,7 +225,7 @@ def test_every_page_has_a_description_of_its_own_and_a_card(folder):
         head = tags(path.read_text("utf-8").partition("<body")[0])
         assert 20 < len(head["description"]) <= 200 and head["og:description"] == head["description"], name
         assert head["og:title"] and head["twitter:card"] == "summary_large_image", name
-        assert head["og:url"] == f"https://example.org{PREFIX}{'' if name == 'index.html' else name}"
+        assert head["og:url"] == f"https://example.org{PREFIX}{name}"
         card = folder / head["og:image"].removeprefix(f"https://example.org{PREFIX}")
         with Image.open(card) as image:
             assert image.size == (1200, 630) == (int(head["og:image:width"]), int(head["og:image:height"])), name
