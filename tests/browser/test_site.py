@@ -1,15 +1,9 @@
 """The site as it is built, in a browser: from the disk, where nothing else is at hand, and as it is served."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-from functools import partial
 from html import unescape
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import nbformat
 import pytest
@@ -29,59 +23,6 @@ TEX_LEFT = r"""() => {
     body.querySelectorAll("code, pre, annotation, script").forEach(each => each.remove());
     return body.textContent.match(/\$[^$]*\$|\\[a-z(\[]+/g) || [];
 }"""
-
-
-PREFIX = "/course/rushlight/"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The site, built as `make docs` does it for a place below the top of a host."""
-    place = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place]
-    env = os.environ | {"SITE_URL": f"https://example.org{PREFIX}"}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return place
-
-
-class Host(SimpleHTTPRequestHandler):
-    """Serves a folder, below `prefix` alone, with its page for what is not there."""
-
-    prefix = "/"
-
-    def translate_path(self, path):
-        inside = path.startswith(self.prefix)
-        return super().translate_path(f"/{path.removeprefix(self.prefix)}") if inside else "/nowhere"
-
-    def send_error(self, code, *args):
-        page = (Path(self.directory) / "404.html").read_bytes() if self.path.startswith(self.prefix) else b""
-        self.send_response(code)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(page)
-
-    def log_message(self, *args):
-        pass
-
-
-def serving(folder, handler):
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def served(folder):
-    """The address at which the site is served, at the top of a host."""
-    yield from serving(folder, Host)
-
-
-@pytest.fixture(scope="module")
-def below(folder):
-    """The host that serves the site below `PREFIX`, and nothing else."""
-    yield from serving(folder, type("Below", (Host,), {"prefix": PREFIX}))
 
 
 def look_at(page, folder, name, problems):
@@ -183,8 +124,8 @@ def test_the_index_of_the_search_is_asked_for_when_a_reader_turns_to_the_search(
 def test_a_page_below_a_path_asks_for_nothing_outside_it(page, below, name):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{below}{PREFIX}{name}", wait_until="networkidle")
-    assert asked and all(each.startswith((f"{below}{PREFIX}", "data:", "blob:")) for each in asked), asked
+    page.goto(f"{below}{name}", wait_until="networkidle")
+    assert asked and all(each.startswith((below, "data:", "blob:")) for each in asked), asked
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -192,7 +133,7 @@ def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{below}{PREFIX}a/b/nothing", wait_until="networkidle")
+    page.goto(f"{below}a/b/nothing", wait_until="networkidle")
     assert problems.pop(0) == f"404: {below}{PREFIX}a/b/nothing"
     assert "404" in problems.pop(0)  # what the console says of it
     assert page.title().startswith("Page not found")
@@ -206,8 +147,8 @@ def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below
     for link in page.locator("article a").all():
         assert page.request.get(link.evaluate("link => link.href")).ok
     page.locator("article").get_by_role("link", name="For students").click()
-    page.wait_for_url(f"{below}{PREFIX}students.html")
-    assert all(each.startswith((f"{below}{PREFIX}", "data:", "blob:")) for each in asked), asked
+    page.wait_for_url(f"{below}students.html")
+    assert all(each.startswith((below, "data:", "blob:")) for each in asked), asked
 
 
 def tags(text):
@@ -216,7 +157,7 @@ def tags(text):
     return {name: unescape(content) for name, content in found}
 
 
-def test_every_page_has_a_description_of_its_own_and_a_card(folder):
+def test_every_page_has_a_description_of_its_own_and_a_card(folder, site_url):
     said = {}
     for path in sorted(folder.rglob("*.html")):
         name = path.relative_to(folder).as_posix()
@@ -225,8 +166,8 @@ def test_every_page_has_a_description_of_its_own_and_a_card(folder):
         head = tags(path.read_text("utf-8").partition("<body")[0])
         assert 20 < len(head["description"]) <= 200 and head["og:description"] == head["description"], name
         assert head["og:title"] and head["twitter:card"] == "summary_large_image", name
-        assert head["og:url"] == f"https://example.org{PREFIX}{name}"
-        card = folder / head["og:image"].removeprefix(f"https://example.org{PREFIX}")
+        assert head["og:url"] == f"{site_url}{name}"
+        card = folder / head["og:image"].removeprefix(site_url)
         with Image.open(card) as image:
             assert image.size == (1200, 630) == (int(head["og:image:width"]), int(head["og:image:height"])), name
         assert card.stat().st_size < 60_000
