@@ -55,7 +55,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    said = page.meta.get("description") or ("" if page.is_homepage else description(page.file.src_uri, content))
+    said = page.meta.get("description") or (
+        "" if page.is_homepage else description(page.file.src_uri, content, page.title)
+    )
     if said:
         page.meta["description"] = html.escape(str(said), quote=True)
     name = phase.group(1) if (phase := re.match(r"phases/(\d\d)_", page.file.src_uri)) else "rushlight"
@@ -70,15 +72,17 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 # Description ---------------------------------------------------------------------------------------------------------
 
 
-def description(path: str, content: str) -> str:
-    """What one can do at the end of a chapter, or else the first sentences of a page, as many as fit."""
+def description(path: str, content: str, title: str = "") -> str:
+    """What one can do at the end of a chapter, or else the first sentences of a page, as many as fit. A module says its name."""
     texts = [
         " ".join(html.unescape(re.sub(r"<[^>]+>", "", match[1])).split())
         for match in PARAGRAPH.finditer(ADMONITION.sub("", searched(path, content)))
     ]
+    if path.startswith("api/"):
+        texts = [f"{title}: {text}" for text in texts[:1]]
     texts = [text for text in texts if len(text) > 25 and text.endswith((".", "?", "!", ":"))]
     aim = next((text for text in texts[:8] if text.startswith("At the end of this")), "")
-    text, said = aim or " ".join(texts[: 1 if path.startswith("api/") else 3]), ""
+    text, said = aim or " ".join(texts[:3]), ""
     for sentence in SENTENCE.split(text):
         if len(said) + len(sentence) >= MOST:
             break
