@@ -23,6 +23,7 @@ SMALLEST = {
     "quantized.py": ["--rounds", "2"],
     "scaling.py": ["--seconds", "0.01"],
     "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],
+    "site.py": ["--site", "docs/theme", "404.html"],  # which has no page of its own
     "step.py": ["--rounds", "2"],
     "worst.py": ["--size", "1", "--scale", "0.02"],
 }

@@ -196,7 +196,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
                 names += [entry.name] if entry.name not in names else []
 
     def add(path: str, text: str) -> None:
-        files.append(File.generated(config, path, content=f"---\nsearch:\n  boost: 0.3\n---\n\n{text}\n"))
+        files.append(File.generated(config, path, content=f"{text}\n"))
 
     add("api/index.md", overview(found))
     add("api/operators.md", operators_page(declared, by_name))

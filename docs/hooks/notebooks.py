@@ -32,12 +32,14 @@ from autograder.course import phases as phase_names
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
-LONG = 12  # lines of code; search is better without longer cells
 WORDS_A_MINUTE = 180
+LARGE = 50_000  # bytes of a drawing
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
+PATH = re.compile(r'(?<=\sd=")(?:[MLQCz](?: -?\d+(?:\.\d+)?)*\s*)+(?=")')  # as matplotlib writes it
+COMMAND = re.compile(r"([MLQCz])([^MLQCz]*)")
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -61,7 +63,11 @@ TEMPLATE = """
 {{ output.data["text/html"] | rich }}
 {% endblock -%}
 {%- block data_markdown %}
+<!-- unsearched -->
+
 {{ output.data["text/markdown"] }}
+
+<!-- /unsearched -->
 {% endblock -%}
 {%- block data_png %}
 {{ output | figure("image/png") }}
@@ -248,11 +254,11 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
 def _opened(page: str, name: str) -> str:
     """A lab's page with the way to open the lab below its title."""
     box = (
-        '!!! abstract "Open this lab"\n'
+        '<!-- unsearched -->\n\n!!! abstract "Open this lab"\n'
         f"    In your copy of the course, this copies the lab to `work/{name}/` and opens it in JupyterLab:\n\n"
         f"    ```sh\n    .venv/bin/rushlight lab {number_of(name)}\n    ```\n\n"
         f"    Or download the notebook, [{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}, "
-        "into an environment where the course is installed.\n"
+        "into an environment where the course is installed.\n\n<!-- /unsearched -->\n"
     )
     title = TITLE.search(page)
     place = title.end() if title else 0
@@ -274,8 +280,34 @@ def convert(notebook: Notebook, add) -> str:
         exporter.register_filter(name, function)
     page, resources = exporter.from_notebook_node(nb, {"output_files_dir": folder, "unique_key": "figure"})
     for name, data in resources["outputs"].items():
-        add(f"{PurePosixPath(notebook.page).parent}/{name}", data)
+        add(
+            f"{PurePosixPath(notebook.page).parent}/{name}",
+            slim(data) if name.endswith(".svg") and len(data) > LARGE else data,
+        )
     return page
+
+
+def slim(picture: bytes) -> bytes:
+    """A picture drawn to a hundredth of a point, without points that add nothing to a line: a repeated point, and the middle
+    one of three at one height or above each other."""
+    return PATH.sub(lambda match: _slim(match[0]), picture.decode()).encode()
+
+
+def _slim(path: str) -> str:
+    """Runs of absolute lines (`L`) lose points; every other command stays as it is, but for the rounding."""
+    kept: list[tuple[str, ...]] = []
+    for letter, numbers in COMMAND.findall(path):
+        point = tuple(f"{float(number):.2f}".rstrip("0").rstrip(".") for number in numbers.split())
+        if letter == "L" and len(kept) > 1 and kept[-1][0] == "L" and kept[-2][0] in "LM":
+            (_, *first), (_, *middle) = kept[-2:]
+            between = [
+                min(a, b) <= c <= max(a, b) for a, b, c in zip(*(map(float, each) for each in (first, point, middle)))
+            ]
+            if all(between) and any(a == b == c for a, b, c in zip(first, middle, point)):
+                kept.pop()
+        if not (letter == "L" and kept and kept[-1] == ("L", *point)):
+            kept.append((letter, *point))
+    return " ".join(" ".join(each) for each in kept)
 
 
 def _name_figures(nb: NotebookNode) -> None:
@@ -316,8 +348,6 @@ def _code(cell: NotebookNode) -> str:
     if title == "Check":
         title += f" · {worth:g} {'point' if worth == 1 else 'points'}" if worth else " · no points"
     attributes = ".python" + (f' title="{title}"' if title else "")
-    if title or cell.source.count("\n") > LONG:
-        attributes += ' data-search-exclude=""'
     head = f"``` {{{attributes}}}".replace("```", fence)
     block = f"{head}\n{cell.source}\n{fence}" if cell.source.strip() else ""
     if block and cell.metadata.get("jupyter", {}).get("source_hidden"):
@@ -377,7 +407,7 @@ def _box(content: str, label: str) -> str:
     """An output. It is HTML that Markdown must not look into: no line of it may look like a fence."""
     safe = content.replace("`", "&#96;").replace("~", "&#126;")
     kind = "output error" if label == "Error" else "output"
-    return f'<div class="{kind}" role="group" aria-label="{label}" data-search-exclude>{safe}</div>'
+    return f'<div class="{kind}" role="group" aria-label="{label}"><!-- unsearched -->{safe}<!-- /unsearched --></div>'
 
 
 def _figure(output: NotebookNode, kind: str) -> str:

@@ -14,3 +14,16 @@ for (const label of document.querySelectorAll("label.md-header__button[for='__dr
 
 // The search is a dialog, and a dialog has a name.
 document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+
+// A page that is not there offers the search, which in the header of a narrow screen is only an icon.
+for (const button of document.querySelectorAll("button[data-search]")) {
+  button.addEventListener("click", () => {
+    document.getElementById("__search").click();
+    document.querySelector(".md-search__input").focus();
+  });
+}
+
+// The buttons of a block of code come when the block does. They are no place to go to, as navigation would be.
+new MutationObserver(() => {
+  for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");
+}).observe(document.querySelector("article"), { childList: true, subtree: true });

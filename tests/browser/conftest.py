@@ -1,7 +1,13 @@
 """Pages as a reader's browser shows them: Chromium without a window, which may ask this machine and nobody else."""
 
+import os
 import shutil
+import subprocess
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +22,62 @@ def shots() -> Path:
     folder = ROOT / "shots"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def site_url() -> str:
+    """Where the site says that it is: below a path of its host."""
+    return "https://example.org/course/rushlight/"
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory, site_url):
+    """The site, built as `make docs` does it."""
+    place = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | {"SITE_URL": site_url}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+class Host(SimpleHTTPRequestHandler):
+    """Serves a folder, below `prefix` alone, with its page for what is not there."""
+
+    prefix = "/"
+
+    def translate_path(self, path):
+        inside = path.startswith(self.prefix)
+        return super().translate_path(f"/{path.removeprefix(self.prefix)}") if inside else "/nowhere"
+
+    def send_error(self, code, *args):
+        page = (Path(self.directory) / "404.html").read_bytes() if self.path.startswith(self.prefix) else b""
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *args):
+        pass
+
+
+def serving(folder, handler):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def served(folder):
+    """The address at which the site is served, at the top of a host."""
+    yield from serving(folder, Host)
+
+
+@pytest.fixture(scope="session")
+def below(folder, site_url):
+    """The address at which the site is served below a path, on a host that serves nothing else."""
+    prefix = urlsplit(site_url).path
+    yield from (f"{host}{prefix}" for host in serving(folder, type("Below", (Host,), {"prefix": prefix})))
 
 
 @pytest.fixture(scope="module")  # not the session: while playwright is there, no other test could start an event loop

@@ -1,21 +1,23 @@
 """The site as it is built, in a browser: from the disk, where nothing else is at hand, and as it is served."""
 
+import json
 import re
-import subprocess
-import sys
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from html import unescape
 from pathlib import Path
-from threading import Thread
 
 import nbformat
 import pytest
 import torch
+from PIL import Image
 
 from autograder.check import function_of
 
 ROOT = Path(__file__).parents[2]
 PICTURES_AMISS = "[...document.images].filter(each => !each.alt || !each.naturalWidth).map(each => each.src)"
+LOAD_PICTURES = """() => Promise.allSettled([...document.images].map((each) => {
+    each.loading = "eager";
+    return each.decode();
+}))"""
 TEX_LEFT = r"""() => {
     const body = document.querySelector("article").cloneNode(true);
     body.querySelectorAll("code, pre, annotation, script").forEach(each => each.remove());
@@ -23,34 +25,11 @@ TEX_LEFT = r"""() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The site, built as `make docs` does it."""
-    place = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return place
-
-
-@pytest.fixture(scope="module")
-def served(folder):
-    """The address at which the site is served."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 def look_at(page, folder, name, problems):
     """Open a page of the site. What is wrong with it goes into `problems`."""
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{folder.as_uri()}/{name}")
+    page.evaluate(LOAD_PICTURES)
     problems += [f"{name}: {each} has no text, or does not show" for each in page.evaluate(PICTURES_AMISS)]
     problems += [f"{name}: {each} is no formula" for each in page.evaluate(TEX_LEFT)]
     for width in 1440, 390:
@@ -87,6 +66,186 @@ def test_search_for_dispatch_key_finds_the_phase_on_the_dispatcher(page, folder,
     page.get_by_role("textbox", name="Search").press_sequentially("dispatch key")
     page.locator(".md-search-result__link[href*='phases/02_dispatcher/']").first.click()
     page.wait_for_url("**/phases/02_dispatcher/*")
+
+
+FIRST = {
+    "stride": "phases/01_strided/reading.html",
+    "dispatcher": "phases/02_dispatcher/reading.html",
+    "autograd": "phases/04_autograd/reading.html",
+    "guard": "phases/07_capture/reading.html",
+    "min-cut": "glossary.html",
+    "fused kernel": "phases/08_inductor/reading.html",
+    "DDP": "phases/09_distributed/reading.html",
+    "KV cache": "glossary.html",
+    "custom_op": "phases/06_custom_ops/reading.html",
+    "broadcasting": "glossary.html",
+}
+
+
+def test_what_a_student_types_finds_first_the_page_that_explains_it(page, served):
+    found = {}
+    for words in FIRST:
+        page.goto(f"{served}/index.html?q={words}")
+        first = page.locator(".md-search-result__link").first
+        found[words] = re.sub(r"[?#].*", "", first.get_attribute("href").removeprefix(f"{served}/"))
+    assert found == FIRST
+
+
+def test_search_knows_no_code_no_output_and_no_answer_of_a_notebook(folder):
+    entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
+    known = "\n".join(each["text"] for each in entries if each["location"].startswith("phases/"))
+    assert len(known) > 500_000 and "<pre>" not in known
+    for path in sorted(ROOT.glob("phases/*/reading.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for answer in re.findall(r"<summary>Answer</summary>\s*(?:<p>)?([^<`*$]{40})", cell.source):
+                assert answer not in known
+
+
+def test_search_has_every_function_of_the_api_by_its_name_and_below_all_prose(folder):
+    entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
+    counts = {each["location"]: each["boost"] for each in entries}
+    (place,) = [each for each in counts if each.startswith("api/") and each.endswith("#contiguous_strides")]
+    assert counts[place] < min(count for place, count in counts.items() if not place.startswith("api/"))
+
+
+def test_the_index_of_the_search_is_asked_for_when_a_reader_turns_to_the_search(page, served):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{served}/students.html", wait_until="networkidle")
+    assert any(each.endswith(".css") for each in asked) and not any("search_index" in each for each in asked)
+    with page.expect_response("**/search/search_index.json"):
+        page.get_by_role("textbox", name="Search").focus()
+
+
+# Elsewhere -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["index.html", "phases/02_dispatcher/reading.html", "api/aten/strided.html"])
+def test_a_page_below_a_path_asks_for_nothing_outside_it(page, below, name):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{below}{name}", wait_until="networkidle")
+    assert asked and all(each.startswith((below, "data:", "blob:")) for each in asked), asked
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below, problems, width):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{below}a/b/nothing", wait_until="networkidle")
+    assert problems.pop(0) == f"404: {below}a/b/nothing"
+    assert "404" in problems.pop(0)  # what the console says of it
+    assert page.title().startswith("Page not found")
+    assert (
+        page.locator(".md-header").evaluate("header => getComputedStyle(header).position") == "sticky"
+    )  # by its style
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("textbox", name="Search").press_sequentially("dispatch key")
+    page.locator(".md-search-result__link[href*='phases/02_dispatcher/']").first.wait_for()
+    page.keyboard.press("Escape")
+    for link in page.locator("article a").all():
+        assert page.request.get(link.evaluate("link => link.href")).ok
+    page.locator("article").get_by_role("link", name="For students").click()
+    page.wait_for_url(f"{below}students.html")
+    assert all(each.startswith((below, "data:", "blob:")) for each in asked), asked
+
+
+def tags(text):
+    """What a page says in its head, by name or property."""
+    found = re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', text)
+    return {name: unescape(content) for name, content in found}
+
+
+def test_every_page_has_a_description_of_its_own_and_a_card(folder, site_url):
+    said = {}
+    for path in sorted(folder.rglob("*.html")):
+        name = path.relative_to(folder).as_posix()
+        if name == "404.html":
+            continue
+        head = tags(path.read_text("utf-8").partition("<body")[0])
+        assert 20 < len(head["description"]) <= 200 and head["og:description"] == head["description"], name
+        assert head["og:title"] and head["twitter:card"] == "summary_large_image", name
+        assert head["og:url"] == f"{site_url}{name}"
+        card = folder / head["og:image"].removeprefix(site_url)
+        with Image.open(card) as image:
+            assert image.size == (1200, 630) == (int(head["og:image:width"]), int(head["og:image:height"])), name
+        assert card.stat().st_size < 60_000
+        said.setdefault(head["description"], []).append(name)
+    assert [names for names in said.values() if len(names) > 1] == []
+
+
+# Pictures, code, paper -----------------------------------------------------------------------------------------------
+
+
+def test_pictures_load_when_the_reader_comes_near_and_nothing_jumps(page, served):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{served}/phases/12_minigpt/reading.html", wait_until="networkidle")
+    pictures = page.locator("article img")
+    early = {each for each in asked if "_files/" in each}
+    assert len(early) < pictures.count() / 2
+    assert pictures.first.get_attribute("loading") is None
+    before = page.evaluate("document.documentElement.scrollHeight")
+    for picture in pictures.all():
+        assert picture.get_attribute("width") and picture.get_attribute("height")
+        picture.scroll_into_view_if_needed()
+        picture.evaluate("picture => picture.decode()")
+        shown, drawn = picture.evaluate("p => [p.clientWidth / p.clientHeight, p.naturalWidth / p.naturalHeight]")
+        assert abs(shown / drawn - 1) < 0.02
+    assert abs(page.evaluate("document.documentElement.scrollHeight") - before) < 5  # parts of pixels
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "copied"),
+    [
+        ("releasing.html", "$ rushlight release 00 01 02", "rushlight release 00 01 02 --out ../class-repository"),
+        ("students.html", "$ make lab", "make lab"),
+        ("api/aten/strided.html", ">>> contiguous_strides", "contiguous_strides((2, 3, 4))"),
+        ("phases/01_strided/01a_views.html", "    >>> element_offset", "@exercise(rl.strided)\ndef element_offset("),
+    ],
+)
+def test_copy_leaves_out_prompts_and_what_was_printed(page, served, name, shown, copied):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{served}/{name}")
+    block = page.locator("div.highlight", has_text=shown).first
+    assert shown in block.inner_text()
+    block.hover()
+    block.locator(".md-code__button, .md-clipboard").first.click()
+    page.get_by_text("Copied to clipboard").first.wait_for()
+    given = page.evaluate("navigator.clipboard.readText()")
+    if "def " in copied:  # an exercise is no session: all of it is copied, its docstring too
+        assert copied in given and shown in given
+    else:
+        assert given == copied
+
+
+PAPER = """() => {
+    const shown = each => each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    const clipped = each => getComputedStyle(each).overflowY !== "visible" && each.scrollHeight > each.clientHeight + 2;
+    const inside = document.querySelectorAll("article pre, article code, article .output, article .figure, article table");
+    return {
+        around: [...document.querySelectorAll("header, nav, footer, .md-code__nav, .controls")].filter(shown).length,
+        closed: [...document.querySelectorAll("article details > :not(summary)")].filter(each => !shown(each)).length,
+        clipped: [...inside].filter(clipped).map(each => each.outerHTML.slice(0, 80)),
+        wide: document.documentElement.scrollWidth > innerWidth,
+        dark: getComputedStyle(document.querySelector("article .caption")).color,
+    };
+}"""
+
+
+@pytest.mark.parametrize("name", ["phases/01_strided/reading.html", "phases/00_trace/00_trace.html"])
+def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 680, "height": 1000})  # a page of A4 within its margins
+    page.goto(f"{served}/{name}", wait_until="networkidle")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")  # as a browser does
+    page.wait_for_function("[...document.querySelectorAll('article details')].every(each => each.open)")
+    said = page.evaluate(PAPER)
+    brightness = sum(map(float, re.findall(r"[\d.]+", said.pop("dark"))[:3])) / 3
+    assert said == {"around": 0, "closed": 0, "clipped": [], "wide": False} and brightness < 120
+    page.pdf(path=shots / f"{Path(name).parent.name}.pdf", format="A4")
 
 
 def test_formulas_show_without_a_script(browser, folder):

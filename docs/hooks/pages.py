@@ -1,0 +1,195 @@
+"""What a page says of itself to other sites, how its pictures load, and what its blocks of code give to the clipboard.
+
+A page has a description: the one in its front matter, or its first sentences. With a `site_url` it also has a card, a picture
+that is drawn here for each phase and once for everything else, in a font that matplotlib ships. A picture in a page has its
+size, so that nothing jumps when it arrives, and loads when the reader comes near; only the first one of a page loads at once. A
+block of code with prompts is copied without them, and without what the commands printed.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import posixpath
+import re
+import textwrap
+from functools import cache
+from pathlib import Path
+
+import matplotlib
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from PIL import Image, ImageDraw, ImageFont
+from searching import searched
+
+MOST = 200  # letters of a description; search engines show about 160
+PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[^a-z])")
+ADMONITION = re.compile(r'<div class="admonition\b.*?</div>', re.DOTALL)
+EMPTY_HEADER = re.compile(r"<th([^>]*)></th>")  # of a corner, which heads nothing
+PICTURE = re.compile(r"<img\b[^>]*>")
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
+CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre>", re.DOTALL)
+PROMPT = re.compile(r"(?:>>>|\.\.\.|\$|In \[\d*\]:)(?: |$)")
+FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
+
+CARD = 1200, 630
+PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#ffd8a8"
+
+
+# What mkdocs calls ---------------------------------------------------------------------------------------------------
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    if not config.site_url:
+        return  # other sites need a full address
+    phases = config.extra["phases"]
+    numbers = [phase.name[:2] for phase in phases]
+    titles = {"rushlight": "Rebuild PyTorch.\nReal torch marks it."}
+    titles |= {phase.name[:2]: phase.label.partition(" ")[2] for phase in phases}
+    for name, title in titles.items():
+        picture = File.generated(config, f"images/cards/{name}.png", content=card(name, title, numbers))
+        files.append(picture)
+
+
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    said = page.meta.get("description") or (
+        "" if page.is_homepage else description(page.file.src_uri, content, page.title)
+    )
+    if said:
+        page.meta["description"] = html.escape(str(said), quote=True)
+    name = phase.group(1) if (phase := re.match(r"phases/(\d\d)_", page.file.src_uri)) else "rushlight"
+    if files.get_file_from_path(path := f"images/cards/{name}.png"):
+        about = next((each.label for each in config.extra["phases"] if each.name[:2] == name), "")
+        alt = f"Rushlight, phase {about}" if about else "Rushlight. Rebuild PyTorch. Real torch marks it."
+        page.meta["card"] = {"path": path, "alt": alt, "width": CARD[0], "height": CARD[1]}
+    content = EMPTY_HEADER.sub(r"<td\1></td>", content)
+    return CODE.sub(_copied, _pictures(content, page.file.src_uri, files))
+
+
+# Description ---------------------------------------------------------------------------------------------------------
+
+
+def description(path: str, content: str, title: str = "") -> str:
+    """What one can do at the end of a chapter, or else the first sentences of a page, as many as fit. A module says its name."""
+    texts = [
+        " ".join(html.unescape(re.sub(r"<[^>]+>", "", match[1])).split())
+        for match in PARAGRAPH.finditer(ADMONITION.sub("", searched(path, content)))
+    ]
+    if path.startswith("api/"):
+        texts = [f"{title}: {text}" for text in texts[:1]]
+    texts = [text for text in texts if len(text) > 25 and text.endswith((".", "?", "!", ":"))]
+    aim = next((text for text in texts[:8] if text.startswith("At the end of this")), "")
+    text, said = aim or " ".join(texts[:3]), ""
+    for sentence in SENTENCE.split(text):
+        if len(said) + len(sentence) >= MOST:
+            break
+        said += f" {sentence}" if said else sentence
+    said = said if len(said) > MOST / 3 else textwrap.shorten(text, MOST, placeholder=" …")
+    return f"{said[:-1]}." if said.endswith(":") else said
+
+
+# Card ----------------------------------------------------------------------------------------------------------------
+
+
+def card(name: str, title: str, numbers: list[str]) -> bytes:
+    """The picture of a phase, or of the whole course: its title, and a light for each phase."""
+    image = Image.new("RGB", CARD, PAPER)
+    draw = ImageDraw.Draw(image)
+    _flame(image, (118, 108), 62)
+    draw.text((174, 106), "Rushlight", font=_font("DejaVuSans-Bold", 44), fill=INK, anchor="lm")
+    lines = [line for part in title.splitlines() for line in textwrap.wrap(part, 24)]
+    size = 84 if len(lines) < 3 else 66 if len(lines) < 4 else 48
+    top = 318 - len(lines) * size * 0.6
+    if name in numbers:
+        draw.text((84, top - 26), f"Phase {name}", font=_font("DejaVuSans", 38), fill=GLOW, anchor="ls")
+    for row, line in enumerate(lines):
+        place = 84, top + row * size * 1.2
+        draw.text(place, line, font=_font("DejaVuSans-Bold", size), fill=INK, anchor="lt")
+    for index, number in enumerate(numbers):
+        left = 84 + index * 44
+        lit = number == name or name not in numbers
+        draw.rounded_rectangle((left, 470, left + 30, 476), 3, fill=FLAME if lit else "#3a3f47")
+    below = "A course in PyTorch's internals, graded against the real one."
+    draw.text((84, 540), below, font=_font("DejaVuSans", 32), fill=FAINT, anchor="lm")
+    written = io.BytesIO()
+    image.quantize(64).save(written, "PNG", optimize=True)
+    return written.getvalue()
+
+
+def _flame(image: Image.Image, middle: tuple[int, int], size: int) -> None:
+    """The flame of the site's icon."""
+    fine = Image.new("RGBA", (size * 4, size * 4))
+    draw = ImageDraw.Draw(fine)
+    for color, center, least, height in (FLAME, 0.6, 0.3, 0.98), (GLOW, 0.72, 0.14, 0.5):
+        middle_x, middle_y, radius = size * 2, size * 4 * center, size * 4 * least
+        draw.ellipse((middle_x - radius, middle_y - radius, middle_x + radius, middle_y + radius), fill=color)
+        tip = middle_y + radius - size * 4 * height
+        corners = [(middle_x, tip), (middle_x + radius * 0.94, middle_y - radius * 0.34)]
+        draw.polygon([*corners, (middle_x - radius * 0.94, middle_y - radius * 0.34)], fill=color)
+    small = fine.resize((size, size), Image.Resampling.LANCZOS)
+    image.paste(small, (middle[0] - size // 2, middle[1] - size // 2), small)
+
+
+@cache
+def _font(name: str, size: float) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"{name}.ttf", size)
+
+
+# Pictures ------------------------------------------------------------------------------------------------------------
+
+
+def _pictures(content: str, page: str, files: Files) -> str:
+    first, *_ = PICTURE.findall(content) or [""]
+
+    def loading(match: re.Match) -> str:
+        given = dict(ATTRIBUTE.findall(match[0]))
+        file = files.get_file_from_path(posixpath.normpath(posixpath.join(posixpath.dirname(page), given["src"])))
+        more = {} if match[0] == first else {"loading": "lazy"}
+        if file and "height" not in given:
+            width, height = size(file.content_bytes)
+            shown = float(given.get("width", width))
+            more |= {"width": f"{shown:.0f}", "height": f"{shown * height / width:.0f}"}
+        added = "".join(f' {name}="{value}"' for name, value in more.items() if name not in given)
+        return f"<img{added}{match[0].removeprefix('<img')}"
+
+    return PICTURE.sub(loading, content)
+
+
+def size(picture: bytes) -> tuple[float, float]:
+    """The natural width and height of a picture in pixels of a page, of which an inch has 96."""
+    if not picture.lstrip().startswith(b"<"):
+        with Image.open(io.BytesIO(picture)) as image:
+            return image.size
+    root = re.search(r"<svg\b[^>]*>", picture[:4000].decode("utf-8", "replace"))[0]
+    given = dict(ATTRIBUTE.findall(root))
+    sides = [LENGTH.match(given.get(name, "")) for name in ("width", "height")]
+    if all(sides):
+        return tuple(float(side[1]) * (96 / 72 if side[2] == "pt" else 1) for side in sides)
+    return tuple(float(side) for side in given["viewBox"].split()[2:])
+
+
+# Code ----------------------------------------------------------------------------------------------------------------
+
+
+def _copied(match: re.Match) -> str:
+    attributes, code = match.groups()
+    text = html.unescape(re.sub(r"<[^>]+>", "", code))
+    given = without_prompts(text)
+    return match[0] if given is None else match[0].replace("<pre", f'<pre data-copy="{html.escape(given)}"', 1)
+
+
+def without_prompts(text: str) -> str | None:
+    """What a reader would type of a session, or None if the text is no session."""
+    lines = text.splitlines()
+    if not any(FIRST_PROMPT.match(line) for line in lines):
+        return None
+    typed, goes_on = [], False
+    for line in lines:
+        prompt = PROMPT.match(line)
+        if prompt or goes_on:
+            typed.append(line[prompt.end() :] if prompt else line)
+            goes_on = line.endswith("\\") and not line.startswith((">>>", "..."))
+    return "\n".join(typed)

@@ -1,0 +1,64 @@
+"""What the search knows of a page.
+
+Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
+code, outputs, pictures, hints and answers. It has the names in the API, each with the first paragraph of what it says of itself,
+below everything else; of the list of operators it has the first paragraph alone. The page that a reader sees is whole.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+
+from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.structure.pages import Page
+
+# How much more a page counts than another that says the same.
+BOOSTS = {"glossary.md": 3, "phases/*/reading.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
+
+LEFT_OUT = re.compile(
+    r"<(?P<block>details|figure|form)\b.*?</(?P=block)>"
+    r'|<p class="(?:[\w-]+ )*(?:notes|layers|caption)\b.*?</p>'
+    r"|<!-- unsearched -->.*?<!-- /unsearched -->",
+    re.DOTALL,
+)
+MARKS = re.compile(r"<!-- /?unsearched -->")
+HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
+PARAGRAPH = re.compile(r"<p>.*?</p>", re.DOTALL)
+CODE = re.compile(r'<div class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
+
+
+@event_priority(100)  # before the search plugin reads the page
+def _on_page_context_hide(context, page: Page, **_) -> None:
+    path = page.file.src_uri
+    page.meta["search"] = {"boost": boost(path)} | (page.meta.get("search") or {})
+    page.whole, page.content = page.content, searched(path, page.content)
+
+
+@event_priority(-100)
+def _on_page_context_show(context, page: Page, **_) -> None:
+    page.content = MARKS.sub("", page.whole)
+    del page.whole
+
+
+on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
+
+
+def boost(path: str) -> float:
+    """What a page counts; the first pattern that fits it says."""
+    return next(boost for pattern, boost in BOOSTS.items() if fnmatch(path, pattern))
+
+
+def searched(path: str, content: str) -> str:
+    """The part of a page that the search reads."""
+    if path.startswith("api/"):
+        before, *parts = HEADING.split(content)
+        return "".join(f"{heading}{_first(text)}" for heading, text in zip(parts[::2], parts[1::2]))
+    if path.startswith("phases/"):
+        content = CODE.sub("", content)
+    return LEFT_OUT.sub("", content)
+
+
+def _first(text: str) -> str:
+    paragraph = PARAGRAPH.search(text)
+    return paragraph[0] if paragraph else ""

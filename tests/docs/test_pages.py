@@ -1,0 +1,140 @@
+"""What the hooks of the site make of a page, piece by piece."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    """The modules of `docs/hooks`."""
+    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+    yield {name: importlib.import_module(name) for name in ("notebooks", "pages", "searching")}
+    sys.path.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("shown", "typed"),
+    [
+        ("$ make lab\n$ ls\nwork", "make lab\nls"),
+        ("$ make \\\n    lab\nbuilding", "make \\\n    lab"),
+        (">>> for x in 1, 2:\n...     print(x)\n...\n1\n2\n>>> x\n2", "for x in 1, 2:\n    print(x)\n\nx"),
+        ("In [1]: x = 1\nOut[1]: 1", "x = 1"),
+        ("x = 1\ny = 2", None),
+        ('def f():\n    """Twice.\n\n    >>> f()\n    """', None),
+    ],
+)
+def test_what_is_copied_of_a_session_is_what_was_typed(hooks, shown, typed):
+    assert hooks["pages"].without_prompts(shown) == typed
+
+
+def test_a_description_says_the_aim_of_a_chapter_or_its_first_sentences(hooks):
+    said = hooks["pages"].description
+    aim = "<p>At the end of this lab you can say what a view costs &amp; why.</p>"
+    assert said("phases/01/01a.md", f"<p>A first sentence, which says less.</p>{aim}").startswith(
+        "At the end of this lab"
+    )
+    assert said("why.md", "<p>A first sentence, with <code>code</code>.</p>") == "A first sentence, with code."
+    assert said("api/nn.md", "<h1>nn</h1><p>Neural networks.</p>", "rushlight.nn") == "rushlight.nn: Neural networks."
+    assert len(said("why.md", f"<p>{'A sentence that goes on and on. ' * 20}</p>")) <= 200
+    unseen = "<!-- unsearched --><p>What a cell printed, in a sentence.</p><!-- /unsearched -->"
+    assert (
+        said("phases/01/reading.md", f"{unseen}<p>The text of the reading itself.</p>")
+        == "The text of the reading itself."
+    )
+
+
+def test_search_reads_the_first_paragraph_of_an_entry_of_the_api(hooks):
+    page = '<h1>rushlight.x</h1><p class="notes">Exercise.</p><p>First.</p><p>Second.</p><h2>f</h2><pre>def f()</pre>'
+    assert hooks["searching"].searched("api/x.md", page) == "<h1>rushlight.x</h1><p>First.</p><h2>f</h2>"
+
+
+def test_search_counts_a_reading_more_than_a_lab_and_the_api_least(hooks):
+    boost = hooks["searching"].boost
+    assert (
+        boost("phases/01_strided/reading.md") > boost("phases/01_strided/01a_views.md") > boost("api/aten/strided.md")
+    )
+
+
+def test_a_large_drawing_loses_points_that_add_nothing_and_no_others(hooks):
+    slim = hooks["notebooks"].slim
+    steps = b'<svg><path d="M 0 0 \nL 1.0004 0 \nL 1.0004 0 \nL 2 0 \nL 2 5.129 \nL 1 5.129 \nL 3 5.129 \nz\n" style="a"/></svg>'
+    assert slim(steps) == b'<svg><path d="M 0 0 L 2 0 L 2 5.13 L 1 5.13 L 3 5.13 z" style="a"/></svg>'
+    curve = b'<svg><path d="M 0 0 Q 1 1 2 0 L 3 3 L 4 4"/></svg>'
+    assert slim(curve) == curve
+    foreign = b'<svg><path d="M0,0l1e-3-2.55555"/></svg>'
+    assert slim(foreign) == foreign
+
+
+@pytest.mark.parametrize(
+    ("root", "size"),
+    [
+        ('<svg width="72pt" height="36pt" viewBox="0 0 72 36">', (96, 48)),
+        ('<svg width="30" height="20px">', (30, 20)),
+        ('<svg width="100%" viewBox="0 0 640 200">', (640, 200)),
+    ],
+)
+def test_the_size_of_a_drawing_is_in_pixels_of_the_page(hooks, root, size):
+    assert hooks["pages"].size(f"<?xml version='1.0'?>{root}</svg>".encode()) == size
+
+
+# What is kept of a build ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """Builds a site of two pages; returns the names of those that were rendered, and what was warned of."""
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+    from mkdocs.structure.pages import Page
+
+    render, rendered = Page.render, []
+
+    def watched(page, config, files):
+        rendered.append(page.file.src_uri)
+        render(page, config, files)
+
+    monkeypatch.setattr(Page, "render", watched)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nhooks: [{ROOT / 'docs/hooks/kept.py'}]\n", encoding="utf-8")
+    (tmp_path / "docs/index.md").write_text("# Home\n\n[two](two.md#part)\n", encoding="utf-8")
+    (tmp_path / "docs/two.md").write_text("# Two\n\n## Part\n", encoding="utf-8")
+
+    def built(caplog):
+        rendered.clear()
+        caplog.clear()
+        build(load_config(str(tmp_path / "mkdocs.yml"), validation={"links": {"anchors": "warn"}}))
+        return sorted(rendered), [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+
+    return built
+
+
+def test_a_second_build_renders_no_page_and_gives_the_same_site(built, tmp_path, caplog):
+    assert built(caplog) == (["index.md", "two.md"], [])
+    before = {path: path.read_bytes() for path in tmp_path.glob("site/**/*.html")}
+    assert built(caplog) == ([], [])
+    after = {path: path.read_bytes() for path in tmp_path.glob("site/**/*.html")}
+    built_at = re.compile(rb"Build Date UTC : .*")
+    assert {path: built_at.sub(b"", text) for path, text in before.items()} == {
+        path: built_at.sub(b"", text) for path, text in after.items()
+    }
+
+
+def test_a_changed_page_is_rendered_again_and_an_anchor_that_it_lost_is_missed(built, tmp_path, caplog):
+    built(caplog)
+    (tmp_path / "docs/two.md").write_text("# Two\n\n## Other\n", encoding="utf-8")
+    rendered, (warning,) = built(caplog)
+    assert rendered == ["two.md"] and "#part" in warning
+
+
+def test_a_page_that_goes_is_missed_by_the_pages_that_link_to_it_in_every_build(built, tmp_path, caplog):
+    built(caplog)
+    (tmp_path / "docs/two.md").unlink()
+    for _ in range(2):
+        rendered, (warning,) = built(caplog)
+        assert rendered == ["index.md"] and "two.md" in warning
