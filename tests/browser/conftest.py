@@ -1,7 +1,12 @@
 """Pages as a reader's browser shows them: Chromium without a window, which may ask this machine and nobody else."""
 
 import shutil
+import subprocess
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +21,30 @@ def shots() -> Path:
     folder = ROOT / "shots"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """The site, built as `make docs` does it."""
+    place = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture(scope="session")
+def served(folder):
+    """The address at which the site is served."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")  # not the session: while playwright is there, no other test could start an event loop

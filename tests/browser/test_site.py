@@ -1,12 +1,7 @@
 """The site as it is built, in a browser: from the disk, where nothing else is at hand, and as it is served."""
 
 import re
-import subprocess
-import sys
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import nbformat
 import pytest
@@ -21,30 +16,6 @@ TEX_LEFT = r"""() => {
     body.querySelectorAll("code, pre, annotation, script").forEach(each => each.remove());
     return body.textContent.match(/\$[^$]*\$|\\[a-z(\[]+/g) || [];
 }"""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The site, built as `make docs` does it."""
-    place = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return place
-
-
-@pytest.fixture(scope="module")
-def served(folder):
-    """The address at which the site is served."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def look_at(page, folder, name, problems):
