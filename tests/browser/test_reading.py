@@ -1,5 +1,8 @@
 """How a page reads: its formulas, its words, and that nothing of it is cut off."""
 
+import re
+from html import unescape
+
 import pytest
 
 CUT = """() => {
@@ -10,7 +13,8 @@ CUT = """() => {
         if (!block.checkVisibility() || block.parentElement.closest("svg")) continue;
         const name = `${block.localName}.${block.className.baseVal ?? block.className} ${block.textContent.trim().slice(0, 60)}`;
         if (block.matches(".formula") && block.scrollHeight > block.clientHeight) found.push(`${name}: too low`);
-        const right = block.getBoundingClientRect().right;
+        const { left, right: edge } = block.getBoundingClientRect();
+        const right = scrolls(block) ? edge : Math.max(edge, left + block.scrollWidth);
         let around = block;
         while (around && !scrolls(around)) {
             const { overflowX, display } = getComputedStyle(around);
@@ -52,3 +56,34 @@ def test_every_character_of_a_formula_comes_from_the_font_that_the_site_has(page
         assert {font["familyName"] for each in fonts for font in each} == {"Rushlight Math"}, path
         formulas += len(nodes)
     assert formulas > 100
+
+
+def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder):
+    entries = {*re.findall(r'<h3 id="([^"]+)"', (folder / "glossary.html").read_text("utf-8"))}
+    term = re.compile(r'<a class="term" href="((?:\.\./)*glossary\.html)#([^"]+)"')
+    linked = set()
+    for path in folder.rglob("*.html"):
+        for target, anchor in term.findall(path.read_text("utf-8")):
+            assert (path.parent / target).resolve() == folder / "glossary.html"
+            linked.add(anchor)
+    assert len(linked) > 80
+    assert linked <= entries
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_term_says_what_it_means_to_whoever_reaches_it_by_keyboard(page, served, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{served}/phases/04_autograd/reading.html")
+    term = page.locator("a.term", has_text="schema").first
+    says = unescape(term.get_attribute("title"))
+    assert says.startswith("An operator in one line")
+    term.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    tooltip = page.get_by_role("tooltip")
+    tooltip.wait_for()
+    assert tooltip.inner_text() == says
+    assert term.get_attribute("aria-describedby") == tooltip.get_attribute("id")
+    box = tooltip.locator("div").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
