@@ -41,10 +41,12 @@ form.setAttribute("role", "search");
 form.setAttribute("aria-label", "Operators");
 const options = (each) => Object.entries(each).map(([value, text]) => `<option value="${value}">${text}</option>`);
 form.innerHTML = [
-  '<label>Name <input type="search" name="name" autocomplete="off" spellcheck="false"></label>',
+  '<div><label for="filter-name">Name</label>',
+  '<input type="search" id="filter-name" name="name" autocomplete="off" spellcheck="false"></div>',
   ...Object.entries(CHOICES).map(
     ([name, each]) =>
-      `<label>${each.label} <select name="${name}"><option value="">any</option>${options(each.options).join("")}</select></label>`,
+      `<div><label for="filter-${name}">${each.label}</label>` +
+      `<select id="filter-${name}" name="${name}"><option value="">any</option>${options(each.options).join("")}</select></div>`,
   ),
   '<button type="reset" class="md-button">Show all</button>',
   '<output aria-live="polite"></output>',
