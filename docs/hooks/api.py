@@ -80,7 +80,7 @@ TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name
 ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
-FOLDED = re.compile(r'<div data-source="(\d+)"></div>')
+FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
 LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 DEFINITION = ast.FunctionDef | ast.ClassDef | ast.Assign
 
@@ -155,7 +155,7 @@ class Module:
         return {path.rpartition("/")[2]: path for path in paths}
 
 
-sources: list[tuple[list[str], Module, int]] = []  # what is folded in, with its module and its first line
+sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, with its module and its first line
 
 
 def modules(root: Path, repository: str = "") -> dict[str, list[Module]]:
@@ -341,12 +341,13 @@ def _source(definitions: list[ast.FunctionDef | ast.ClassDef], module: Module) -
     texts = [text for each in definitions if (text := body(each, module.lines))]
     if not texts:
         return ""
-    sources.append((texts, module, definitions[0].lineno))
-    return f'<div data-source="{len(sources) - 1}"></div>'
+    line = definitions[0].lineno
+    sources[f"{module.name}:{line}"] = texts, module, line
+    return f'<div data-source="{module.name}:{line}"></div>'
 
 
 def _folded(match: re.Match) -> str:
-    texts, module, line = sources[int(match[1])]
+    texts, module, line = sources[match[1]]
     code = PLAIN.sub(r"\1", highlight("\n\n\n".join(texts), LEXER, FORMATTER).rstrip())
     where = f'<p class="notes"><a href="{module.url}#L{line}">{module.file}</a>, line {line}</p>' if module.url else ""
     block = f'<div class="highlight"><pre><code>{code}</code></pre></div>'

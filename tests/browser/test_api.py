@@ -25,6 +25,7 @@ def test_an_entry_has_its_source_folded_and_an_exercise_has_none(page, folder):
     folded.locator("summary").press("Enter")
     assert folded.locator("pre").inner_text().startswith("def wrap_dim(")
     assert '"""' not in folded.locator("pre").inner_text()
+    assert [each for each in folder.rglob("*.html") if "data-source=" in each.read_text("utf-8")] == []
 
 
 def test_operators_are_filtered_by_name_form_kernel_and_derivative(page, served):
