@@ -1,9 +1,10 @@
 """The pages of the API: what each module of `rushlight` says of itself, by phase, with links to PyTorch's source.
 
 Modules are read, not imported; only the modules of the exercises are looked up. A page begins with the module's docstring; then
-come its functions and classes in the order of the file, under the headings of the file, with signature and docstring. Operators
-have a page of their own, from `native_functions.yaml`. A path of PyTorch's repository, here and on every other page, becomes a
-link to that file in the release `TAG`; nothing is fetched.
+come its functions and classes in the order of the file, under the headings of the file, with signature, docstring and, folded, the
+source; but not that of an exercise. Operators have a page of their own, from `native_functions.yaml`, which
+`javascripts/operators.js` filters. A path of PyTorch's repository, here and on every other page, becomes a link to that file in
+the release `TAG`; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -18,14 +19,21 @@ from inspect import cleandoc
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent, indent
+from urllib.parse import urljoin
 
 import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from notebooks import Notebook, lists
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from autograder.check import function_of
 from autograder.course import number_of
+from rushlight.torchgen.gen import Native, load
+from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
 
 log = logging.getLogger("mkdocs.hooks.api")
 
@@ -71,6 +79,9 @@ ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name a line, and what it is
 ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
+PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
+FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
+LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 DEFINITION = ast.FunctionDef | ast.ClassDef | ast.Assign
 
 
@@ -80,6 +91,8 @@ class Module:
 
     name: str  # within rushlight: `inductor.ir`
     path: Path
+    file: str  # within the repository
+    url: str  # of the file, where the repository can be read
 
     @cached_property
     def source(self) -> str:
@@ -118,6 +131,10 @@ class Module:
             sections.setdefault(above, {})[name] = node
         return [(starts.get(line, ""), sections[line]) for line in sorted(sections)]
 
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source.splitlines()
+
     @property
     def public(self) -> list[str]:
         """The names that are written in its `__all__`."""
@@ -138,14 +155,18 @@ class Module:
         return {path.rpartition("/")[2]: path for path in paths}
 
 
-def modules(root: Path) -> dict[str, list[Module]]:
+sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, with its module and its first line
+
+
+def modules(root: Path, repository: str = "") -> dict[str, list[Module]]:
     """The modules of each phase. One that no phase names is said in a warning."""
     folder, left, found = root / "rushlight", {}, {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name and not name.startswith(GENERATED):
-            left[name] = Module(name, path)
+            file = path.relative_to(root).as_posix()
+            left[name] = Module(name, path, file, repository and repository + file)
     named = [name for names in PHASES.values() for name in names.split()]
     nearest = {
         other: max((name for name in named if f"{other}.".startswith(f"{name}.")), key=len, default="")
@@ -168,7 +189,7 @@ def on_config(config: MkDocsConfig) -> None:
     labels = {phase.name[:2]: phase.label for phase in config.extra["phases"]}
     found = config.extra["modules"] = {
         labels.get(phase) or (f"{phase} {inside[0].name.capitalize()}" if phase.isdigit() else phase): inside
-        for phase, inside in modules(root).items()
+        for phase, inside in modules(root, readable(config)).items()
     }
     entries: list[dict] = [{"Overview": "api/index.md"}, {"Operators": "api/operators.md"}]
     entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in found.items()]
@@ -178,7 +199,14 @@ def on_config(config: MkDocsConfig) -> None:
     config.watch.append(str(root / "rushlight"))
 
 
+def readable(config: MkDocsConfig) -> str:
+    """The address below which the repository's files can be read, from that at which its pages can be edited."""
+    edit = urljoin(f"{config.repo_url.rstrip('/')}/", config.edit_uri) if config.repo_url and config.edit_uri else ""
+    return edit.removesuffix("docs/").replace("/edit/", "/blob/", 1) if edit.endswith("/docs/") else ""
+
+
 def on_files(files: Files, config: MkDocsConfig) -> None:
+    sources.clear()
     found = config.extra["modules"]
     exercises = {
         f"{function_of(name).__module__}.{function_of(name).__name__}".removeprefix("rushlight."): lab
@@ -207,6 +235,11 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 def on_page_content(content: str, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
     return INLINE.sub(lambda match: match[0] if match[1] or not is_path(match[2]) else _linked_html(match), content)
+
+
+def on_post_page(output: str, page: Page, **_) -> str:
+    """The sources come last, so that nothing else has to read them: not Markdown, and not the index of the search."""
+    return FOLDED.sub(_folded, output) if page.file.src_uri.startswith("api/") else output
 
 
 def _linked_html(match: re.Match) -> str:
@@ -254,11 +287,12 @@ def module_page(
             if full in kernels:
                 links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[full]]
                 notes.append(f"A kernel of {_series(links)}.")
-            parts.append(_entry(definitions[name], module, notes, 3 if title else 2))
+            parts.append(_entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises))
         if silent:
             places = "".join(f'<span id="{name}"></span>' for name in silent)
             parts.append(f"{places}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:")
             parts.append(_python("\n".join(dict.fromkeys(signature(each) for each in silent.values()))))
+            parts.append(_source([each for each in silent.values() if not isinstance(each, ast.Assign)], module))
     return "\n\n".join(parts)
 
 
@@ -279,23 +313,64 @@ def gives(module: Module, found: dict[str, Module]) -> Iterator[tuple[str, str, 
             yield source.name, source.page, _series([f"`{name}`" for name in names])
 
 
-def _entry(definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "") -> str:
+def _entry(
+    definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "", answer: bool = False
+) -> str:
     name = within + definition.name
     parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(signature(definition))]
     if notes:
         parts.append(f"{' '.join(notes)}\n{{: .notes }}")
     parts.append(prose(ast.get_docstring(definition), module))
+    parts += [] if answer else [_source([definition], module)]
     if isinstance(definition, ast.ClassDef):
-        parts += [
-            _entry(method, module, [], level + 1, f"{name}.")
-            for method in _methods(definition)
-            if ast.get_docstring(method)
-        ]
+        parts += [_entry(method, module, [], level + 1, f"{name}.") for method in _described(definition)]
     return "\n\n".join(parts)
+
+
+def _described(definition: ast.ClassDef) -> list[ast.FunctionDef]:
+    """The methods that have an entry of their own."""
+    return [method for method in _methods(definition) if ast.get_docstring(method)]
 
 
 def _methods(definition: ast.ClassDef) -> list[ast.FunctionDef]:
     return [each for each in definition.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")]
+
+
+def _source(definitions: list[ast.FunctionDef | ast.ClassDef], module: Module) -> str:
+    """The code of definitions, folded: without docstrings, and of a class without the methods that have entries of their own."""
+    texts = [text for each in definitions if (text := body(each, module.lines))]
+    if not texts:
+        return ""
+    line = definitions[0].lineno
+    sources[f"{module.name}:{line}"] = texts, module, line
+    return f'<div data-source="{module.name}:{line}"></div>'
+
+
+def _folded(match: re.Match) -> str:
+    texts, module, line = sources[match[1]]
+    code = PLAIN.sub(r"\1", highlight("\n\n\n".join(texts), LEXER, FORMATTER).rstrip())
+    where = f'<p class="notes"><a href="{module.url}#L{line}">{module.file}</a>, line {line}</p>' if module.url else ""
+    block = f'<div class="highlight"><pre><code>{code}</code></pre></div>'
+    return f'<details class="folded"><summary>Source</summary>{block}{where}</details>'
+
+
+def body(definition: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
+    """What a definition does, as it is written; nothing if its signature and its docstring say all of it."""
+    inside = [each for each in [definition, *definition.body] if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    left_out = [each.body[0] for each in inside if _says(each)]
+    left_out += _described(definition) if isinstance(definition, ast.ClassDef) else []
+    gone = {line for each in left_out for start, end in [_extent(each)] for line in range(start, end + 1)}
+    shown = [each for each in definition.body if each not in left_out]
+    if isinstance(definition, ast.ClassDef) and not any(isinstance(each, ast.FunctionDef) for each in shown):
+        return ""
+    first, last = _extent(definition)
+    text = "\n".join(lines[line - 1] for line in range(first, last + 1) if line not in gone)
+    return re.sub(r"\n\s*\n(?=\s*\n)", "\n", dedent(text)).strip("\n") if shown else ""
+
+
+def _extent(node: ast.AST) -> tuple[int, int]:
+    """Its first and its last line, decorators included."""
+    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))]), node.end_lineno
 
 
 def signature(definition: DEFINITION) -> str:
@@ -383,14 +458,44 @@ def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, 
         "from one that has `.out` in its name. Derivatives are in `derivatives.yaml`, and in PyTorch in "
         f"{_link('tools/autograd/derivatives.yaml')}.",
     ]
+    says = facts(natives := load())
     for title, entries in declared:
         parts.append(f"## {title.partition(':')[0]}")
         for entry in entries:
-            lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} }}"]
+            words = " ".join(says[entry.name])
+            lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} data-is='{words}' }}"]
             for kernel, keys in groupby(entry.kernels.items(), key=lambda item: item[1]):
                 lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, found)}")
-            parts.append("\n\n".join(lines) if len(lines) > 1 else f"{lines[0]}\n{{: .operator }}")
+            if delegate := natives[entry.name].structured_delegate:
+                lines.append(f":   CPU, Meta: made from [`{delegate}`](#{anchor(delegate)})")
+            lines[-1] += "; has a derivative" if "derivative" in says[entry.name] else ""
+            parts.append("\n\n".join(lines))
+    parts.append('<script src="../javascripts/operators.js" defer></script>')
     return "\n\n".join(parts)
+
+
+def facts(natives: dict[str, Native]) -> dict[str, list[str]]:
+    """For each operator what the page can be filtered by: its form, its kernels, and where its derivative comes from."""
+    derivatives = load_derivatives(natives)
+    own = {each.native.name for each in derivatives}
+    differentiated = {each.native.name for each in derivatives if each.formulas}
+    differentiated |= {native.name for each in derivatives for native in inplace_forms(each, natives, own)}
+    found = {}
+    for name, native in natives.items():
+        form = (
+            "out"
+            if native.out
+            else "in-place"
+            if native.schema.is_mutable
+            else "view"
+            if native.is_view
+            else "functional"
+        )
+        structured = native.structured or native.structured_delegate
+        keys = ["CPU", "Meta", "structured"] if structured else list(native.dispatch)
+        derivative = "derivative" if name in differentiated else "calls" if native.is_composite else "no-derivative"
+        found[name] = [form, *keys, derivative]
+    return found
 
 
 def _kernel(kernel: str, found: dict[str, Module]) -> str:

@@ -1,0 +1,101 @@
+// The page of the operators, filtered by name, form, kernel and derivative. The address keeps the choice, to be shared.
+// Without this script the page has all operators, and no filter.
+
+const CHOICES = {
+  form: { label: "Form", options: { functional: "functional", "in-place": "in place", out: "out=", view: "view" } },
+  kernel: {
+    label: "Kernel",
+    options: {
+      CPU: "CPU",
+      Meta: "Meta",
+      structured: "structured",
+      CompositeImplicitAutograd: "CompositeImplicitAutograd",
+      CompositeExplicitAutograd: "CompositeExplicitAutograd",
+      CompositeExplicitAutogradNonFunctional: "CompositeExplicitAutogradNonFunctional",
+    },
+  },
+  derivative: {
+    label: "Derivative",
+    options: { derivative: "has a formula", calls: "from the operators it calls", "no-derivative": "has none" },
+  },
+};
+
+const operators = [...document.querySelectorAll("dt > code[data-is]")].map((code) => {
+  const parts = [code.parentElement];
+  while (parts.at(-1).nextElementSibling?.matches("dd")) parts.push(parts.at(-1).nextElementSibling);
+  return { name: code.textContent.split("(")[0].toLowerCase(), is: code.dataset.is.split(" "), parts };
+});
+
+// Below each heading there is a list, or several.
+const sections = [...document.querySelectorAll("article h2")].map((heading) => {
+  const lists = [];
+  for (let next = heading.nextElementSibling; next && !next.matches("h2"); next = next.nextElementSibling) {
+    if (next.matches("dl")) lists.push(next);
+  }
+  return { heading, lists };
+});
+
+const form = document.createElement("form");
+form.className = "filter";
+form.setAttribute("role", "search");
+form.setAttribute("aria-label", "Operators");
+const options = (each) => Object.entries(each).map(([value, text]) => `<option value="${value}">${text}</option>`);
+form.innerHTML = [
+  '<div><label for="filter-name">Name</label>',
+  '<input type="search" id="filter-name" name="name" autocomplete="off" spellcheck="false"></div>',
+  ...Object.entries(CHOICES).map(
+    ([name, each]) =>
+      `<div><label for="filter-${name}">${each.label}</label>` +
+      `<select id="filter-${name}" name="${name}"><option value="">any</option>${options(each.options).join("")}</select></div>`,
+  ),
+  '<button type="reset" class="md-button">Show all</button>',
+  '<output aria-live="polite"></output>',
+].join("");
+document.querySelector("article h2").before(form);
+
+function show() {
+  const chosen = Object.fromEntries(new FormData(form));
+  const words = chosen.name.toLowerCase().split(/\s+/);
+  const wanted = Object.keys(CHOICES).map((name) => chosen[name]).filter(Boolean);
+  let count = 0;
+  for (const { name, is, parts } of operators) {
+    const fits = words.every((word) => name.includes(word)) && wanted.every((each) => is.includes(each));
+    for (const part of parts) part.hidden = !fits;
+    count += fits;
+  }
+  for (const { heading, lists } of sections) {
+    for (const list of lists) list.hidden = !list.querySelector("dt:not([hidden])");
+    heading.hidden = lists.every((list) => list.hidden);
+  }
+  form.querySelector("output").textContent = `${count} of ${operators.length} operators`;
+}
+
+// An address with the anchor of an operator shows this operator, and so all of them.
+function read() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const field of form.querySelectorAll("[name]")) {
+    const value = given.get(field.name) ?? "";
+    field.value = field.options && !CHOICES[field.name].options[value] ? "" : value;
+  }
+  show();
+}
+
+function write() {
+  const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  history.replaceState(history.state, "", `${location.pathname}${location.search}${`${chosen}` && `#${chosen}`}`);
+  show();
+}
+
+form.addEventListener("input", write);
+form.addEventListener("reset", () => setTimeout(write));
+form.addEventListener("submit", (event) => event.preventDefault());
+form.querySelector("input").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !event.target.value) return;
+  event.target.value = "";
+  write();
+});
+addEventListener("hashchange", () => {
+  read();
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+});
+read();

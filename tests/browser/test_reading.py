@@ -1,0 +1,89 @@
+"""How a page reads: its formulas, its words, and that nothing of it is cut off."""
+
+import re
+from html import unescape
+
+import pytest
+
+CUT = """() => {
+    const found = [];
+    const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowX);
+    for (const details of document.querySelectorAll("article details")) details.open = true;
+    for (const block of document.querySelectorAll("article :is(pre, code, table, math, img, svg, .output, .formula)")) {
+        if (!block.checkVisibility() || block.parentElement.closest("svg")) continue;
+        const name = `${block.localName}.${block.className.baseVal ?? block.className} ${block.textContent.trim().slice(0, 60)}`;
+        if (block.matches(".formula") && block.scrollHeight > block.clientHeight) found.push(`${name}: too low`);
+        const { left, right: edge } = block.getBoundingClientRect();
+        const right = scrolls(block) ? edge : Math.max(edge, left + block.scrollWidth);
+        let around = block;
+        while (around && !scrolls(around)) {
+            const { overflowX, display } = getComputedStyle(around);
+            if (around === block && overflowX !== "visible" && display !== "inline" && block.scrollWidth > block.clientWidth + 1)
+                found.push(`${name}: ${block.scrollWidth} pixels in ${block.clientWidth}`);
+            if (around !== block && overflowX !== "visible" && right > around.getBoundingClientRect().right + 1)
+                found.push(`${name}: behind the edge of ${around.localName}.${around.className}`);
+            around = around.parentElement;
+        }
+        if (!around && right > innerWidth + 1) found.push(`${name}: beyond the window`);
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in sorted(folder.glob("phases/*/reading.html")):
+        page.goto(path.as_uri())
+        page.evaluate("document.fonts.ready.then(() => null)")
+        assert page.evaluate(CUT) == [], path
+
+
+def test_every_character_of_a_formula_comes_from_the_font_that_the_site_has(page, folder):
+    """A character that is missing there has to be added to `docs/fonts/build.py`."""
+    devtools = page.context.new_cdp_session(page)
+    formulas = 0
+    for path in sorted(folder.rglob("*.html")):
+        if "<math" not in path.read_text("utf-8"):
+            continue
+        page.goto(path.as_uri())
+        page.evaluate("document.fonts.ready.then(() => null)")
+        devtools.send("DOM.enable")
+        devtools.send("CSS.enable")
+        root = devtools.send("DOM.getDocument")["root"]["nodeId"]
+        nodes = devtools.send("DOM.querySelectorAll", {"nodeId": root, "selector": "math *"})["nodeIds"]
+        fonts = [devtools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"] for node in nodes]
+        assert {font["familyName"] for each in fonts for font in each} == {"Rushlight Math"}, path
+        formulas += len(nodes)
+    assert formulas > 100
+
+
+def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder):
+    entries = {*re.findall(r'<h3 id="([^"]+)"', (folder / "glossary.html").read_text("utf-8"))}
+    term = re.compile(r'<a class="term" href="((?:\.\./)*glossary\.html)#([^"]+)"')
+    linked = set()
+    for path in folder.rglob("*.html"):
+        for target, anchor in term.findall(path.read_text("utf-8")):
+            assert (path.parent / target).resolve() == folder / "glossary.html"
+            linked.add(anchor)
+    assert len(linked) > 80
+    assert linked <= entries
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_term_says_what_it_means_to_whoever_reaches_it_by_keyboard(page, served, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{served}/phases/04_autograd/reading.html")
+    term = page.locator("a.term", has_text="schema").first
+    says = unescape(term.get_attribute("title"))
+    assert says.startswith("An operator in one line")
+    term.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    tooltip = page.get_by_role("tooltip")
+    tooltip.wait_for()
+    assert tooltip.inner_text() == says
+    assert term.get_attribute("aria-describedby") == tooltip.get_attribute("id")
+    box = tooltip.locator("div").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width

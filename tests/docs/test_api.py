@@ -1,0 +1,98 @@
+"""The pages of the API show the source of an entry, without what the entry says already."""
+
+import ast
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = '''
+class Box:
+    """A box."""
+
+    size: int
+
+    def __init__(self, size):
+        self.size = size
+
+    @property
+    def half(self):
+        """Half of it."""
+        # an odd size is cut
+        return self.size // 2
+
+
+class Row:
+    """Fields only."""
+
+    size: int
+
+
+@cached
+def double(x):
+    """Twice x."""
+
+    y = x  # kept
+
+    return y + x
+
+
+def empty():
+    """Nothing."""
+'''
+
+
+@pytest.fixture(scope="module")
+def api():
+    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+    import api
+
+    yield api
+    sys.path.remove(str(ROOT / "docs" / "hooks"))
+
+
+def test_a_source_leaves_out_docstrings_and_what_has_an_entry_or_is_in_the_signature(api):
+    found = {node.name: node for node in ast.parse(SOURCE).body}
+    texts = {name: api.body(node, SOURCE.splitlines()) for name, node in found.items()}
+    assert texts == {
+        "Box": "class Box:\n\n    size: int\n\n    def __init__(self, size):\n        self.size = size",
+        "Row": "",
+        "double": "@cached\ndef double(x):\n\n    y = x  # kept\n\n    return y + x",
+        "empty": "",
+    }
+    half = api.body(found["Box"].body[3], SOURCE.splitlines())
+    assert half == "@property\ndef half(self):\n    # an odd size is cut\n    return self.size // 2"
+
+
+@pytest.mark.parametrize(
+    ("repo", "edit", "address"),
+    [
+        ("https://git.example/a/b", "edit/main/docs/", "https://git.example/a/b/blob/main/"),
+        ("https://git.example/a/b/", "-/edit/main/docs/", "https://git.example/a/b/-/blob/main/"),
+        ("https://git.example/a/b", "https://other.example/docs/", "https://other.example/"),
+        ("https://git.example/a/b", None, ""),
+        ("", "edit/main/docs/", ""),
+    ],
+)
+def test_a_source_links_to_its_file_where_the_repository_can_be_read(api, repo, edit, address):
+    assert api.readable(SimpleNamespace(repo_url=repo, edit_uri=edit)) == address
+
+
+def test_no_module_is_left_out_and_each_knows_its_file(api):
+    found = [module for inside in api.modules(ROOT, "https://git.example/").values() for module in inside]
+    assert len(found) > 200
+    assert all((ROOT / module.file).samefile(module.path) for module in found)
+    assert all(module.url == f"https://git.example/{module.file}" for module in found)
+
+
+def test_operators_can_be_filtered_by_what_their_tables_say(api):
+    says = api.facts(api.load())
+    assert says["add.Tensor"] == ["functional", "CPU", "Meta", "structured", "derivative"]
+    assert says["add_.Tensor"][0] == "in-place"
+    assert says["add_.Tensor"][-1] == "derivative"
+    assert says["add.out"][0] == "out"
+    assert says["expand"] == ["view", "CompositeExplicitAutograd", "derivative"]
+    assert says["chunk"] == ["functional", "CompositeImplicitAutograd", "calls"]
+    assert says["eq.Tensor"][-1] == "no-derivative"
