@@ -56,7 +56,7 @@ def pictures() -> dict[str, tuple[str, str]]:
 
 
 def _entry(name: str, phase: str, picture: str) -> str:
-    return f"## {name.capitalize()}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
+    return f"## {name.replace("_", "-").capitalize()}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
 
 
 def figure(name: str, alt: str) -> str:

@@ -241,3 +241,49 @@ def test_fusion_says_that_one_fusion_rules_out_another(page, opened):
     press(page, "Inductor's choice")
     assert page.get_by_role("button", name="split exp and e + 1").count() == 1
     assert page.get_by_role("button", name="fuse e + 1 and e + e.t()").count() == 1
+
+
+def test_min_cut_goes_from_the_default_to_the_min_cut_by_pressing_tensors(page, opened):
+    said, picture = opened("min_cut"), page.locator(".moving svg")
+    assert "4 tensors cross the border" in said.inner_text() and "431,411" in picture.text_content()
+    press(page, "recompute sin")
+    assert "x, mm and softplus" in said.inner_text() and "computes sin again" in said.inner_text()
+    press(page, "recompute softplus")
+    assert said.inner_text().startswith("The min-cut. 2 tensors") and picture.text_content().count("84,992") == 2
+    press(page, "save cos")
+    assert page.get_by_role("button", name="compute cos").count() == 1 and "161,792" in picture.text_content()
+
+
+def test_min_cut_refuses_what_torch_does_not_recompute_with_torchs_reason(page, opened):
+    said, picture = opened("min_cut"), page.locator(".moving svg")
+    for program, tensor, reason in (
+        ("an activation", "mm", "not in recomputable allowlist"),
+        ("a random mask", "x", "primal input"),
+        ("a reduction", "sum_1", "reduction op"),
+    ):
+        chosen(page, "function", program)
+        press(page, f"recompute {tensor}")
+        assert said.inner_text().startswith("Refused.") and reason in said.inner_text()
+        assert "✗ refused" in picture.text_content()
+    press(page, "not needed: x")
+    assert "does not need x" in said.inner_text()
+
+
+def test_min_cut_shows_a_border_behind_the_forward_and_a_cut_that_is_worse_than_the_default(page, opened):
+    said, picture = opened("min_cut"), page.locator(".moving svg")
+    chosen(page, "function", "a clamp")
+    press(page, "save ge")
+    assert said.inner_text().startswith("The min-cut.") and "27,392" in picture.text_content()
+    chosen(page, "function", "a random mask")
+    press(page, "recompute gt")
+    assert "x, softplus and rand_like" in said.inner_text() and "230,400" in picture.text_content()
+
+
+def test_min_cut_moves_its_border_by_a_slider(page, opened):
+    said, slider = opened("min_cut"), page.get_by_role("slider")
+    slider.press("Home")
+    assert "x, mm, sin and cos" in said.inner_text()
+    slider.press("End")
+    assert said.inner_text().startswith("The min-cut.")
+    slider.press("ArrowLeft")
+    assert "x, mm and softplus" in said.inner_text()
