@@ -56,7 +56,8 @@ def pictures() -> dict[str, tuple[str, str]]:
 
 
 def _entry(name: str, phase: str, picture: str) -> str:
-    return f"## {name.replace("_", "-").capitalize()}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
+    title = name.replace("_", "-").capitalize()
+    return f"## {title}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
 
 
 def figure(name: str, alt: str) -> str:
