@@ -51,17 +51,19 @@
       const box = (key, x, kind, words, more = "") => h("g", { key, transform: `translate(${x} ${y(row) - 20})`, class: more },
         h("rect", { width: BOX[1], height: 40, rx: 5, class: kind, ...(kind === "ground" ? { "stroke-dasharray": "3 3" } : {}) }),
         h("text", { x: 8, y: 17, class: "strong" }, title), h("text", { x: 8, y: 33, class: "small code quiet" }, words));
-      const verb = does === "saved" ? (forward ? "recompute" : "compute") : does ? "save" : "", word = refused ? "✗ refused" : verb, half = does === "saved" || refused ? 38 : 19;
-      return h("g", { key: `${name} row ${row}`, press: () => set(press(state, data, row)), "aria-label": `${verb || "not needed:"} ${title}` },
-        h("rect", { key: "hit", x: 0, y: TOP + row * pitch, width: FAR, height: pitch, opacity: 0 }),
+      const word = refused ? "✗ refused" : does === "saved" ? (forward ? "recompute" : "compute") : does ? "save" : "not needed there";
+      const half = word.length < 5 ? 19 : 38, middle = does === "computed" && !refused ? [COPY + 96, -7] : does ? [228, 13] : [228, 0];
+      return h("g", { key: `${name} row ${row}` },
         here ? box("forward", BOX[0], "", call) : null,
         h("path", { key: "arrow", d: `M${BOX[0] + BOX[1]} ${y(row)}H${FAR + 10}`, class: does === "saved" ? "one" : "gone" }),
         h("path", { key: "tip", d: `M${FAR + 14} ${y(row)}l-9 -5v10z`, class: `shape ${does === "saved" ? "one" : "gone"}` }),
         h("text", { key: "bytes", x: 228, y: y(row) - 6, class: `middle small strong ${does === "saved" ? "one" : "gone"}` }, bytes(size)),
-        h("text", { key: "unused", x: 228, y: y(row) + 4, class: `middle small ${does ? "gone" : "quiet"}` }, "not needed there"),
         box("copy", inside(row) ? COPY : BOX[0], "two", forward ? "again" : "only here", inside(row) ? "" : "gone"),
-        word ? h("g", { key: "word", transform: `translate(${does === "saved" ? 228 : COPY + 96} ${y(row) + (does === "saved" ? 13 : -7)})` },
-          h("rect", { x: -half, y: -9, width: 2 * half, height: 18, rx: 9, class: refused ? "bad" : "" }), h("text", { y: 4, class: `middle small ${refused ? "bad" : ""}` }, word)) : null);
+        h("g", { key: "press", press: () => set(press(state, data, row)), "aria-label": `${word} ${title}` },
+          h("rect", { x: BOX[0], y: TOP + row * pitch + 3, width: FAR - BOX[0] - 4, height: pitch - 6, opacity: 0 }),
+          h("g", { transform: `translate(${middle[0]} ${y(row) + middle[1]})` },
+            does ? h("rect", { x: -half, y: -9, width: 2 * half, height: 18, rx: 9, class: refused ? "bad" : "" }) : null,
+            h("text", { y: 4, class: `middle small ${refused ? "bad" : does ? "" : "quiet"}` }, word))));
     });
     const grads = late.map((title, i) => h("g", { key: `${name} late ${i}`, transform: `translate(${LATE} ${lateY(i) - 14})` },
       h("rect", { width: 140, height: 28, rx: 5 }), h("text", { x: 70, y: 18, class: "middle small" }, title)));
@@ -69,7 +71,7 @@
     const most = Math.max(...program.cuts.map((each) => each.bytes)), wide = Math.min(46, 310 / program.cuts.length);
     const bars = program.cuts.map((each, i) => {
       const tall = (52 * each.bytes) / most, mark = i === program.best ? "min-cut" : i === program.default ? "default" : "";
-      return h("g", { key: `${name} bar ${i}`, transform: `translate(${i * wide} ${CHART})`, press: () => set({ ...state, cut: i, pressed: null }), tabindex: -1, "aria-label": `cut ${i}` },
+      return h("g", { key: `${name} bar ${i}`, transform: `translate(${i * wide} ${CHART})`, press: () => set({ ...state, cut: i, pressed: null }), tabindex: -1, "aria-label": `${i === at ? "▲" : ""} ${mark} cut ${i + 1}` },
         h("rect", { width: wide, height: 72, opacity: 0 }),
         h("rect", { x: 2, y: 52 - tall, width: wide - 4, height: tall, class: i === at ? "one" : i === program.best ? "good" : "" }),
         h("text", { x: wide / 2, y: 68, class: `middle small ${i === at ? "strong one" : "quiet"}` }, i === at ? "▲" : ""),

@@ -172,9 +172,9 @@ def test_backward_answers_a_guess_of_the_next_node(page, opened):
     node(page, "PowBackward0").click()
     assert "has a higher number" in said.inner_text()
     node(page, "SumBackward0").click()
-    assert "has run" in said.inner_text() and node(page, "AddBackward0 of a + b, runs").count() == 1
+    assert "has run" in said.inner_text() and node(page, "runs AddBackward0 of a + b").count() == 1
     node(page, "ReluBackward0").click()
-    assert said.inner_text().startswith("Right.") and node(page, "ReluBackward0 of y.relu(), runs").count() == 1
+    assert said.inner_text().startswith("Right.") and node(page, "runs ReluBackward0 of y.relu()").count() == 1
     assert "1 of 4 right" in page.locator(".moving svg").text_content()
 
 
@@ -265,7 +265,7 @@ def test_min_cut_refuses_what_torch_does_not_recompute_with_torchs_reason(page, 
         press(page, f"recompute {tensor}")
         assert said.inner_text().startswith("Refused.") and reason in said.inner_text()
         assert "✗ refused" in picture.text_content()
-    press(page, "not needed: x")
+    press(page, "not needed there x")
     assert "does not need x" in said.inner_text()
 
 
@@ -287,3 +287,34 @@ def test_min_cut_moves_its_border_by_a_slider(page, opened):
     assert said.inner_text().startswith("The min-cut.")
     slider.press("ArrowLeft")
     assert "x, mm and softplus" in said.inner_text()
+
+
+def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_touched(page):
+    page.emulate_media(reduced_motion="no-preference")
+    html = build.empty("strides", build.module("strides").SIZE)
+    page.set_content(html.replace('data-figure="strides"', 'data-figure="strides" data-calm'))
+    picture = page.locator(".moving svg")
+    assert page.locator(".controls :is(button, input)").count() == 6
+    picture.get_by_text("(4, 3)", exact=True).wait_for()
+    press(page, "[1:]")
+    assert "(3, 3)" in picture.text_content() and page.get_by_role("button", name="play", exact=True).count() == 1
+    press(page, "all operations")
+    assert page.locator(".controls :is(button, input)").count() == 12
+
+
+def test_the_calm_strides_wait_where_a_reader_wants_less_motion(page):
+    page.emulate_media(reduced_motion="reduce")
+    html = build.empty("strides", build.module("strides").SIZE)
+    page.set_content(html.replace('data-figure="strides"', 'data-figure="strides" data-calm'))
+    assert page.get_by_role("button", name="play", exact=True).count() == 1
+    press(page, "play")
+    assert page.get_by_role("button", name="pause", exact=True).count() == 1
+
+
+def test_strides_marks_the_same_element_after_an_operation_if_it_is_there(page, opened):
+    opened("strides")
+    picture = page.locator(".moving svg")
+    press(page, ".t()")
+    assert "x[2, 1] = 6" in picture.text_content()
+    press(page, "undo", "[1:]")
+    assert "x[0, 2] = 6" in picture.text_content()
