@@ -1,6 +1,6 @@
 // The min-cut: which tensors cross from the forward graph to the backward graph, and which the backward computes instead.
 (() => {
-  const TOP = 30, ROWS = 336, BOX = [30, 118], NEAR = 160, FAR = 312, COPY = 178, LATE = 404, WIDE = 620, CHART = 402;
+  const TOP = 52, ROWS = 336, BOX = [30, 118], NEAR = 160, FAR = 312, COPY = 178, LATE = 404, WIDE = 620, CHART = 424;
 
   // cut: the number of a legal cut. pressed: the row that was pressed last, if that changed nothing.
   const start = () => ({ program: null, cut: null, pressed: null });
@@ -33,9 +33,9 @@
       if (a && b) {
         const [x, up, down] = [BOX[0] + BOX[1] / 2, y(to) - 20, y(from) + 20];
         const early = b[3] || fate(cut, to) === "saved";
-        const bulge = (left, side, width) => `M${left} ${y(from)}C${left + side * width} ${y(from)} ${left + side * width} ${y(to)} ${left} ${y(to)}`;
-        if (early) line("early", far ? bulge(BOX[0], -1, Math.min(36, 12 + 8 * far)) : `M${x} ${down}V${up}`, "");
-        if (inside(to)) line("again", far ? bulge(inside(from) ? COPY + BOX[1] : FAR, 1, 10 + 10 * far) : `M${COPY + 8} ${inside(from) ? down : y(from)}V${up}`, inside(from) ? "" : "one");
+        const bulge = (left, width, end = left) => `M${left} ${y(from)}C${left + width} ${y(from)} ${left + width} ${y(to)} ${end} ${y(to)}`;
+        if (early) line("early", far ? bulge(BOX[0], -Math.min(36, 12 + 8 * far)) : `M${x} ${down}V${up}`, "");
+        if (inside(to)) line("again", far ? bulge(inside(from) ? COPY + BOX[1] : FAR, 10 + 10 * far, COPY + BOX[1]) : `M${COPY + 8} ${inside(from) ? down : y(from)}V${up}`, inside(from) ? "" : "one");
       } else if (a) {
         const [left, end] = [inside(from) ? COPY + BOX[1] : FAR, lateY(to - rows.length)];
         line("late", `M${left} ${y(from)}C${left + 50} ${y(from)} ${LATE - 50} ${end} ${LATE} ${end}`, fate(cut, from) === "saved" ? "one" : inside(from) ? "two" : "gone");
@@ -75,14 +75,15 @@
         h("rect", { width: wide, height: 72, opacity: 0 }),
         h("rect", { x: 2, y: 52 - tall, width: wide - 4, height: tall, class: i === at ? "one" : i === program.best ? "good" : "" }),
         h("text", { x: wide / 2, y: 68, class: `middle small ${i === at ? "strong one" : "quiet"}` }, i === at ? "▲" : ""),
-        h("text", { x: wide / 2, y: 84, class: "middle small" }, mark));
+        h("text", { x: wide / 2, y: 84, class: `middle small ${i === program.best ? "good strong" : ""}` }, mark));
     });
     const line = (place, title, each) => [title, each.bytes.toLocaleString("en"), each.weight.toLocaleString("en")].map((text, i) =>
       h("text", { key: `line ${place} ${i}`, x: [330, 520, 610][i], y: CHART + 6 + place * 20, class: `small ${i ? "code end" : ""} ${place === 1 ? "one strong" : place ? "" : "quiet"}` }, text));
     return [
-      h("text", { key: "forward", x: BOX[0], y: 18, class: "small strong" }, "forward graph"),
-      h("text", { key: "border", x: 228, y: 18, class: "middle small two strong" }, "the border"),
-      h("text", { key: "backward", x: LATE, y: 18, class: "small strong" }, "backward graph, runs upwards"),
+      h("text", { key: "code", x: 0, y: 12, class: "small code" }, program.code),
+      h("text", { key: "forward", x: BOX[0], y: 40, class: "small strong" }, "forward graph"),
+      h("text", { key: "border", x: 228, y: 40, class: "middle small two strong" }, "the border"),
+      h("text", { key: "backward", x: LATE, y: 40, class: "small strong" }, "backward graph, runs upwards"),
       h("rect", { key: "ground", x: FAR, y: TOP, width: WIDE - FAR, height: ROWS, class: "ground" }),
       ...bands, ...steps, ...edges, ...tensors, ...grads,
       h("text", { key: "cuts", x: 0, y: CHART - 10, class: "small quiet" }, "bytes of each legal cut"), ...bars,

@@ -19,7 +19,7 @@ from torch._functorch import partitioners
 import rushlight
 from rushlight import aot
 
-PHASE, SIZE = "07", (620, 490)
+PHASE, SIZE = "07", (620, 512)
 WORDS = {  # torch's reason not to recompute a tensor, in a sentence
     "mm": "is a product of matrices, which is too expensive to compute twice",
     "rand_like": "is random. A second run would draw other numbers",
@@ -199,7 +199,7 @@ def figures(program: Program) -> dict[str, Any]:
         return [shown[name], written, joint.bytes_of(name), int(node in joint.info.required_fw), refused]
 
     return {
-        "code": program.code.replace("xp.nn.functional.", "F.").replace("xp.", "torch."),
+        "code": program.code.replace("xp.nn.functional.", "").replace("xp.", ""),
         "rows": [row(name) for name in rows],
         "late": late,
         "edges": edges,
