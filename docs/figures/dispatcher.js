@@ -48,6 +48,7 @@
       const name = step.isCall ? `${data.ops[step.op]} ` : "↳ ";
       return out || asked ? null : h("g", { key: `line ${i}`, transform: `translate(${CALLS + step.depth * 11} ${TOP + 14 + (i - first) * LINE})`,
         press: () => set({ ...state, step: i, playing: false, guess: null }), tabindex: -1 },
+      h("rect", { x: -4, y: -16, width: 212 - step.depth * 11, height: LINE, opacity: 0 }),
       h("text", { class: `small code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}` }, `${name}${key}`));
     });
     const [reason, place] = entry(state, data, now.op, now.row);

@@ -43,7 +43,7 @@
       const [block, row, column] = [...Array(3 - index.length).fill(0), ...index];
       return [block * (columns * width + 14) + column * width, 42 + row * height];
     };
-    return { place, width, height };
+    return { place, width, height, end: blocks * (columns * width + 14) + 28 };
   }
 
   const cell = (key, x, y, width, height, kind, text, more = {}) =>
@@ -53,14 +53,14 @@
 
   function draw(state, data, set) {
     const x = tensor(state, data), values = data.storages[x.storage];
-    const { place, width, height } = places(x.sizes), wide = 640 / values.length;
+    const { place, width, height, end } = places(x.sizes), wide = 640 / values.length;
     const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index)));
     const here = full(x) ? position(x, state.index) : null;
     const kind = (index) => (String(index) === String(state.index) ? "one" : position(x, index) === here ? "two" : "");
     const row = (y, name, value, was) => [
-      h("text", { key: name, x: 404, y, class: "quiet" }, name),
-      h("text", { key: `${name}=`, x: 494, y, class: `code ${value === was ? "" : "strong"}` }, value),
-      h("text", { key: `${name} was`, x: 640, y, class: "small quiet end" }, value === was ? "" : `was ${was}`)];
+      h("text", { key: name, y, class: "quiet" }, name),
+      h("text", { key: `${name}=`, x: 90, y, class: `code ${value === was ? "" : "strong"}` }, value),
+      h("text", { key: `${name} was`, x: 236, y, class: "small quiet end" }, value === was ? "" : `was ${was}`)];
     const before = state.at.length > 1 ? data.tensors[state.at.at(-2)] : x;
     const copies = {}, copy = (value) => (copies[value] = (copies[value] ?? -1) + 1);
     const [left, top] = full(x) ? place(state.index) : [];
@@ -75,12 +75,13 @@
           press: () => set({ ...state, index, refused: null, walking: false }), tabindex: -1,
           onpointerenter: (event) => { if (event.movementX || event.movementY) set({ ...state, index, walking: false }); } })),
       full(x) ? null : h("text", { key: "none", x: 0, y: 70, class: "quiet" }, "no elements"),
+      h("g", { key: "record", transform: `translate(${Math.min(404, Math.max(226, end))} 0)` }, [
       ...row(60, "sizes", tuple(x.sizes), tuple(before.sizes)),
       ...row(84, "strides", tuple(x.strides), tuple(before.strides)),
       ...row(108, "offset", x.offset, before.offset),
       ...row(132, "contiguous", x.contiguous ? "yes" : "no", before.contiguous ? "yes" : "no"),
-      h("text", { key: "element", x: 404, y: 172, class: "code one" }, full(x) ? `x[${state.index.join(", ")}] = ${values[here]}` : ""),
-      h("text", { key: "sum", x: 404, y: 194, class: "code" }, full(x) ? `${sum} = ${here}` : ""),
+      h("text", { key: "element", y: 172, class: "code one" }, full(x) ? `x[${state.index.join(", ")}] = ${values[here]}` : ""),
+      h("text", { key: "sum", y: 194, class: "code" }, full(x) ? `${sum} = ${here}` : "")]),
       h("text", { key: "storage", x: 0, y: 246, class: "quiet" }, x.storage === 0 ? "storage" : "a storage of its own: the elements were copied"),
       ...values.map((value, i) => cell(`cell ${i}`, i * wide, 256, wide, 42, i === here ? "one" : reached.has(i) ? "" : "ground", value)),
       ...values.map((_, i) => h("text", { key: `number ${i}`, x: i * wide + (wide - 3) / 2, y: 314, class: `middle small ${i === here ? "one" : "quiet"}` }, i)),
