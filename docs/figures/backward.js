@@ -37,8 +37,8 @@
     const nodes = pass.nodes.map((node, i) => {
       const [kind, words] = condition(pass, state, i), gone = ranAt(pass, i) <= state.frame && !(frame.error && ranAt(pass, i) === state.frame);
       const saved = node[3] ? (gone ? `freed ${node[3]}` : `saves ${node[3]}`) : "";
-      const line = (place, text, more) => h("text", { x: BOX[0] / 2, y: place, class: `middle small ${more}` }, text);
-      return h("g", { key: `${state.program} node ${i}`, transform: `translate(${x(node)} ${y(node)})`, press: () => set(guess(state, data, i)), "aria-label": `${name(node)}, ${words}` },
+      const line = (place, text, more) => h("text", { x: BOX[0] / 2, y: place, class: `middle small ${more}` }, `${text} `); // the button's name is all its lines
+      return h("g", { key: `${state.program} node ${i}`, transform: `translate(${x(node)} ${y(node)})`, press: () => set(guess(state, data, i)) },
         h("rect", { width: BOX[0], height: BOX[1], rx: 5, class: kind }),
         line(-7, words, kind === "ground" ? "quiet" : kind), line(17, node[0], "strong"), line(33, node[1], "code quiet"),
         line(48, node[2] < 0 ? "highest number" : `number ${node[2]}`, ""), line(63, saved, gone ? "quiet" : ""));

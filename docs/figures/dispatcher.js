@@ -1,6 +1,6 @@
 // One call, and the kernels that it runs: the bits of its key set, the highest key, the entry of the table, and what that calls.
 (() => {
-  const TOP = 66, ROW = 27, LINE = 20, LINES = 14, WIDE = 510, TABLE = 378, CALLS = 524;
+  const TOP = 66, ROW = 34, LINE = 23, LINES = 14, WIDE = 510, TABLE = 378, CALLS = 524;
   const COLUMNS = [["of the", "tensors", 174], ["plus", "included", 229], ["minus", "excluded", 287], ["gives", "the set", 343]];
 
   // picks: the call, grad mode, autocast, requires grad, device, mode. step -1: not yet called.
@@ -30,7 +30,7 @@
       const skipped = on && column === 3 && falls(state, data, now.op, row);
       const kind = !on ? "ground" : column === 3 ? (skipped ? "" : "one") : column === 2 ? "bad" : "";
       return h("g", { key: `bit ${row} ${column}`, transform: `translate(${x - 13} ${y(row, data)})`, class: passed && column < 3 ? "faint" : "" },
-        h("rect", { width: 26, height: 20, rx: 3, class: kind }),
+        h("rect", { width: 26, height: 22, rx: 3, class: kind }),
         h("text", { x: 13, y: 15, class: `middle small code ${on ? "" : "quiet"}` }, skipped ? "↓" : on ? 1 : 0));
     };
     const rows = data.rows.map((name, row) => {
@@ -46,9 +46,10 @@
     const lines = steps.map((step, i) => {
       const key = data.keys[state.picks[4]][step.row], out = i < first || i >= first + LINES;
       const name = step.isCall ? `${data.ops[step.op]} ` : "↳ ";
-      return out ? null : h("g", { key: `line ${i}`, transform: `translate(${CALLS + step.depth * 11} ${TOP + 14 + (i - first) * LINE})`,
+      return out || asked ? null : h("g", { key: `line ${i}`, transform: `translate(${CALLS + step.depth * 11} ${TOP + 14 + (i - first) * LINE})`,
         press: () => set({ ...state, step: i, playing: false, guess: null }), tabindex: -1 },
-      h("text", { class: `small code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}` }, asked ? "" : `${name}${key}`));
+      h("rect", { x: -4, y: -16, width: 212 - step.depth * 11, height: LINE, opacity: 0 }),
+      h("text", { class: `small code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}` }, `${name}${key}`));
     });
     const [reason, place] = entry(state, data, now.op, now.row);
     return [
@@ -66,7 +67,7 @@
       h("text", { key: "mark", x: 0, y: 14, class: asked ? "gone" : "small one", transform: `translate(0 ${y(now.row, data)})` }, "▶"),
       ...data.rows.flatMap((_, row) => COLUMNS.map((_, column) => cell(row, column))),
       ...reasons,
-      h("text", { key: "place", x: 14, y: 342, class: "small" }, asked ? "" : `Runs: ${data.ops[now.op]} at ${data.keys[state.picks[4]][now.row]}, the ${reason}, registered in ${place}`),
+      h("text", { key: "place", x: 14, y: y(data.rows.length, data) + 16, class: "small" }, asked ? "" : `Runs: ${data.ops[now.op]} at ${data.keys[state.picks[4]][now.row]}, the ${reason}, registered in ${place}`),
       ...lines.filter(Boolean),
     ];
   }
@@ -91,7 +92,7 @@
 
   function say(state, data) {
     const now = trace(state, data)[Math.max(state.step, 0)], key = data.rows[state.guess];
-    if (state.step >= 0) return `${state.guess == null ? "" : "Right. "}${data.texts[now.text]}`;
+    if (state.step >= 0) return `${state.guess == null ? "" : "Right. "}${data.texts[now.text]}${state.step || state.playing ? "" : " Press step."}`;
     if (state.guess == null) return "At which key does this call begin? Press a row, or press call.";
     if (!bit(now.sets[3], state.guess)) return `Not ${key}: it is not in the set of this call.`;
     if (falls(state, data, now.op, state.guess)) return `Not ${key}: it is in the set, but its entry for ${data.ops[now.op]} falls through.`;

@@ -2,7 +2,7 @@
 // sentence that says what is seen:
 //
 //   figure("strides", {
-//     start: (data) => state,
+//     start: (data, dataset) => state, // the dataset of the figure element: where it stands may decide how it begins
 //     draw: (state, data, set) => [svg nodes],
 //     controls: (state, data, set) => [html nodes],
 //     say: (state, data) => "what is seen now",
@@ -29,7 +29,7 @@ const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key }
 function player({ at, first = 0, last, playing, play = "play", scrub = "steps:" }, go) {
   const running = playing && at < last;
   return [
-    button(running ? "pause" : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play" }),
+    button(running ? "pause" : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play", class: "first" }),
     button("step", () => go(at + 1, false), { key: "step", disabled: at === last ? "" : null }),
     button("back", () => go(at - 1, false), { key: "back", disabled: at === first ? "" : null }),
     keyed("scrub", slider(scrub, 0, last - first, at - first, (place) => go(place + first, false))),
@@ -91,7 +91,6 @@ const figure = (() => {
     const said = document.createElement("p");
     panel.className = "controls";
     said.className = "said";
-    said.setAttribute("aria-live", "polite");
     panel.setAttribute("role", "group");
     panel.setAttribute("aria-label", "Controls of the figure");
     svg.before(panel);
@@ -105,11 +104,12 @@ const figure = (() => {
       update(svg.lastChild, draw(state, data, set));
       update(panel, controls(state, data, set));
       const words = say(state, data);
-      if (said.textContent !== words) said.textContent = words;
       const [after, next] = tick?.(state, data) ?? [];
+      said.setAttribute("aria-live", next ? "off" : "polite"); // what plays is not read aloud at each step
+      if (said.textContent !== words) said.textContent = words;
       if (next) waiting = setTimeout(() => set(next), after);
     }
-    set(start(data));
+    set(start(data, place.dataset));
     place.classList.add("moves");
   }
 

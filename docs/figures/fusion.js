@@ -1,6 +1,6 @@
 // Fusion: the reader fuses and splits the nodes of a small graph, and sees loops, memory and the bytes that move.
 (() => {
-  const LEFT = 86, WIDE = 124, HIGH = 44, PITCH = 72, MEMORY = 224, CODE = 378, LINE = 12.4, BARS = 408;
+  const LEFT = 86, WIDE = 124, HIGH = 44, PITCH = 88, MEMORY = 224, CODE = 378, LINE = 12.4, BARS = 476;
 
   // grouping: the groups, each as the digits of its nodes. refused: the pair that was tried last.
   const start = () => ({ program: null, grouping: null, refused: null, tries: 0, right: 0 });
@@ -42,10 +42,11 @@
     });
     const pairs = program.pairs.map((pair, place) => {
       const [a, b] = pair, next = b === a + 1, fused = together(grouping, pair), refused = state.refused === place;
-      const [x, middle] = next ? [LEFT + WIDE / 2, y(a) + HIGH + 14] : [34, (y(a) + y(b) + HIGH) / 2];
+      const [x, middle] = next ? [LEFT + WIDE / 2, (y(a) + HIGH + y(b)) / 2] : [34, (y(a) + y(b) + HIGH) / 2];
       const word = refused ? "✗ refused" : fused ? "split" : "fuse";
-      return h("g", { key: `${name} pair ${a} ${b}`, press: () => set(pressed(state, data, place)), "aria-label": `${fused ? "split" : "fuse"} ${program.nodes[a][0]} and ${program.nodes[b][0]}` },
+      return h("g", { key: `${name} pair ${a} ${b}`, press: () => set(pressed(state, data, place)), "aria-label": `${word} ${program.nodes[a][0]} and ${program.nodes[b][0]}` },
         next ? null : h("path", { d: `M${LEFT - 8} ${y(a) + HIGH / 2}H34V${y(b) + HIGH / 2}H${LEFT - 8}` }),
+        h("rect", { x: x - 34, y: middle - 20, width: 68, height: 40, opacity: 0 }), // a finger needs more than the eye
         h("rect", { x: x - 34, y: middle - 10, width: 68, height: 20, rx: 10, class: refused ? "bad" : fused ? "one" : "ground", style: refused || fused ? null : "stroke: var(--line)" }),
         h("text", { x, y: middle + 4, class: `middle small ${refused ? "bad" : ""}` }, word));
     });
@@ -68,7 +69,7 @@
       h("text", { key: "nodes", x: LEFT, y: 12, class: "small quiet" }, "nodes, kernels in blue"), h("text", { key: "memory", x: MEMORY, y: 12, class: "small quiet" }, "their results"),
       h("text", { key: "cpp", x: CODE, y: 12, class: "small quiet" }, "what runs, in rushlight's C++"),
       ...boxes, ...nodes, ...pairs, ...code, h("text", { key: "bytes", x: 0, y: BARS - 8, class: "small quiet" }, "bytes that move"), ...bars,
-      h("text", { key: "tries", x: 0, y: BARS + 88, class: "small" }, state.tries ? `Your tries: ${state.right} of ${state.tries} allowed` : ""),
+      h("text", { key: "tries", x: 0, y: BARS + 92, class: "small" }, state.tries ? `Your tries: ${state.right} of ${state.tries} allowed` : ""),
     ];
   }
 

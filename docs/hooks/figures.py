@@ -3,6 +3,7 @@
 A picture `NAME.svg` in a reading for which there is a `docs/figures/NAME.js` moves on the site: the page has its data and its
 script, which takes the picture's place. Without scripts the picture stays. A notebook shows the picture. Another page shows the
 same figure by `<!-- figure: NAME -->`, and `<!-- figures -->` becomes all of them, each with the way to its reading.
+`<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched.
 """
 
 from __future__ import annotations
@@ -21,24 +22,26 @@ PHASES = FOLDER.parents[1] / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
 STILL = " On the site this figure moves."  # what a caption says to readers of the notebook
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
-LEAST = 0.043  # rem for a unit of a picture: its text stays legible on a phone, where the picture scrolls
-ELSEWHERE = re.compile(r"<!-- figure: (\w+) -->")
+LEAST = 0.047  # rem for a unit of a picture: its text stays legible on a phone, where the picture scrolls
+ELSEWHERE = re.compile(r"<!-- figure: (\w+)( calm)? -->")
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     shown: list[str] = []
 
-    def moving(match: re.Match) -> str:
+    def moving(match: re.Match, calm: bool = False) -> str:
         alt, name, caption = match.groups()
         if not (FOLDER / f"{name}.js").exists():
             return match[0]
         shown.append(name)
-        return f"{figure(name, alt)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
+        return f"{figure(name, alt, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, phase, picture) for name, (phase, picture) in pictures().items())
         markdown = markdown.replace("<!-- figures -->", "\n\n".join(entries))
-    markdown = ELSEWHERE.sub(lambda match: pictures()[match[1]][1], markdown)
+    markdown = ELSEWHERE.sub(
+        lambda match: PICTURE.sub(lambda found: moving(found, bool(match[2])), pictures()[match[1]][1]), markdown
+    )
     markdown = PICTURE.sub(moving, markdown)
     sources = ["figure", *sorted({*shown})] if shown else []
     tags = (f'<script src="{get_relative_url(f"figures/{name}.js", page.url)}" defer></script>' for name in sources)
@@ -56,16 +59,16 @@ def pictures() -> dict[str, tuple[str, str]]:
 
 
 def _entry(name: str, phase: str, picture: str) -> str:
-    return f"## {name.capitalize()}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
+    title = name.replace("_", "-").capitalize()
+    return f"## {title}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
 
 
-def figure(name: str, alt: str) -> str:
+def figure(name: str, alt: str, calm: bool = False) -> str:
     """The picture and the data of a figure, as HTML."""
     picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
     least = float(re.search(r'width="([\d.]+)"', picture)[1]) * LEAST
     more = f'role="img" aria-label="{html.escape(alt)}" style="min-width: {least:.1f}rem"'
     drawing = ALONE.sub("", picture).replace("<svg ", f"<svg {more} ", 1).strip()
     data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
-    return (
-        f'<figure class="moving" data-figure="{name}">{drawing}<script type="application/json">{data}</script></figure>'
-    )
+    start = f'<figure class="moving" data-figure="{name}"{" data-calm" if calm else ""}>'
+    return f'{start}{drawing}<script type="application/json">{data}</script></figure>'

@@ -172,9 +172,9 @@ def test_backward_answers_a_guess_of_the_next_node(page, opened):
     node(page, "PowBackward0").click()
     assert "has a higher number" in said.inner_text()
     node(page, "SumBackward0").click()
-    assert "has run" in said.inner_text() and node(page, "AddBackward0 of a + b, runs").count() == 1
+    assert "has run" in said.inner_text() and node(page, "runs AddBackward0 of a + b").count() == 1
     node(page, "ReluBackward0").click()
-    assert said.inner_text().startswith("Right.") and node(page, "ReluBackward0 of y.relu(), runs").count() == 1
+    assert said.inner_text().startswith("Right.") and node(page, "runs ReluBackward0 of y.relu()").count() == 1
     assert "1 of 4 right" in page.locator(".moving svg").text_content()
 
 
@@ -398,3 +398,80 @@ def test_sharding_compares_memory_bytes_and_time_and_slow_links_cost_fsdp_most(p
     assert "4,221 of 4,221 µs, sent 3.38 MiB" in picture.text_content()
     chosen(page, "ranks", "8")
     assert "FSDP2.41 MiB" in picture.text_content()
+
+
+def test_min_cut_goes_from_the_default_to_the_min_cut_by_pressing_tensors(page, opened):
+    said, picture = opened("min_cut"), page.locator(".moving svg")
+    assert "4 tensors cross the border" in said.inner_text() and "431,411" in picture.text_content()
+    press(page, "recompute sin")
+    assert "x, mm and softplus" in said.inner_text() and "computes sin again" in said.inner_text()
+    press(page, "recompute softplus")
+    assert said.inner_text().startswith("The min-cut. 2 tensors") and picture.text_content().count("84,992") == 2
+    press(page, "save cos")
+    assert page.get_by_role("button", name="compute cos").count() == 1 and "161,792" in picture.text_content()
+
+
+def test_min_cut_refuses_what_torch_does_not_recompute_with_torchs_reason(page, opened):
+    said, picture = opened("min_cut"), page.locator(".moving svg")
+    for program, tensor, reason in (
+        ("an activation", "mm", "not in recomputable allowlist"),
+        ("a random mask", "x", "primal input"),
+        ("a reduction", "sum_1", "reduction op"),
+    ):
+        chosen(page, "function", program)
+        press(page, f"recompute {tensor}")
+        assert said.inner_text().startswith("Refused.") and reason in said.inner_text()
+        assert "✗ refused" in picture.text_content()
+    press(page, "not needed there x")
+    assert "does not need x" in said.inner_text()
+
+
+def test_min_cut_shows_a_border_behind_the_forward_and_a_cut_that_is_worse_than_the_default(page, opened):
+    said, picture = opened("min_cut"), page.locator(".moving svg")
+    chosen(page, "function", "a clamp")
+    press(page, "save ge")
+    assert said.inner_text().startswith("The min-cut.") and "27,392" in picture.text_content()
+    chosen(page, "function", "a random mask")
+    press(page, "recompute gt")
+    assert "x, softplus and rand_like" in said.inner_text() and "230,400" in picture.text_content()
+
+
+def test_min_cut_moves_its_border_by_a_slider(page, opened):
+    said, slider = opened("min_cut"), page.get_by_role("slider")
+    slider.press("Home")
+    assert "x, mm, sin and cos" in said.inner_text()
+    slider.press("End")
+    assert said.inner_text().startswith("The min-cut.")
+    slider.press("ArrowLeft")
+    assert "x, mm and softplus" in said.inner_text()
+
+
+def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_touched(page):
+    page.emulate_media(reduced_motion="no-preference")
+    html = build.empty("strides", build.module("strides").SIZE)
+    page.set_content(html.replace('data-figure="strides"', 'data-figure="strides" data-calm'))
+    picture = page.locator(".moving svg")
+    assert page.locator(".controls :is(button, input)").count() == 6
+    picture.get_by_text("(4, 3)", exact=True).wait_for()
+    press(page, "[1:]")
+    assert "(3, 3)" in picture.text_content() and page.get_by_role("button", name="play", exact=True).count() == 1
+    press(page, "all operations")
+    assert page.locator(".controls :is(button, input)").count() == 12
+
+
+def test_the_calm_strides_wait_where_a_reader_wants_less_motion(page):
+    page.emulate_media(reduced_motion="reduce")
+    html = build.empty("strides", build.module("strides").SIZE)
+    page.set_content(html.replace('data-figure="strides"', 'data-figure="strides" data-calm'))
+    assert page.get_by_role("button", name="play", exact=True).count() == 1
+    press(page, "play")
+    assert page.get_by_role("button", name="pause", exact=True).count() == 1
+
+
+def test_strides_marks_the_same_element_after_an_operation_if_it_is_there(page, opened):
+    opened("strides")
+    picture = page.locator(".moving svg")
+    press(page, ".t()")
+    assert "x[2, 1] = 6" in picture.text_content()
+    press(page, "undo", "[1:]")
+    assert "x[0, 2] = 6" in picture.text_content()

@@ -36,4 +36,4 @@ def test_a_script_is_at_most_10_kilobytes(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_stands_in_the_reading_of_its_phase(build, name):
     (reading,) = ROOT.glob(f"phases/{build.module(name).PHASE}_*/reading.md")
-    assert re.search(rf"!\[[^\]]*\]\({name}\.svg\)\n\n\*", reading.read_text(encoding="utf-8"))
+    assert re.search(rf"!\[[^\]]*\]\({name}\.svg\)\n\n\*(\*\*|[^*])+\*\n", reading.read_text(encoding="utf-8"))
