@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from .check import NOT_ATTEMPTED, Verdict, find, function_of, is_milestone
 from .exercise import is_filled
-from .observe import SubjectTimedOut, Tree, receive, send
+from .observe import SubjectTimedOut, Tree, clean, receive, send
 from .subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -59,7 +59,7 @@ class _Helper:
             raise NoJudge(self.why_it_ended()) from None
         verdict = Verdict(**message["verdict"])
         if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
-            print(printed.get(_key(verdict.case), ""), end="")
+            print(clean(printed.get(_key(verdict.case), "")), end="")
         return verdict
 
     def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
