@@ -159,20 +159,23 @@ def _drawing(layouts: list, answer: str) -> str:
     width = 8 * max(map(len, [*mine.values(), *theirs.values(), "00"])) + 12
     rows = _row("cell", [(str(cell), False, False) for cell in cells], width, "transparent")
     for name, own in (("yours", mine), (answer, theirs)):
-        row = [(own.get(cell, ""), cell in own, mine.get(cell) != theirs.get(cell)) for cell in cells]
+        row = [(own.get(cell, "·"), cell in own, mine.get(cell) != theirs.get(cell)) for cell in cells]
         rows += _row(name, row, width, LINE)
     style = "overflow-x:auto;font-family:monospace;font-size:90%;line-height:22px;text-align:center"
     return _named("storage, and the index of the element in each cell", f'<div style="{style}">{rows}</div>')
 
 
 def _row(name: str, cells: list[tuple[str, bool, bool]], width: int, line: str) -> str:
-    """Cells of a storage: the text of each, whether an element is there, and whether the other row differs."""
-    drawn = f'<div style="flex:0 0 72px;text-align:left">{html.escape(name)}</div>'
+    """Cells of a storage: the text of each, whether an element is there, and whether the other row differs.
+
+    They are `span`s with a space between them, because a page without styles shows these in a line.
+    """
+    drawn = [f'<span style="flex:0 0 72px;text-align:left">{html.escape(name)}</span>']
     for text, is_filled, is_apart in cells:
         ground = TINT if is_apart else FILL if is_filled else "transparent"
         style = f"flex:0 0 {width}px;height:22px;border:1px solid {line};background-color:{ground}"
-        drawn += f'<div style="{style}">{_differing(text or "–") if is_apart else html.escape(text)}</div>'
-    return f'<div style="display:flex;column-gap:2px;margin-bottom:2px">{drawn}</div>'
+        drawn.append(f'<span style="{style}">{_differing(text) if is_apart else html.escape(text)}</span>')
+    return f'<div style="display:flex;column-gap:2px;margin-bottom:2px">{" ".join(drawn)}</div>'
 
 
 def _cells(layout: list) -> dict[int, str] | None:

@@ -10,7 +10,7 @@ from autograder import card as cards
 from autograder.card import MAX_CELLS, PALE_GREEN, PALE_RED, RED, card
 from autograder.check import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict
 
-KEPT = {"div", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
+KEPT = {"div", "span", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
 HOSTILE = '<script>alert(1)</script>" onclick="x" \x1b[31m'
 FAILED = Verdict(
     "a.check", DISAGREED, 8, 6, message="m", case={"n": 1}, program="def p(): ...", mine="1", theirs="2", hint="h"
@@ -141,7 +141,7 @@ def rows(mine, theirs):
     html = card(failed(layouts=[mine, theirs])).partition("storage, and the index")[2].partition("differs")[0]
     found = []
     for row in html.split("display:flex")[1:]:
-        cells = re.findall(r'flex:0 0 \d+px;height[^>]*>(?:<b style="[^"]*">(.*?)</b>|(.*?))</div>', row)
+        cells = re.findall(r'flex:0 0 \d+px;height[^>]*>(?:<b style="[^"]*">(.*?)</b>|(.*?))</span>', row)
         found.append([f"[{apart}]" if apart else same for apart, same in cells])
     return found
 
@@ -149,15 +149,15 @@ def rows(mine, theirs):
 def test_the_storage_has_the_index_of_each_element_in_its_cell_and_what_differs_is_tinted():
     assert rows([[2, 2], [2, 1], 1], [[2, 2], [1, 2], 1]) == [
         ["0", "1", "2", "3", "4"],
-        ["", "0,0", "[0,1]", "[1,0]", "1,1"],
-        ["", "0,0", "[1,0]", "[0,1]", "1,1"],
+        ["·", "0,0", "[0,1]", "[1,0]", "1,1"],
+        ["·", "0,0", "[1,0]", "[0,1]", "1,1"],
     ]
-    assert rows([[2], [1], 0], [[2], [2], 0])[1:] == [["0", "[1]", "[–]"], ["0", "[–]", "[1]"]]
-    assert rows([[], [], 0], [[], [], 1])[1:] == [["[()]", "[–]"], ["[–]", "[()]"]]
+    assert rows([[2], [1], 0], [[2], [2], 0])[1:] == [["0", "[1]", "[·]"], ["0", "[·]", "[1]"]]
+    assert rows([[], [], 0], [[], [], 1])[1:] == [["[()]", "[·]"], ["[·]", "[()]"]]
 
 
 def test_elements_that_share_a_cell_are_counted():
-    assert rows([[3], [0], 0], [[3], [1], 0])[1:] == [["[0 +2]", "[–]", "[–]"], ["[0]", "[1]", "[2]"]]
+    assert rows([[3], [0], 0], [[3], [1], 0])[1:] == [["[0 +2]", "[·]", "[·]"], ["[0]", "[1]", "[2]"]]
 
 
 @pytest.mark.parametrize("sizes", [[3], [2, 3], [2, 1, 2], [0], [4, 0]])
@@ -189,7 +189,7 @@ def test_a_storage_that_is_large_or_a_lie_is_not_drawn(layout):
 
 @pytest.mark.parametrize("layout", [[[0, 10**18], [1, 1], 0], [[0], [10**30], 10**30]])
 def test_an_empty_tensor_uses_no_cell_however_large_its_other_sizes_are(layout):
-    assert cards._cells(layout) == {} and rows(layout, [[2], [1], 0])[1] == ["[–]", "[–]"]
+    assert cards._cells(layout) == {} and rows(layout, [[2], [1], 0])[1] == ["[·]", "[·]"]
 
 
 # Colours -------------------------------------------------------------------------------------------------------------
