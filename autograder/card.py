@@ -118,7 +118,7 @@ def _preformatted(text: str, marks: Marks = ()) -> str:
 
 
 def _pre(content: str) -> str:
-    style = "margin:0;white-space:pre-wrap;overflow-wrap:anywhere;background-color:transparent;font-family:monospace"
+    style = "margin:0;white-space:pre-wrap;overflow-wrap:break-word;background-color:transparent;font-family:monospace"
     return f'<pre style="{style}">{content}</pre>'
 
 
