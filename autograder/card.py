@@ -1,53 +1,199 @@
-"""A verdict as HTML for a notebook: inline styles only, no script, and only tags and styles that JupyterLab's sanitizer keeps.
+"""A verdict as HTML for a notebook: inline styles only, no script, and only tags and styles that notebooks keep.
 
-That sanitizer removes `svg`, `aria-*`, `currentColor`, `color-mix` and `var`, so the card is made of `div`, `b`, `pre` and
-`details`, and text has the page's own colour. All text from the student's process is escaped.
+JupyterLab removes `svg`, `aria-*` and `var()` from a notebook that it does not trust, so the card is made of `div`, `b`, `pre`
+and `details`. It must be readable on a light and on a dark page, and no colour of text is: text has the page's own colour on
+a translucent ground, or its own on a solid one. Every colour comes with a mark or a word. All text from the student's
+process is escaped.
 """
 
 from __future__ import annotations
 
 import html
+import math
+from collections.abc import Iterator
+from itertools import product
 
-from .check import NOT_ATTEMPTED, Verdict
+from .check import DISAGREED, NOT_ATTEMPTED, Verdict
 
-GREEN, GREY, RED = "#2da44e", "#8b949e", "#e5534b"
+GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
+PALE_GREEN, PALE_GREY, PALE_RED = (
+    "rgba(46,160,67,0.9)",
+    "rgba(128,128,128,0.9)",
+    "rgba(229,83,75,0.9)",
+)  # lines and bars
+TINT, FILL, LINE = "rgba(229,83,75,0.3)", "rgba(128,128,128,0.2)", "rgba(128,128,128,0.6)"
 LONG = 12  # lines of a case or a result: a longer one is folded
-FOLDED = ("program", "in torch", "replay")
+WIDE = 1500  # characters of a result: a longer one is folded
+AROUND = 120  # characters that are shown on each side of a difference in a folded result
+MAX_CELLS, MAX_ELEMENTS = 32, 64  # of a storage that is drawn
+
+Marks = list[list[int]]
 
 
-def card(verdict: Verdict) -> str:
-    """The verdict's mark, headline, bar of cases, both results side by side, and what explains them."""
-    colour = GREEN if verdict.passed else GREY if verdict.outcome == NOT_ATTEMPTED else RED
-    head = f'<div><b style="color:{colour}">{verdict.mark}</b> {html.escape(verdict.headline())}</div>'
-    rows = verdict.rows()
-    results = [row for row in rows if row[0] in ("yours", "torch's", "expected")]
-    others = [row for row in rows if row not in results]
-    before = [row for row in others if row[0] in ("why", "note", "case")]
-    after = sorted((row for row in others if row not in before), key=lambda row: row[0] in FOLDED)
-    pair = "".join(f'<div style="flex:1 1 200px;min-width:0">{_block(*row)}</div>' for row in results)
-    body = "".join(_block(*row) for row in before)
-    body += f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>' if pair else ""
-    body += "".join(_block(*row) for row in after)
-    style = f"border-left:4px solid {colour};padding:2px 12px;margin:4px 0"
-    return f'<div style="{style}">{head}{_bar(verdict, colour)}{body}</div>'
+def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
+    """The verdict's mark, headline and bar of cases, both results side by side with what differs tinted, and what explains them.
+
+    `worth` is the check's points in its lab, and `tally` a line about the lab.
+    """
+    solid, line = GREY, PALE_GREY
+    if verdict.outcome != NOT_ATTEMPTED:
+        solid, line = (GREEN, PALE_GREEN) if verdict.passed else (RED, PALE_RED)
+    body = f"<div>{_chip(verdict.mark, solid)} {html.escape(verdict.headline())}</div>"
+    chip = "" if worth is None else _chip(f"{worth * verdict.passed:g} of {worth:g} points", solid)
+    figures = "".join(filter(None, [chip, _bar(verdict, line), f"<div>{html.escape(tally)}</div>" if tally else ""]))
+    style = "display:flex;flex-wrap:wrap;align-items:center;column-gap:12px;margin:4px 0;font-size:90%"
+    body += f'<div style="{style}">{figures}</div>' if figures else ""
+    rows = dict(verdict.rows())
+    for name in ("why", "note", "case"):
+        body += "".join(_block(*row) for row in verdict.rows() if row[0] == name)
+    body += _results(verdict, rows)
+    body += "".join(_block(name, rows[name]) for name in ("differs", "hint") if name in rows)
+    body += "".join(_folded(name, rows[name]) for name in ("program", "in torch", "replay") if name in rows)
+    return f'<div style="border-left:4px solid {line};padding:2px 12px;margin:4px 0">{body}</div>'
 
 
-def _bar(verdict: Verdict, colour: str) -> str:
+def _results(verdict: Verdict, rows: dict[str, str]) -> str:
+    """Both results, the storages that they use, and the student's lines that raised."""
+    if "yours" not in rows:
+        return ""
+    answer = "expected" if verdict.exact else "torch's"
+    results = [("yours", verdict.mine, verdict.mine_marks)]
+    results += [(answer, verdict.theirs, verdict.theirs_marks)] if verdict.theirs else []
+    pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*each)}</div>' for each in results)
+    body = f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>'
+    body += _drawing(verdict.layouts, answer) if verdict.outcome == DISAGREED else ""
+    body += _block("raised", verdict.raised) if verdict.raised else ""
+    return body + _frames(verdict.frames)
+
+
+def _chip(text: str, ground: str) -> str:
+    style = f"background-color:{ground};color:#ffffff;padding:0 6px;border-radius:4px;white-space:nowrap"
+    return f'<b style="{style}">{html.escape(text)}</b>'
+
+
+def _bar(verdict: Verdict, line: str) -> str:
     """A thin bar: the part of the cases that agree."""
     if verdict.cases < 2:
         return ""
-    part = f'<div style="height:4px;width:{100 * verdict.agreed // verdict.cases}%;background:{GREEN}"></div>'
-    track = GREEN if verdict.passed else colour
-    return f'<div style="height:4px;max-width:240px;margin:4px 0;background:{track}">{part}</div>'
+    part = 100 * verdict.agreed // verdict.cases
+    agreed = f'<div style="height:4px;width:{part}%;background-color:{PALE_GREEN}"></div>' if part else ""
+    others = f'<div style="height:4px;width:{100 - part}%;background-color:{line}"></div>' if part < 100 else ""
+    return f'<div style="display:flex;flex:0 1 240px">{agreed}{others}</div>'
+
+
+# Texts ---------------------------------------------------------------------------------------------------------------
 
 
 def _block(name: str, text: str) -> str:
-    """A text below its name. A program, a replay and a long case are folded."""
-    if name in FOLDED or name == "case" and text.count("\n") >= LONG:
-        return f"<details><summary>{html.escape(name)}</summary>{_preformatted(text)}</details>"
-    return f'<div style="margin:4px 0"><b style="font-weight:600">{html.escape(name)}</b>{_preformatted(text)}</div>'
+    """A text below its name. A long one is folded."""
+    return _folded(name, text) if text.count("\n") >= LONG else _named(name, _preformatted(text))
 
 
-def _preformatted(text: str) -> str:
-    style = "margin:0;white-space:pre-wrap;overflow-wrap:break-word;background:transparent;font-family:monospace"
-    return f'<pre style="{style}">{html.escape(text)}</pre>'
+def _result(name: str, text: str, marks: Marks) -> str:
+    """A result. If it is long, the place of the first difference is shown, and all of it is folded."""
+    if marks == [[0, len(text)]] and "\n" in text:  # all of it differs, and a tint says no more
+        marks = []
+    if text.count("\n") < LONG and len(text) < WIDE:
+        return _named(name, _preformatted(text, marks))
+    start, end = marks[0] if marks else (0, 0)
+    first = max(text.rfind("\n", 0, start) + 1, start - AROUND)
+    last = min(len(text), end + AROUND, start + 2 * AROUND)
+    last = end + len(text[end:last].partition("\n")[0]) if end < last else last
+    near = [[a - first, min(b, last) - first] for a, b in marks if first <= a < last]
+    excerpt = f"{'… ' * (first > 0)}{_tinted(text[first:last], near)}{' …' * (last < len(text))}"
+    size = f"all of it ({text.count(chr(10)) + 1} lines)" if "\n" in text else f"all of it ({len(text)} characters)"
+    return _named(name, _pre(excerpt) + _folded(size, text, marks))
+
+
+def _named(name: str, content: str) -> str:
+    return f'<div style="margin:4px 0"><b style="font-weight:600">{html.escape(name)}</b>{content}</div>'
+
+
+def _folded(name: str, text: str, marks: Marks = ()) -> str:
+    return f"<details><summary>{html.escape(name)}</summary>{_preformatted(text, marks)}</details>"
+
+
+def _preformatted(text: str, marks: Marks = ()) -> str:
+    return _pre(_tinted(text, marks))
+
+
+def _pre(content: str) -> str:
+    style = "margin:0;white-space:pre-wrap;overflow-wrap:break-word;background-color:transparent;font-family:monospace"
+    return f'<pre style="{style}">{content}</pre>'
+
+
+def _tinted(text: str, marks: Marks) -> str:
+    """A text, escaped, with its marked parts tinted and underlined."""
+    parts, end = [], 0
+    for start, stop in marks:
+        parts += [html.escape(text[end:start]), _differing(text[start:stop])]
+        end = stop
+    return "".join(parts) + html.escape(text[end:])
+
+
+def _differing(text: str) -> str:
+    style = f"background-color:{TINT};text-decoration:underline"
+    return f'<b style="{style}">{html.escape(text)}</b>'
+
+
+def _frames(frames: list[list]) -> str:
+    """The student's own lines that were running when the exception was raised, the innermost last and with a mark."""
+    if not frames:
+        return ""
+    lines = []
+    for number, (function, line, text) in enumerate(frames, start=1):
+        lines += [f"{'→' if number == len(frames) else ' '} {function}, line {line}"] + [f"      {text}"] * bool(text)
+    return _named("your cell", _preformatted("\n".join(lines)))
+
+
+# The storage of a tensor ---------------------------------------------------------------------------------------------
+
+
+def _drawing(layouts: list, answer: str) -> str:
+    """The storages of two tensors, one above the other: in each cell the index of its element. Empty if one is too large."""
+    drawn = [*map(_cells, layouts)]
+    if not drawn or None in drawn or not any(drawn):
+        return ""
+    mine, theirs = drawn
+    cells = range(max([*mine, *theirs]) + 1)
+    width = 8 * max(map(len, [*mine.values(), *theirs.values(), "00"])) + 12
+    rows = _row("cell", [(str(cell), False, False) for cell in cells], width, "transparent")
+    for name, own in (("yours", mine), (answer, theirs)):
+        row = [(own.get(cell, "·"), cell in own, mine.get(cell) != theirs.get(cell)) for cell in cells]
+        rows += _row(name, row, width, LINE)
+    style = "overflow-x:auto;font-family:monospace;font-size:90%;line-height:22px;text-align:center"
+    return _named("storage, and the index of the element in each cell", f'<div style="{style}">{rows}</div>')
+
+
+def _row(name: str, cells: list[tuple[str, bool, bool]], width: int, line: str) -> str:
+    """Cells of a storage: the text of each, whether an element is there, and whether the other row differs.
+
+    They are `span`s with a space between them, because a page without styles shows these in a line.
+    """
+    drawn = [f'<span style="flex:0 0 72px;text-align:left">{html.escape(name)}</span>']
+    for text, is_filled, is_apart in cells:
+        ground = TINT if is_apart else FILL if is_filled else "transparent"
+        style = f"flex:0 0 {width}px;height:22px;border:1px solid {line};background-color:{ground}"
+        drawn.append(f'<span style="{style}">{_differing(text) if is_apart else html.escape(text)}</span>')
+    return f'<div style="display:flex;column-gap:2px;margin-bottom:2px">{" ".join(drawn)}</div>'
+
+
+def _cells(layout: list) -> dict[int, str] | None:
+    """The index of the element, or of the first of several, in each cell of a storage. None for a large one."""
+    sizes, strides, offset = layout
+    if 0 in sizes:
+        return {}
+    reach = [(size - 1) * stride for size, stride in zip(sizes, strides)]
+    ends = (offset + sum(step for step in reach if step < 0), offset + sum(step for step in reach if step > 0))
+    if len(sizes) != len(strides) or math.prod(sizes) > MAX_ELEMENTS or not 0 <= ends[0] <= ends[1] < MAX_CELLS:
+        return None
+    found: dict[int, list[str]] = {}
+    for index, cell in _elements(sizes, strides, offset):
+        found.setdefault(cell, []).append(",".join(map(str, index)) or "()")
+    return {cell: f"{names[0]} +{len(names) - 1}" if names[1:] else names[0] for cell, names in found.items()}
+
+
+def _elements(sizes: list[int], strides: list[int], offset: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Each index of a tensor, and the cell of its element."""
+    for index in product(*map(range, sizes)):
+        yield index, offset + sum(i * stride for i, stride in zip(index, strides))

@@ -23,7 +23,7 @@ from typing import Any
 import rushlight
 
 from . import checks
-from .observe import Tree
+from .observe import Tree, show_frames
 
 PASSED, DISAGREED, NOT_ATTEMPTED = "passed", "disagreed", "not attempted"
 TIMED_OUT, DIED, UNSTABLE = "timed out", "died", "unstable"
@@ -257,8 +257,12 @@ class Verdict:
     oracle: str = ""  # the program that ran on torch, if it is another one
     exact: bool = False  # whether the answer is that of an exact calculation without torch
     mine: str = ""
-    raised: str = ""  # an exception of the student's function that did not end the program
     theirs: str = ""
+    mine_marks: list[list[int]] = field(default_factory=list)  # where the text differs from torch's: [start, end]
+    theirs_marks: list[list[int]] = field(default_factory=list)
+    layouts: list = field(default_factory=list)  # sizes, strides and offset of both tensors, if these differ
+    raised: str = ""  # an exception of the student's function that did not end the program
+    frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
     notes: list[str] = field(default_factory=list)  # added by grading
 
     @property
@@ -301,9 +305,10 @@ class Verdict:
         if self.case is not None:
             rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
-            rows += [("yours", self.mine)]
+            frames = show_frames(self.frames)
+            rows += [("yours", self.mine if self.raised else self.mine + frames)]
             rows += [("expected" if self.exact else "torch's", self.theirs)] if self.theirs else []
-            rows += [("raised", self.raised)] if self.raised else []
+            rows += [("raised", self.raised + frames)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
             replay = f'check("{self.check}", case={self.case!r})'

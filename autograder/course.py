@@ -167,8 +167,8 @@ def required_exercises(lab: str) -> list[str]:
     return core_exercises(lab) if lab in core_labs() else exercises(lab)
 
 
-def lab_of_milestone(check: str) -> str | None:
-    """The lab of which this check is the milestone, or None."""
+def lab_of(check: str) -> str | None:
+    """The lab that has this check, or None."""
     return next((lab for lab in released_labs() if check in map(check_name, released(lab)["cells"])), None)
 
 

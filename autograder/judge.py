@@ -22,6 +22,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import hypothesis
@@ -65,14 +66,18 @@ from .observe import (
     SubjectTimedOut,
     Tree,
     agreement,
+    clean,
+    clean_frames,
     difference,
+    differences,
+    layouts,
     observe_call,
     raised_of,
     receive,
     result_of,
     send,
     show,
-    show_frames,
+    show_marked,
 )
 from .torch_side import TorchSide, apart
 
@@ -86,6 +91,7 @@ providers._get_local_constants = providers.Constants
 
 CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
+MAX_MARKED = 100  # differences between two results
 
 Ask = Callable[[str, list[dict]], list[Tree]]
 SecondChance = Callable[[Verdict], Verdict | None]
@@ -249,6 +255,7 @@ class Judge:
             verdict = Verdict(
                 name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault"
             )
+        verdict.message, verdict.hint = clean(verdict.message), clean(verdict.hint)
         verdict.seconds = time.perf_counter() - start
         return verdict
 
@@ -384,13 +391,21 @@ class Judge:
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         self._describe(verdict, check, found)
-        compare, origin = agreement if check.prediction else difference, CALCULATION if verdict.exact else TORCH
-        verdict.message = compare(found.mine, found.theirs, origin=origin)
-        verdict.mine = _safely(show, found.mine)
-        if found.raised is not None and found.ended:
-            verdict.mine += _safely(show_frames, found.raised)
-        elif found.raised is not None and not found.torch_raises_too:
-            verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
+        origin = CALCULATION if verdict.exact else TORCH
+        if check.prediction:
+            apart = [agreement(found.mine, found.theirs, origin)]
+        else:
+            apart = [*islice(differences(found.mine, found.theirs, origin), MAX_MARKED)]
+        paths = {each.path for each in apart}
+        verdict.message = apart[0].words
+        verdict.mine, verdict.mine_marks = _safely(partial(show_marked, paths=paths), found.mine, (_UNREADABLE, []))
+        if not check.prediction:
+            verdict.theirs_marks = show_marked(found.theirs, paths)[1]
+            verdict.layouts = _safely(partial(layouts, theirs=found.theirs, apart=apart), found.mine, [])
+        if found.raised is not None and (found.ended or not found.torch_raises_too):
+            verdict.frames = clean_frames(found.raised)
+            if not found.ended:
+                verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
         undefined = _safely(_undefined_name, found.raised or found.mine)
         verdict.hint = undefined or _hint(check, found) or ""
 
@@ -471,15 +486,18 @@ def _undefined_name(mine: Tree) -> str | None:
 
 
 def _show_caught(raised: Tree, went_on: bool) -> str:
-    return f"your function raised {show(raised)}{', and the program went on' * went_on}{show_frames(raised)}"
+    return f"your function raised {show(raised)}{', and the program went on' * went_on}"
 
 
-def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:
+_UNREADABLE = "(not an observation)"
+
+
+def _safely(render: Callable[[Tree], Any], tree: Tree, otherwise: Any = _UNREADABLE) -> Any:
     """Render an observation of a subject, which may have any form."""
     try:
         return render(tree)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return "(not an observation)"
+        return otherwise
 
 
 def main() -> None:

@@ -13,11 +13,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import BinaryIO
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, BinaryIO
 
-from .check import NOT_ATTEMPTED, Verdict, find, function_of, is_milestone
+from .check import NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
 from .exercise import is_filled
-from .observe import SubjectTimedOut, Tree, receive, send
+from .observe import SubjectTimedOut, Tree, clean, receive, send
 from .subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -59,7 +61,7 @@ class _Helper:
             raise NoJudge(self.why_it_ended()) from None
         verdict = Verdict(**message["verdict"])
         if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
-            print(printed.get(_key(verdict.case), ""), end="")
+            print(clean(printed.get(_key(verdict.case), "")), end="")
         return verdict
 
     def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
@@ -104,7 +106,7 @@ def check(name: str, case: dict | None = None) -> None:
         return
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
     verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
-    _display(verdict)
+    _display(verdict, *([] if case else _standing(verdict)))  # one case earns no points
     if not verdict.passed:
         raise CheckFailed(verdict.line())
 
@@ -113,8 +115,41 @@ def _not_yet(milestone: str) -> str:
     """Why a milestone is not decided yet in this kernel, or nothing."""
     from . import course  # as `limits` below
 
-    lab = course.lab_of_milestone(milestone)
+    lab = course.lab_of(milestone)
     return course.missing_for_milestone(lab, lambda name: is_filled(function_of(name))) if lab else ""
+
+
+_passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
+
+
+def _standing(verdict: Verdict) -> list:
+    """The points of a check in its lab, and a line with what has passed so far. Empty for a check that is in no lab.
+
+    A piece that was defined again after its check is counted when it is checked again.
+    """
+    from . import course  # as `limits` below
+
+    name = verdict.check
+    if verdict.passed:
+        _passed[name] = _function(name)
+    else:
+        _passed.pop(name, None)
+    with suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
+        worth = course.points(lab) if (lab := course.lab_of(name)) else {}
+        if name in worth:
+            done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
+            pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
+            left = {exercise_of(each) for each in worth if each not in done and not is_milestone(each)}
+            whole = len({*pieces})
+            points = f"{sum(map(worth.get, done)):g} of {sum(worth.values()):g} points"
+            said = f"lab {course.number_of(lab)} in this session: {whole - len(left)} of {whole} pieces · {points}"
+            return [worth[name], said]
+    return []
+
+
+def _function(check: str) -> Callable | None:
+    """The function that runs in the place of a check's exercise now."""
+    return None if is_milestone(check) else getattr(function_of(exercise_of(check)), "__wrapped__", None)
 
 
 def _decide(name: str, case: dict | None) -> Verdict:
@@ -147,7 +182,8 @@ def _key(case: dict) -> str:
     return json.dumps(case, sort_keys=True, default=repr)
 
 
-def _display(verdict: Verdict) -> None:
+def _display(verdict: Verdict, *standing: Any) -> None:
+    """Show a verdict, with its points and the tally of its lab."""
     try:
         from IPython import get_ipython  # a script may use `check` without IPython
         from IPython.display import display
@@ -159,4 +195,4 @@ def _display(verdict: Verdict) -> None:
     else:
         from .card import card  # not in the sandbox, where nothing is displayed
 
-        display({"text/html": card(verdict), "text/plain": str(verdict)}, raw=True)
+        display({"text/html": card(verdict, *standing), "text/plain": str(verdict)}, raw=True)

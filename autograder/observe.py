@@ -12,9 +12,12 @@ import builtins
 import io
 import json
 import math
+import os.path
+import re
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import product, takewhile
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
@@ -28,6 +31,12 @@ MAX_BYTES = 16 << 20  # bytes of buffers in a message
 MAX_FRAMES = 8  # of an exception
 MAX_LINE = 200  # characters of a line of code
 MAX_SHOWN = 1000  # elements of a tensor that are shown with its shape
+MAX_PRINTED = 60  # elements of a tensor that are shown; of a larger one only those at the edges are
+MAX_LENGTH = 100_000  # characters of one text that a subject sent
+MAX_RESULT = 20_000  # characters of a result that is shown
+MAX_VALUE = 4_000  # characters of one value in it
+MAX_MESSAGE = 500  # characters of an exception's message
+MAX_WORDS = 200  # characters of a value in a sentence
 _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
 
@@ -113,7 +122,8 @@ def observe_call(program: Callable, side: Side, case: dict) -> Tree:
 
 
 def error_tree(error: Exception) -> Tree:
-    return {"error": _builtin_names(type(error)), "type": type(error).__name__, "message": str(error)[:500]}
+    names = _builtin_names(type(error))
+    return {"error": names, "type": type(error).__name__, "message": str(error)[:MAX_MESSAGE]}
 
 
 def with_raised(result: Tree, raised: Tree = None) -> Tree:
@@ -339,77 +349,124 @@ class Origin(NamedTuple):
 TORCH = Origin("torch", "torch's")
 CALCULATION = Origin("the calculation", "expected")
 
+# Steps from an observation to a part of it: an item's position, an entry's key, a field, or an element's index
+Path = tuple[int | str | tuple[int, ...], ...]
 
-def difference(mine: Tree, theirs: Tree, where: str = "", origin: Origin = TORCH) -> str | None:
+
+class Difference(NamedTuple):
+    """Where two observations differ, and how, in words."""
+
+    path: Path
+    words: str
+
+
+def difference(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str | None:
     """The first difference between two observations, in words, or None if they agree.
 
     `theirs` is torch's, or that of an exact calculation, and is trusted. `mine` may be any JSON.
     """
+    found = next(differences(mine, theirs, origin), None)
+    return found and found.words
+
+
+def differences(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Iterator[Difference]:
+    """All differences between two observations."""
     try:
-        return _difference(result_of(mine), theirs, where, origin)
+        yield from _differences(result_of(mine), theirs, (), origin)
     except (KeyError, TypeError, ValueError, OverflowError):
-        return f"{where or 'the result'}: yours is not an observation"
+        yield Difference((), "the result: yours is not an observation")
 
 
-def _difference(mine: Tree, theirs: Tree, where: str, origin: Origin) -> str | None:
-    at = f"{where}: " if where else ""
-    if _kind(mine) != _kind(theirs) and "error" in (_kind(mine), _kind(theirs)):
-        of_mine = _kind(mine) == "error"
-        raised, which, other = (mine, "yours", origin.name) if of_mine else (theirs, origin.name, "yours")
-        message = str(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
-        return f"{at}{which} raises {raised['type']} ({message}), {other} does not"
-    if _kind(mine) != _kind(theirs):
-        return f"{at}yours is {_name(mine)}, {origin.answer} is {_name(theirs)}"
-    match _kind(theirs):
+def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterator[Difference]:
+    kind = _kind(theirs)
+    if _kind(mine) != kind:
+        yield Difference(path, _at(path) + _kinds_apart(mine, theirs, origin))
+        return
+    match kind:
         case "error":
-            if theirs["error"][0] in mine["error"]:
-                return None
-            return f"{at}yours raises {mine['type']}, {origin.name} raises {theirs['type']}"
+            if theirs["error"][0] not in mine["error"]:
+                words = f"yours raises {clean(mine['type'], MAX_WORDS)}, {origin.name} raises {theirs['type']}"
+                yield Difference((*path, "type"), _at(path) + words)
         case "tensor":
-            return _tensor_difference(mine, theirs, at, origin)
+            yield from _tensor_differences(mine, theirs, path, origin)
         case "list":
             if len(mine) != len(theirs):
-                return f"{at}yours has {len(mine)} items, {origin.answer} has {len(theirs)}"
-            pairs = ((m, t, f"{where}[{i}]") for i, (m, t) in enumerate(zip(mine, theirs, strict=True)))
+                words = f"yours has {len(mine)} items, {origin.answer} has {len(theirs)}"
+                yield Difference(path, _at(path) + words)
+                return
+            for i, (m, t) in enumerate(zip(mine, theirs, strict=True)):
+                yield from _differences(m, t, (*path, i), origin)
         case "dict":
             mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
             if list(mine) != list(theirs):
-                return f"{at}yours has keys {list(mine)}, {origin.answer} has {list(theirs)}"
-            pairs = ((mine[key], theirs[key], f"{where}.{key}" if where else key) for key in theirs)
+                words = f"yours has keys {_cut(str(list(mine)))}, {origin.answer} has {_cut(str(list(theirs)))}"
+                for key in mine.keys() ^ theirs.keys() or [None]:  # None: only their order differs
+                    yield Difference(path if key is None else (*path, key), _at(path) + words)
+                return
+            for key in theirs:
+                yield from _differences(mine[key], theirs[key], (*path, key), origin)
         case "float":
-            return None if _close(mine, theirs) else f"{at}yours {mine}, {origin.answer} {theirs}"
+            if not _close(mine, theirs):
+                yield Difference(path, f"{_at(path)}yours {mine}, {origin.answer} {theirs}")
         case _:
-            return None if mine == theirs else f"{at}yours {show(mine)}, {origin.answer} {show(theirs)}"
-    return next((found for m, t, path in pairs if (found := _difference(m, t, path, origin))), None)
+            if mine != theirs:
+                yield Difference(path, _at(path) + _values_apart(mine, theirs, origin))
 
 
-def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str:
+def _at(path: Path) -> str:
+    """A path before words: `view[0]: `"""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return f"{steps.removeprefix('.')}: " if path else ""
+
+
+def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
+    of_mine = _kind(mine) == "error"
+    if of_mine or _kind(theirs) == "error":
+        raised, which, other = (mine, "yours", origin.name) if of_mine else (theirs, origin.name, "yours")
+        message = clean(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
+        return f"{which} raises {clean(raised['type'], MAX_WORDS)} ({_cut(message, MAX_MESSAGE)}), {other} does not"
+    return f"yours is {_name(mine)}, {origin.answer} is {_name(theirs)}"
+
+
+def _values_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
+    """Both values, or where they are long texts, both from a little before the first character that differs."""
+    said = ""
+    if isinstance(theirs, str) and max(len(repr(mine)), len(repr(theirs))) > MAX_WORDS:
+        first = len(os.path.commonprefix([mine, theirs]))
+        said, start = f"from character {first}: ", max(0, first - MAX_WORDS // 10)
+        mine, theirs = mine[start:], theirs[start:]
+    return f"{said}yours {_cut(show(mine))}, {origin.answer} {_cut(show(theirs))}"
+
+
+def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Difference:
     """How much of a prediction is right, a list or one value, in words that do not tell the answer."""
-    if not isinstance(mine, list):
-        wrong = "your prediction for this program is wrong"
-        return wrong if _kind(mine) == _kind(theirs) else difference(mine, theirs, origin=origin)
+    if not isinstance(mine, list) or not isinstance(theirs, list):
+        if _kind(mine) != _kind(theirs):
+            return Difference((), difference(mine, theirs, origin))
+        return Difference((), "your prediction for this program is wrong")
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
         found = f"your {_entries(right)} right, but others are missing"
-        return found if mine else "entries are missing: yours has none"
+        return Difference((right,), found if mine else "entries are missing: yours has none")
     found = f"your first {_entries(right)} right, your entry {right + 1} is wrong"
-    return found if right else "your first entry is wrong"
+    return Difference((right,), found if right else "your first entry is wrong")
 
 
 def _entries(count: int) -> str:
     return "entry is" if count == 1 else f"{count} entries are"
 
 
-def _tensor_difference(mine: Tree, theirs: Tree, at: str, origin: Origin) -> str | None:
-    for field in _FIELDS:
-        if mine["tensor"][field] != theirs["tensor"][field]:
-            return f"{at}{field}: yours {_brief(mine, field)}, {origin.answer} {_brief(theirs, field)}"
+def _tensor_differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterator[Difference]:
+    apart = [field for field in _FIELDS if mine["tensor"][field] != theirs["tensor"][field]]
+    for field in apart:
+        words = f"{field}: yours {_brief(mine, field)}, {origin.answer} {_brief(theirs, field)}"
+        yield Difference((*path, field), _at(path) + words)
+    if not {"dtype", "shape"}.isdisjoint(apart):
+        return
     ours, real = values(mine), values(theirs)
-    wrong = np.argwhere(~_equal(ours, real))
-    if len(wrong) == 0:
-        return None
-    index = tuple(int(i) for i in wrong[0])
-    return f"{at}element [{', '.join(map(str, index))}]: yours {ours[index]}, {origin.answer} {real[index]}"
+    for index in map(tuple, np.argwhere(~_equal(ours, real)).tolist()):
+        words = f"element [{', '.join(map(str, index))}]: yours {ours[index]}, {origin.answer} {real[index]}"
+        yield Difference((*path, index), _at(path) + words)
 
 
 def _equal(ours: np.ndarray, real: np.ndarray) -> np.ndarray:
@@ -441,7 +498,7 @@ _NAMES |= {"bool": "a bool", "tensor": "a tensor", "dict": "a dict", "dtype": "a
 def _name(tree: Tree) -> str:
     match _kind(tree):
         case "other":
-            return f"{tree['other']}"
+            return clean(tree["other"], MAX_WORDS)
         case kind:
             return _NAMES.get(kind, kind)
 
@@ -462,29 +519,131 @@ def values(tree: Tree) -> np.ndarray:
 
 def show(tree: Tree) -> str:
     """An observation as readable text."""
+    return show_marked(tree)[0]
+
+
+def show_marked(tree: Tree, paths: Collection[Path] = ()) -> tuple[str, list[list[int]]]:
+    """An observation as readable text, and where in it, [start, end], the parts at these paths are."""
+    text, marks = "", []
+    for piece, path in _pieces(tree, ()):
+        start, text = len(text), text + piece
+        if any(path[:length] in paths for length in range(len(path) + 1)):
+            if marks and marks[-1][1] == start:
+                start, _ = marks.pop()
+            marks.append([start, len(text)])
+        if len(text) > MAX_RESULT:
+            break
+    return _cut(text, MAX_RESULT), [[start, min(end, MAX_RESULT)] for start, end in marks]
+
+
+def _pieces(tree: Tree, path: Path) -> Iterator[tuple[str, Path]]:
+    """The text of an observation in pieces, each with the path of the part that it shows. All texts of a subject are clean."""
     match _kind(tree):
         case "tensor":
-            head = "  ".join(f"{field} {_brief(tree, field)}" for field in _FIELDS)
-            elements = values(tree)
-            if elements.size > MAX_SHOWN:  # numpy abbreviates long dimensions only
-                elements = elements.reshape(-1)
-            return f"{head}\n{np.array2string(elements, separator=', ', threshold=60)}"
+            for field in _FIELDS:
+                yield f"{field} {_brief(tree, field)}", (*path, field)
+                yield "\n" if field == _FIELDS[-1] else "  ", path
+            yield from _elements(values(tree), path)
         case "error":
-            return f"{tree['type']}: {tree['message']}"
+            yield clean(tree["type"], MAX_VALUE), (*path, "type")
+            yield f": {clean(tree['message'], MAX_VALUE)}", (*path, "message")
         case "list":
-            parts = [show(item) for item in tree]
-            return "\n".join(parts) if any("\n" in part for part in parts) else _tuple(parts)
+            yield from _items(tree, path)
         case "dict":
-            return "\n".join(f"{key}: {show(item)}" for key, item in tree["dict"])
+            for position, (key, item) in enumerate(tree["dict"]):
+                yield "\n" * (position > 0), path
+                yield f"{clean(key, MAX_VALUE)}: ", (*path, key)
+                yield from _pieces(item, (*path, key))
         case "dtype" | "other" as kind:
-            return str(tree[kind])
+            yield clean(tree[kind], MAX_VALUE), path
         case _:
-            return repr(tree)
+            yield _cut(repr(tree), MAX_VALUE), path
 
 
-def show_frames(raised: Tree) -> str:
+def _items(tree: list[Tree], path: Path) -> Iterator[tuple[str, Path]]:
+    """A list on one line if its items are, or else on a line for each."""
+    items, left = [], MAX_RESULT
+    for position, item in enumerate(tree):
+        items.append([*_pieces(item, (*path, position))])
+        left -= sum(len(text) for text, _ in items[-1]) + 1
+        if left < 0:
+            break
+    in_lines = any("\n" in text for item in items for text, _ in item)
+    yield "" if in_lines else "(", path
+    for position, item in enumerate(items):
+        yield ("\n" if in_lines else ", ") * (position > 0), path
+        yield from item
+    yield "" if in_lines else ",)" if len(items) == 1 else ")", path
+
+
+def _elements(elements: np.ndarray, path: Path) -> Iterator[tuple[str, Path]]:
+    """The elements of a tensor, or those at the edges of a large one."""
+    shape = elements.shape
+    if elements.size > MAX_SHOWN:  # numpy abbreviates long dimensions only
+        elements = elements.reshape(-1)
+    text = np.array2string(elements, separator=", ", threshold=MAX_PRINTED, edgeitems=_EDGE)
+    found = [each for each in _ELEMENT.finditer(text) if each[0] != "..."]
+    is_cut = elements.size > MAX_PRINTED
+    shown = [
+        [*range(_EDGE), *range(size - _EDGE, size)] if is_cut and size > 2 * _EDGE else range(size)
+        for size in elements.shape
+    ]
+    indices = [*product(*shown)] if elements.size else []
+    if elements.ndim != len(shape):
+        indices = [tuple(int(i) for i in np.unravel_index(index[0], shape)) for index in indices]
+    end = 0
+    for each, index in zip(found, indices, strict=True) if len(found) == len(indices) else ():
+        yield text[end : each.start()], path
+        yield each[0], (*path, index)
+        end = each.end()
+    yield text[end:], path
+
+
+_EDGE = 3  # elements at each end of a dimension that is abbreviated
+_ELEMENT = re.compile(r"[^\s\[\],](?:[^\n\[\],]*[^\s\[\],])?")  # a complex number has a space in it
+
+
+def layouts(mine: Tree, theirs: Tree, apart: Iterable[Difference]) -> list[Tree]:
+    """Sizes, strides and offset of both tensors of the first difference in a layout, or an empty list."""
+    for path, _ in apart:
+        if path and path[-1] in ("shape", "stride", "offset"):
+            both = [_part(tree, path[:-1]) for tree in (mine, theirs)]
+            if {*map(_kind, both)} == {"tensor"}:  # a dict, too, may have an entry of this name
+                return [[tree["tensor"][field] for field in ("shape", "stride", "offset")] for tree in both]
+    return []
+
+
+def _part(tree: Tree, path: Path) -> Tree:
+    for step in path:
+        tree = tree[step] if isinstance(step, int) else dict(tree["dict"])[step]
+    return tree
+
+
+def show_frames(frames: list[Tree]) -> str:
     """The frames of an exception of a student's function, a line each."""
-    return "".join(f"\n  {function}, line {line}:  {text}" for function, line, text in raised["frames"])
+    return "".join(f"\n  {function}, line {line}:  {text}" for function, line, text in frames)
+
+
+def clean_frames(raised: Tree) -> list[Tree]:
+    """The frames of an error tree, each a function, a line and the text of the line. None if they have another form."""
+    with suppress(KeyError, TypeError, ValueError):
+        frames = raised["frames"][-MAX_FRAMES:]
+        return [[clean(name, MAX_LINE), int(line), clean(text, MAX_LINE)] for name, line, text in frames]
+    return []
+
+
+_CONTROLS = re.compile(  # a terminal's, and those that reverse the order of the letters around them
+    r"\x1b\[[0-9;?]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def clean(text: Any, limit: int = MAX_LENGTH) -> str:
+    """Text that can be written as UTF-8 and shown: no lone surrogates, no terminal's control sequences, not too long."""
+    return _cut(_CONTROLS.sub("", str(text)[: 2 * limit]).encode("utf-8", "replace").decode(), limit)
+
+
+def _cut(text: str, limit: int = MAX_WORDS) -> str:
+    return text if len(text) <= limit else f"{text[:limit]} ... (cut)"
 
 
 def _brief(tree: Tree, field: str) -> str:

@@ -32,13 +32,12 @@ from .check import (
 )
 from .course import check_name, exercise_name, missing_for_milestone, required_exercises
 from .edition import edition
-from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
+from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean
 from .sandbox import Sandbox
 
 if TYPE_CHECKING:
     from .judge import Judge, SecondChance
 
-MAX_LENGTH = 100_000  # characters of one text that a subject sent
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
 
 AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
@@ -111,8 +110,6 @@ def _is_skipped(cell: NotebookNode) -> bool:
 
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
-    sent = ("message", "hint", "mine", "raised")  # the fields with text from the subject
-    verdict = replace(verdict, **{name: _clean(getattr(verdict, name)) for name in sent})
     shown = {"text/html": card(verdict), "text/plain": str(verdict)}
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
     summary |= {"notes": verdict.notes} if verdict.notes else {}
@@ -247,32 +244,23 @@ def _retry_on_reference(
 # What a subject sent, made safe to show ------------------------------------------------------------------------------
 
 _PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/\n]*={0,2}\n?")
-_CONTROLS = re.compile(  # a terminal's, and those that reverse the order of the letters around them
-    r"\x1b\[[0-9;?]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
 
 
 def _output(output: dict) -> NotebookNode:
     """An output that the subject described, without anything that is unsafe or too large to show an instructor."""
     kind = output["output_type"]
     if kind == "display_data":
-        data = {"text/plain": _clean(output["data"].get("text/plain", ""))}
+        data = {"text/plain": clean(output["data"].get("text/plain", ""))}
         if _PNG.fullmatch(picture := str(output["data"].get("image/png", ""))):
             data["image/png"] = picture
         return NotebookNode(output_type=kind, data=data, metadata={})
     if kind == "stream":
         name = "stderr" if output["name"] == "stderr" else "stdout"
-        return NotebookNode(output_type=kind, name=name, text=_clean(output["text"]))
+        return NotebookNode(output_type=kind, name=name, text=clean(output["text"]))
     return _error_output(output["ename"], output["evalue"], "\n".join(map(str, output["traceback"])))
 
 
 def _error_output(name: str, value: str, traceback: str = "") -> NotebookNode:
-    name, value = _clean(name), _clean(value)
-    lines = [_clean(traceback or f"{name}: {value}")]
+    name, value = clean(name), clean(value)
+    lines = [clean(traceback or f"{name}: {value}")]
     return NotebookNode(output_type="error", ename=name, evalue=value, traceback=lines)
-
-
-def _clean(text: str) -> str:
-    """Text that can be written as UTF-8 and shown: no lone surrogates, no terminal's control sequences, not too long."""
-    text = _CONTROLS.sub("", str(text)[:MAX_LENGTH]).encode("utf-8", "replace").decode()
-    return text + " ... (cut)" if len(text) == MAX_LENGTH else text

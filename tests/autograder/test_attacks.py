@@ -14,7 +14,7 @@ from autograder import sandbox
 from autograder.check import PASSED
 from autograder.course import exercise_name, exercises, labs
 from autograder.edition import edition
-from autograder.observe import Malformed, SubjectDied, accept, error_tree, show, tensor_tree
+from autograder.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
 from autograder.restore import (
     MAX_ADDED,
     MAX_CELL,
@@ -24,7 +24,7 @@ from autograder.restore import (
     restore,
     restore_text,
 )
-from autograder.run import MAX_LENGTH, run
+from autograder.run import run
 from autograder.sandbox import Sandbox
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

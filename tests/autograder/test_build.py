@@ -13,7 +13,7 @@ from autograder.course import (
     find_lab,
     find_labs,
     is_further,
-    lab_of_milestone,
+    lab_of,
     labs,
     phases,
     points,
@@ -75,7 +75,7 @@ def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
 def test_a_lab_has_one_milestone_with_points_after_all_exercises(lab):
     graded = [*points(lab)]
     assert [*filter(is_milestone, graded)] == graded[-1:] and points(lab)[graded[-1]] == 2
-    assert lab_of_milestone(graded[-1]) == lab
+    assert lab_of(graded[-1]) == lab
     (milestone,) = (cell for cell in released(lab)["cells"] if check_name(cell) == graded[-1])
     assert not is_further(milestone)
 

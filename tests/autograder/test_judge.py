@@ -312,6 +312,10 @@ def piece_of(source):
     return space["piece"]
 
 
+def yours(verdict):
+    return dict(verdict.rows())["yours"].splitlines()
+
+
 RAISES_IN_A_HELPER = """
 def helper(sizes):
     raise ValueError("mine")
@@ -327,7 +331,7 @@ def piece(sizes):
 
 def test_an_exception_is_shown_with_the_lines_of_the_student_and_no_others(judge, strides):
     fill(strides, piece_of(RAISES_IN_A_HELPER))
-    assert judge.verdict(STRIDES, over_the_wire).mine.splitlines() == [
+    assert yours(judge.verdict(STRIDES, over_the_wire)) == [
         "ValueError: mine",
         "  piece, line 10:  return Strides(sizes)",
         "  Strides.__init__, line 7:  self.sizes = helper(sizes)",
@@ -338,7 +342,7 @@ def test_an_exception_is_shown_with_the_lines_of_the_student_and_no_others(judge
 def test_the_frames_of_the_framework_are_not_shown(judge, plugged):
     fill(function_of("strided.permute"), piece_of("def piece(self, dims):\n    return self.sum(5)\n"))
     verdict = judge.replay("strided.permute", {"x": tensor([2]), "dims": [0]}, over_the_wire)
-    assert verdict.mine.splitlines()[1:] == ["  piece, line 2:  return self.sum(5)"]
+    assert yours(verdict)[1:] == ["  piece, line 2:  return self.sum(5)"]
 
 
 @pytest.fixture
@@ -364,7 +368,8 @@ def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(j
     fill(slot, piece_of("def piece(*args, **kwargs):\n    raise ValueError('mine')\n"))
     verdicts = (judge.replay(name, case, over_the_wire) for case in find(name).edges)
     verdict = next(each for each in verdicts if not each.passed)
-    shown = verdict.raised or verdict.mine
+    rows = dict(verdict.rows())
+    shown = rows.get("raised", rows["yours"])
     assert "ValueError: mine" in shown and shown.endswith("\n  piece, line 2:  raise ValueError('mine')")
     assert "piece, line 2" in str(verdict) and "piece, line 2" in card(verdict)
     assert bool(verdict.raised) >= (name in CAUGHT)
@@ -442,7 +447,7 @@ def test_a_forged_exception_changes_no_verdict(judge, strides, raised):
 ENDLESS = """
 from test_judge import *
 fill(function_of(STRIDES), piece_of("def piece(sizes):\\n    return piece(sizes)\\n"))
-print(Judge(1).verdict(STRIDES, over_the_wire).mine)
+print(*yours(Judge(1).verdict(STRIDES, over_the_wire)), sep="\\n")
 """
 
 
@@ -488,6 +493,37 @@ def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
         restore(predictions.reserved_mebibytes)
         assert verdict.outcome == DISAGREED and words in verdict.message
         assert str(right) not in f"{verdict.message} {verdict.mine} {verdict.theirs}" and not verdict.oracle
+
+
+def test_where_a_prediction_is_wrong_is_its_first_wrong_entry_and_torchs_is_not_marked(judge):
+    from rushlight.course import predictions
+
+    fill(predictions.backward_order, lambda program: ["SumBackward0", "AccumulateGrad"])
+    verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
+    restore(predictions.backward_order)
+    assert [verdict.mine[start:end] for start, end in verdict.mine_marks] == ["'AccumulateGrad'"]
+    assert not verdict.theirs_marks and not verdict.theirs and not verdict.layouts
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred\x1b[0m", "\ud800", "\u202e"])
+def test_no_text_of_a_student_reaches_a_verdict_with_a_control_sequence_or_half_a_character(judge, strides, text):
+    hostile = type(text.replace("\ud800", "Mine"), (ValueError,), {})  # half a character is in no name
+
+    def raising(sizes):
+        raise hostile(text)
+
+    for function in (raising, lambda sizes: {text: text}, lambda sizes: hostile(), lambda sizes: [text]):
+        fill(strides, function)
+        verdict = judge.replay(STRIDES, {"sizes": [2]}, over_the_wire)
+        assert verdict.outcome == DISAGREED
+        shown = str(verdict) + card(verdict)
+        assert text not in shown and "\x1b" not in shown and shown.encode()
+
+
+def test_a_huge_result_is_cut_and_the_verdict_says_where_it_differs(judge, strides):
+    fill(strides, lambda sizes: ["a" * 10**6] * len(sizes))
+    verdict = judge.replay(STRIDES, {"sizes": [2]}, over_the_wire)
+    assert len(str(verdict)) < 10_000 and "(cut)" in verdict.mine and "[0]: yours is a string" in verdict.message
 
 
 def _saying(prediction):

@@ -1,6 +1,7 @@
 """Cases whose programs are data, as code."""
 
 import importlib
+import re
 from contextlib import suppress
 from string import ascii_lowercase
 
@@ -79,3 +80,4 @@ def test_the_card_shows_the_program_and_folds_what_is_around_it(replayed):
 def test_a_case_that_is_too_long_to_read_is_shown_as_data(replayed):
     verdict = replayed(-1)
     assert not verdict.listing and "statements = " in str(verdict)
+    assert "statements = " in re.sub("<details>.*?</details>", "", card(verdict), flags=re.DOTALL)

@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 from sweep import sweep
 
-from autograder.course import ROOT
+from autograder.course import ROOT, exercises, points
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 WRONG = """
@@ -60,7 +60,61 @@ def test_an_exception_is_shown_with_its_line_in_the_cell(outputs):
     raising = WRONG.strip().replace("        strides.insert(0, step)", "        raise ValueError('mine')")
     _, (shown, _) = outputs(raising, 'check("strided.contiguous_strides")')
     assert "contiguous_strides, line 5:  raise ValueError('mine')" in shown.data["text/plain"]
-    assert "contiguous_strides, line 5" in shown.data["text/html"]
+    assert "your cell" in shown.data["text/html"] and "→ contiguous_strides, line 5" in shown.data["text/html"]
+
+
+ONE_LAB = """
+@exercise(rl.strided)
+def unsqueeze(self, dim):
+    return self
+
+@exercise(rl.strided)
+def contiguous_strides(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return strides
+"""
+
+
+def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(outputs):
+    worth, pieces = points("01a_views"), exercises("01a_views")
+    mine, others = worth["strided.contiguous_strides"], sum(worth.values())
+
+    def tally(count, earned):
+        return f"lab 01a in this session: {count} of {len(pieces)} pieces · {earned:g} of {others:g} points"
+
+    strides, again = 'check("strided.contiguous_strides")', WRONG
+    _, before, first, replayed, failed, _, late = outputs(
+        ONE_LAB,
+        'check("strided.unsqueeze")',
+        strides,
+        'check("strided.contiguous_strides", case={"sizes": [2, 3]})',
+        'check("strided.unsqueeze")',
+        again,
+        'check("strided.unsqueeze")',
+    )
+    assert tally(0, 0) in before[0].data["text/html"] and "0 of" in before[0].data["text/html"]
+    assert tally(1, mine) in first[0].data["text/html"] and f"{mine} of {mine} points" in first[0].data["text/html"]
+    assert "points" not in replayed[0].data["text/html"] and tally(1, mine) in failed[0].data["text/html"]
+    assert tally(0, 0) in late[0].data["text/html"]  # the piece that passed is not there any more
+    assert not any("points" in shown[0].data["text/plain"] for shown in (before, first, replayed, failed, late))
+
+
+def test_a_check_that_is_in_no_lab_has_no_points(outputs):
+    (shown, *_), *_ = outputs('check("dynamo.calls.how_to_call.breaks")')
+    assert "points" not in shown.data["text/html"]
+
+
+def test_what_a_piece_prints_and_raises_is_shown_without_what_no_page_can_show(outputs):
+    hostile = WRONG.replace(
+        "    strides, step = [], 1", "    print('\\ud800 said')\n    raise ValueError('\\ud800 \\x1b[31mraised')"
+    )
+    printed, shown, _ = outputs(hostile + '\ncheck("strided.contiguous_strides")')[0]
+    assert printed.text == "? said\n"
+    for kind in ("text/plain", "text/html"):
+        assert "? raised" in shown.data[kind] and "\x1b" not in shown.data[kind]
 
 
 def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):

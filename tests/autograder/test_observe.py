@@ -8,13 +8,20 @@ from autograder.observe import (
     MAX_BYTES,
     MAX_FRAMES,
     MAX_LINE,
+    MAX_RESULT,
     Malformed,
     accept,
+    agreement,
+    clean,
     difference,
+    differences,
     encode,
     error_tree,
+    layouts,
     observe,
     receive,
+    show,
+    show_marked,
     tensor_tree,
     with_raised,
 )
@@ -215,3 +222,119 @@ def test_an_exception_stands_beside_a_whole_result_only():
         with pytest.raises(Malformed):
             accept([nested])
         assert difference(nested, 1)
+
+
+# Where two results differ --------------------------------------------------------------------------------------------
+
+
+def marked(mine, theirs):
+    """The parts of the texts of both results that differ."""
+    paths = {each.path for each in differences(mine, theirs)}
+    shown = [show_marked(tree, paths) for tree in (mine, theirs)]
+    assert [text for text, _ in shown] == [show(mine), show(theirs)]
+    return tuple([text[start:end] for start, end in marks] for text, marks in shown)
+
+
+def entries(**items):
+    return {"dict": [[key, item] for key, item in items.items()]}
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "parts"),
+    [
+        (1, 2, (["1"], ["2"])),
+        ([1, 3, [4, 5]], [1, 2, [4, 6]], (["3", "5"], ["2", "6"])),
+        ([10, 10], [10, 1], (["10"], ["1"])),
+        ([1], [1, 2], (["(1,)"], ["(1, 2)"])),
+        (1, None, (["1"], ["None"])),
+        (entries(a=1, b="x"), entries(a=1, b="y"), (["b: 'x'"], ["b: 'y'"])),
+        (entries(a=1), entries(a=1, b=2), ([], ["b: 2"])),
+        (entries(a=entries(b=1, c=2)), entries(a=entries(b=1, c=3)), (["c: 2"], ["c: 3"])),
+        (error_tree(ValueError("m")), error_tree(TypeError("m")), (["ValueError"], ["TypeError"])),
+        (error_tree(ValueError("m")), 1, (["ValueError: m"], ["1"])),
+        (tensor([1, 2], [2]), tensor([1, 2], [1]), (["stride (2,)"], ["stride (1,)"])),
+        (tensor([1, 2], [2], 3), tensor([1, 5], [1]), (["stride (2,)", "offset 3", "2"], ["stride (1,)", "offset 0", "5"])),
+        (tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]]), (["9"], ["4"])),
+        (tensor(5), tensor(6), (["5"], ["6"])),
+        (tensor([1 + 10j, 2.5]), tensor([1 + 10j, 2.5 + 1j]), (["2.5 +0.j"], ["2.5 +1.j"])),
+        (tensor(np.arange(100)), tensor([*range(98), 7, 99]), (["98"], ["7"])),
+        (tensor(np.zeros((9, 9))), tensor(np.eye(9)), (["0."] * 6, ["1."] * 6)),
+        (tensor(np.zeros((50, 50))), tensor(np.diag([0] * 49 + [1])), (["dtype float64"], ["dtype int64"])),
+        (tensor(np.zeros((50, 50))), tensor(np.diag([0] * 49 + [1.0])), (["0."], ["1."])),
+        (tensor(np.zeros((2, 0)), [0, 1]), tensor(np.zeros((2, 0)), [7, 7]), (["stride (0, 1)"], ["stride (7, 7)"])),
+        (entries(a=[7, tensor([1, 2])]), entries(a=[7, tensor([1, 3])]), (["2"], ["3"])),
+    ],
+)  # fmt: skip
+def test_what_differs_is_marked_in_both_results_and_nothing_else(mine, theirs, parts):
+    assert marked(mine, theirs) == parts
+
+
+def test_equal_results_have_no_marks():
+    for tree in (1, [1, 2], tensor([1, 2]), entries(a=1)):
+        assert marked(tree, tree) == ([], [])
+
+
+def test_the_tensors_whose_layouts_differ_are_those_at_the_first_such_difference():
+    mine = entries(n=1, view=tensor([1, 2], [2], 1), shape=3)
+    theirs = entries(n=2, view=tensor([1, 2], [1]), shape=4)
+    assert layouts(mine, theirs, differences(mine, theirs)) == [[[2], [2], 1], [[2], [1], 0]]
+    for other in (entries(n=3, view=tensor([1, 3], [1]), shape=5), entries(n=3, view=1, shape=5)):
+        assert layouts(other, theirs, differences(other, theirs)) == []
+
+
+def test_where_a_prediction_is_wrong_is_told_as_its_first_wrong_entry():
+    assert agreement(["a", "b", "c"], ["a", "c", "b"]).path == (1,)
+    assert agreement(["a"], 5).words and agreement([], ["a"]).words == "entries are missing: yours has none"
+
+
+# Texts of a subject --------------------------------------------------------------------------------------------------
+
+HOSTILE = "\x1b[31mred\x1b[0m\ud800\u202e"
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [
+        {"other": HOSTILE},
+        {"dtype": HOSTILE},
+        {"dict": [[HOSTILE, HOSTILE]]},
+        [HOSTILE],
+        HOSTILE,
+        error_tree(ValueError()) | {"type": HOSTILE, "message": HOSTILE},
+        entries(a=[{"other": HOSTILE}]),
+    ],
+)
+def test_a_texts_of_a_subject_is_shown_without_control_sequences_and_half_characters(mine):
+    accept(mine)
+    for theirs in (1, "a", entries(a=[1]), {"dtype": "int64"}, {"other": "set"}, error_tree(TypeError())):
+        for shown in (show(mine), difference(mine, theirs), agreement(mine, theirs).words):
+            assert shown.isprintable() or shown.replace("\n", "").isprintable()
+            assert shown.encode()
+
+
+def test_clean_text_stays_as_it_is():
+    assert clean(text := "two\nlines\tand ünïcödé 日本") == text
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "x" * 10**6,
+        {"other": "x" * 10**6},
+        [0] * 10**6,
+        [[0, [1] * 1000]] * 1000,
+        {"dict": [[str(i), "x" * 100] for i in range(10**4)]},
+        {"error": ["ValueError"], "type": "x" * 10**6, "message": "x" * 10**6},
+    ],
+)
+def test_a_huge_result_is_cut(tree):
+    text, marks = show_marked(tree, {()})
+    assert len(text) < MAX_RESULT + 20 and text.endswith("(cut)") or "(cut)" in text
+    assert marks == [[0, min(len(text), MAX_RESULT)]]
+    assert len(difference(tree, [1])) < 1000
+
+
+def test_long_texts_that_differ_are_shown_from_where_they_do():
+    found = difference("x" * 1000 + "mine", "x" * 1000 + "theirs")
+    assert found.startswith("from character 1000: yours 'x") and "mine'" in found and "theirs'" in found
+    assert len(found) < 200

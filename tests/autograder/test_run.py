@@ -88,7 +88,7 @@ def test_a_piece_that_raises_is_shown_with_its_line(graded, solved):
     wrong.source = f"{head}    return helper(dims)\n\ndef helper(dims):\n    raise ValueError('<mine>')"
     verdict = graded(solved)["strided.permute"]
     line = head.count("\n") + 1
-    assert verdict.mine.splitlines() == [
+    assert dict(verdict.rows())["yours"].splitlines() == [
         "ValueError: <mine>",
         f"  permute, line {line}:  return helper(dims)",
         f"  helper, line {line + 3}:  raise ValueError('<mine>')",

@@ -1,13 +1,16 @@
 """JupyterLab as a student meets it."""
 
+import json
 import re
 
 import nbformat
 import pytest
 from course import TOKEN, Course
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder import sandbox
+from autograder.card import card
+from autograder.check import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
 
 LAB = "work/01a_views/01a_views.ipynb"
 RIGHT = """\
@@ -80,9 +83,101 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     for part in ("cases agree with torch", "yours", "torch's", "differs", "replay"):
         assert part in shown
     lab.run("def element_offset", RIGHT)
+    headline, *figures = lab.run('check("strided.element_offset")').inner_text().strip().splitlines()
+    assert re.fullmatch(r"✓ .*: all \d+ cases agree with torch", headline)
     assert re.fullmatch(
-        r"\s*✓ .*: all \d+ cases agree with torch\s*", lab.run('check("strided.element_offset")').inner_text()
+        r"(\d+) of \1 points\s*lab 01a in this session: 1 of 9 pieces · \1 of \d+ points", " ".join(figures)
     )
+
+
+VIEW = (
+    "view: dtype float32  shape (3, 2)  stride (4, {0})  offset 1\n[[ 1.,  {1}.],\n [ 5.,  {2}.]]\nis x itself: False"
+)
+CARDS = {
+    "view": Verdict(
+        "strided.slice",
+        DISAGREED,
+        138,
+        92,
+        message="view: stride: yours (4, 1), torch's (4, 2)",
+        hint="a step of two skips every other element",
+        case={"x": {"tensor": {"dtype": "float32", "storage": 12, "sizes": [3, 4], "strides": [4, 1], "offset": 0}}},
+        program="def slice(xp, x):\n    return xp.strided.slice(x, 1, 1, 4, 2)",
+        mine=VIEW.format(1, 2, 6),
+        theirs=VIEW.format(2, 3, 7),
+        mine_marks=[[35, 48], [67, 69], [80, 82]],
+        theirs_marks=[[35, 48], [67, 69], [80, 82]],
+        layouts=[[[3, 2], [4, 1], 1], [[3, 2], [4, 2], 1]],
+    ),
+    "exception": Verdict(
+        "strided.permute",
+        DISAGREED,
+        97,
+        12,
+        message="yours raises ValueError (<mine>), torch does not",
+        case={"dims": [0]},
+        program="def permute(xp, x, dims):\n    return x.permute(dims)",
+        mine="ValueError: <mine>",
+        theirs="line\n" * 30,
+        mine_marks=[[0, 18]],
+        frames=[["permute", 9, "return helper(dims)"], ["helper", 12, "raise ValueError('<mine>')"]],
+    ),
+    "not attempted": Verdict("strided.expand", NOT_ATTEMPTED, message="its body is still to be written"),
+    "passed": Verdict("strided.select", PASSED, 105, 105),
+}
+REFUSED = '<div style="color:var(--a)"><svg></svg><i aria-label="b">c</i></div>'  # what JupyterLab takes out
+
+# the styles that a page has kept of a card, and those that are in its source
+STYLES = """(shown, source) => {
+    const made = new DOMParser().parseFromString(source, "text/html").body.firstChild
+    const styles = root => [root, ...root.querySelectorAll("*")].map(each => `${each.tagName} ${each.style.cssText}`)
+    return [styles(shown), styles(made)]
+}"""
+
+# every text of a card, with the contrast of its colour and the ground that is painted below it
+CONTRASTS = """root => {
+    const parse = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return [r, g, b, a] }
+    const over = (top, below) => [0, 1, 2].map(i => top[3] * top[i] + (1 - top[3]) * below[i])
+    const ground = each => {
+        const own = parse(getComputedStyle(each).backgroundColor)
+        return own[3] === 1 || !each.parentElement ? over(own, [255, 255, 255]) : over(own, ground(each.parentElement))
+    }
+    const part = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+    const luminance = c => 0.2126 * part(c[0]) + 0.7152 * part(c[1]) + 0.0722 * part(c[2])
+    const found = [], texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) {
+        const each = texts.currentNode.parentElement, below = ground(each)
+        const pair = [below, over(parse(getComputedStyle(each).color), below)].map(luminance)
+        found.push([texts.currentNode.data, (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)])
+    }
+    return found
+}"""
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_card_keeps_its_styles_and_can_be_read_in_a_notebook_that_is_not_trusted(opened, course, page, shots, theme):
+    settings = course.place.parent / "home/.jupyter/lab/user-settings/@jupyterlab/apputils-extension"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "themes.jupyterlab-settings").write_text(json.dumps({"theme": f"JupyterLab {theme}"}))
+    sources = [card(verdict, 3, "lab 01a in this session: 5 of 9 pieces") for verdict in CARDS.values()]
+    cells = [
+        new_code_cell(f"# {name}", outputs=[new_output("display_data", {"text/html": source, "text/plain": "text"})])
+        for name, source in zip([*CARDS, "refused"], [*sources, REFUSED])
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), course.place / "work/cards.ipynb")
+    page.set_viewport_size({"width": 1300, "height": 1400})
+    opened("work/cards.ipynb")
+    page.locator(f'body[data-jp-theme-light="{"true" if theme == "Light" else "false"}"]').wait_for(state="attached")
+    shown = page.locator(".jp-RenderedHTML > div")
+    shown.nth(len(CARDS)).wait_for()
+    page.screenshot(path=shots / f"cards_{theme}.png")
+    assert shown.nth(len(CARDS)).evaluate("each => each.outerHTML") == "<div><i>c</i></div>"  # the sanitizer was there
+    for position, source in enumerate(sources):
+        kept, made = shown.nth(position).evaluate(STYLES, source)
+        assert kept == made and len(kept) > 5
+        contrasts = shown.nth(position).evaluate(CONTRASTS)
+        assert [each for each in contrasts if each[1] < 4.5] == [] and len(contrasts) > 3
 
 
 @pytest.mark.sweep
