@@ -181,7 +181,7 @@ def generate(
     First the model gets all `tokens` at once, with an empty cache, and then each new token by itself, with the same cache. The
     scores of its last position go to `choose_next`, which returns the next token. It ends with the token `end`, or after `count`
     new tokens, or when the cache has no memory for the last token. A token after which it ends is not given to the model.
-    No graph is recorded.
+    No graph is recorded. Afterwards gradients are recorded as before, and the model has the mode that it had.
 
         >>> from rushlight.course.gpt import gpt
         >>> model = gpt(rl, vocabulary=9, width=4, heads=1, layers=1, length=8)
@@ -227,7 +227,7 @@ def speculate(guesses: Sequence[int], guessed: Tensor, wanted: Tensor, draws: Se
     that does not stay is replaced by a token drawn with the probabilities max(wanted[i] - guessed[i], 0), divided by their sum,
     and the guesses after it are dropped. If all stay, a token drawn with wanted[-1] follows. The last number of `draws`, u, draws
     the token: it is the first one for which the sum of the probabilities up to it, itself included, is more than u. So the
-    tokens have exactly the distribution of the large model, whatever the small one guesses.
+    tokens have exactly the distribution of the large model, whatever the small one guesses. No argument changes.
 
         >>> wanted = rl.tensor([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]])
         >>> guessed = rl.tensor([[0.25, 0.25, 0.5]])

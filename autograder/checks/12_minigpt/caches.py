@@ -67,7 +67,7 @@ def _model(xp, positions, layers):
 @program(
     "course.sampling.generate",
     cases=drawn(
-        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 3, 7], positions=(5, 12),
+        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 0, 3, 7], positions=(5, 12),
         layers=(1, 2),
         tuple=bool,
     ),
@@ -77,6 +77,7 @@ def _model(xp, positions, layers):
         ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, 2, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, 2, False),
         ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, 1, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, 2, False),
         ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, 2, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, 2, False),
+        ([5, 0, 7], [1, 0, 7, 4, 5, 6, 7, 8], 5, 0, 9, 1, False),
     ),
     draws=25,
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
@@ -94,7 +95,7 @@ def generated(rl, tokens, order, count, end, positions, layers, tuple):
     given = (*tokens,) if tuple else [*tokens]
     new = rl.course.sampling.generate(rl, model, given, count, choose_next, end)
     assert [*given] == [*tokens], "the tokens that were given have changed"
-    return {"new": new, "calls": log, "scores": scores}
+    return {"new": new, "calls": log, "scores": scores, "afterwards": [rl.is_grad_enabled(), model.training]}
 
 
 @generated.oracle
@@ -106,4 +107,4 @@ def _(torch, tokens, order, count, end, positions, layers, tuple):
     with torch.no_grad():
         scores = _model(torch, positions, layers)(torch.tensor([[*tokens, *new[:-1]]]))[0]
     calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * (len(new) - 1)
-    return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist()}
+    return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist(), "afterwards": [True, True]}

@@ -34,7 +34,7 @@ _ALL = list(range(1, 40))
         ([1, 5, 2], 0.7, "float32"), ([1, 5, 2], 0.0, "float64"), ([1, 5, 2], 1.0, "float32"), ([7], 0.5, "float32"),
         ([3, 0, 9, 0, 1], 0.8, "float64"), ([3, 0, 9, 0, 1], 1.0, "float32"), ([1, 2, 4, 8, 16], 0.9, "float32"),
         (_ALL, 1.0, "float32"), ([1e30, 1e-30, 1.0], 1.0, "float32"), ([1e30, 1e-30, 1.0], 0.5, "float32"),
-        ([4, 4, 0], 0.5, "float64"),
+        ([4, 4, 0], 0.5, "float64"), ([1e50, 1e60, 1.0], 0.5, "float32"),
         ([2, 1, 4, 3], 0.999, "float64"),
     ),
     hint=lambda case, mine, theirs: "with p = 1 all tokens stay, also those whose probability is rounded away" if case["p"] == 1
@@ -76,7 +76,7 @@ def _(torch, weights, p, kind):
         ([9, 10, 8], 1.0, None, 0.0, 7),
         # where the order of the three matters: 16 of 31 at temperature 1, 4 of 11.7 at temperature 2; 8 of 8 + 4 of two
         ([1, 2, 4, 8, 16], 2.0, None, 0.45, 8), ([1, 2, 4, 8, 16], 0.5, None, 0.7, 9), ([4, 8, 3, 2, 1], 1.0, 2, 0.6, 10),
-        ([1, 2, 4, 8, 16], 2.0, 3, 0.72, 11),
+        ([1, 2, 4, 8, 16], 2.0, 3, 0.72, 11), ([0.5, 1.0], 1e-4, None, 1.0, 12), ([3, 0, 9, 1], 0.5, 2, 1.0, 13),
     ),
     draws=40,
     hint=when(lambda case: case["temperature"] == 0, "with temperature 0 nothing is drawn, and the generator stays as it is"),
@@ -90,7 +90,7 @@ def chosen(rl, weights, temperature, top_k, top_p, seed):
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     tokens = [choose(scores, **options, generator=generator) for _ in range(20)]
     rl.manual_seed(seed)
-    by_default = [choose(scores), choose(scores, temperature)]
+    by_default = [*(choose(scores) for _ in range(20)), choose(scores, temperature)]
     return [
         [type(each).__name__ for each in tokens[:1]],
         tokens,
@@ -123,5 +123,5 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     generator = torch.Generator().manual_seed(seed)
     tokens = [draw(temperature, top_k, top_p, generator) for _ in range(20)]
     torch.manual_seed(seed)
-    by_default = [draw(1.0, None, 1.0, None), draw(temperature, None, 1.0, None)]
+    by_default = [draw(each, None, 1.0, None) for each in [1.0] * 20 + [temperature]]
     return [["int"], tokens, torch.rand(2, generator=generator), by_default, torch.rand(2)]

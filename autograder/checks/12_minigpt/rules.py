@@ -34,6 +34,7 @@ def _model(xp, parameters, tie):
         ([], False, 0.1), ([[[3], True, False]], False, 0.1), ([[[4, 3], True, False]], False, 0.1),
         ([[[4, 3], True, True], [[3], True, True], [[2, 3, 2], True, False], [[], True, False]], True, 0.1),
         ([[[4, 3], False, False], [[3], False, True], [[1, 1], True, False], [[5], True, False]], False, 0.5),
+        ([[[4, 3], True, False], [[4, 3], True, False], [[3], True, False], [[3], True, False]], False, 0.1),
         ([[[5], True, True], [[4, 3], True, False], [[3], True, True], [[1, 1], True, True]], True, 0.5),
     ),
     hint=lambda case, mine, theirs: "a parameter that does not require a gradient is in no group"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
+from copy import deepcopy
 
 import numpy as np
 
@@ -49,19 +52,28 @@ _EMPTY = [[IGNORED] * 3]
     ),
 )  # fmt: skip
 def accumulated(rl, parts, before):
-    model, given, log = _layers(rl), [_arrays(part) for part in parts], []
+    model, given, log, inner = _layers(rl), [_arrays(part) for part in parts], [], []
+    before_it = deepcopy(given)
+    model[0].register_forward_hook(lambda module, args, out: inner.append(weakref.ref(out)))
     if before:
         for each in model.parameters():
             each.grad = rl.ones_like(each)
 
     def forward(inputs):
+        gc.collect()
+        log.append(f"{sum(each() is not None for each in inner)} activations of other parts")
         log.append(["forward", type(inputs).__name__, str(inputs.dtype).rpartition(".")[2], *inputs.shape])
         scores = model(inputs)
         scores.register_hook(lambda grad: log.append("backward"))
         return scores
 
     loss = rl.course.training.accumulate(rl, forward, given)
+    assert np.array_equal(_flat(given), _flat(before_it)), "the arrays that were given have changed"
     return [type_name(loss), loss, log, [each.grad for each in model.parameters()]]
+
+
+def _flat(parts):
+    return np.concatenate([[len(parts)], *(each.ravel() for part in parts for each in part)])
 
 
 def _has_targets(parts):
@@ -75,7 +87,8 @@ def _(torch, parts, before):
     inputs, targets = (torch.from_numpy(np.concatenate(each)) for each in zip(*given))
     loss = torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
     grads = torch.autograd.grad(loss, [*model.parameters()])
-    log = [each for inputs, _ in given for each in (["forward", "Tensor", "int64", *inputs.shape], "backward")]
+    kept = "0 activations of other parts"
+    log = [each for inputs, _ in given for each in (kept, ["forward", "Tensor", "int64", *inputs.shape], "backward")]
     return ["float", loss.item(), log, [grad + before for grad in grads]]
 
 
@@ -90,12 +103,15 @@ def _(torch, parts, before):
 )  # fmt: skip
 def evaluated(rl, data, size, training):
     model = _layers(rl, rl.nn.Dropout(0.5)).train(training)
+    for each in model.parameters():
+        each.grad = rl.ones_like(each)
     modes = []
     model.register_forward_pre_hook(lambda module, args: modes.append([module.training, rl.is_grad_enabled()]))
     found = rl.course.training.evaluate(rl, model, (_arrays(part) for part in data), size)
     modes.append([[each.training for each in model.modules()], rl.is_grad_enabled()])
     return {"type": type(found).__name__, "loss": found.loss, "perplexity": found.perplexity, "bits": found.bits_per_byte,
-            "numbers": [type(each).__name__ for each in found], "modes": modes}  # fmt: skip
+            "numbers": [type(each).__name__ for each in found], "modes": modes,
+            "parameters": [[each.requires_grad, each.grad] for each in model.parameters()]}  # fmt: skip
 
 
 @evaluated.oracle
@@ -108,7 +124,8 @@ def _(torch, data, size, training):
     mean = math.fsum(losses) / len(losses)
     modes = [[False, False]] * len(data) + [[[training] * 4, True]]
     return {"type": "Validation", "loss": mean, "perplexity": math.exp(mean), "bits": math.fsum(losses) * math.log2(math.e) / size,
-            "numbers": ["float"] * 3, "modes": modes}  # fmt: skip
+            "numbers": ["float"] * 3, "modes": modes,
+            "parameters": [[True, torch.ones_like(each)] for each in model.parameters()]}  # fmt: skip
 
 
 @program(

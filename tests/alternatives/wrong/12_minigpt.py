@@ -614,6 +614,67 @@ resume__without_copy = edited(resume, ("saved = deepcopy(saved)", "saved = dict(
 resume__other_random_numbers = edited(resume, ('run.xp.set_rng_state(saved["generator"])', "run.xp.manual_seed(5)"))
 resume__data_from_the_start = edited(resume, ('run.position = saved["position"]', "run.position = 0"))
 
+accumulate__graphs_stay = edited(
+    accumulate,
+    ("    total = 0.0", "    total, kept = 0.0, []"),
+    ("loss.backward()", "loss.backward(retain_graph=True)\n        kept.append(loss)"),
+)
+accumulate__fills_the_targets = edited(
+    accumulate,
+    ("        total += loss.item()", "        total += loss.item()\n        targets[targets == IGNORED] = 0"),
+)
+evaluate__freezes = edited(evaluate, ("    model.eval()\n", "    model.eval()\n    model.requires_grad_(False)\n"))
+evaluate__clears_gradients = edited(evaluate, ("    model.eval()\n", "    model.eval()\n    model.zero_grad()\n"))
+
+
+def parameter_groups__equal_ones_once(model, weight_decay):
+    """Parameters that are equal, not the same one."""
+    found = []
+    for each in model.parameters():
+        if each.requires_grad and not any(each.shape == one.shape and bool((each == one).all()) for one in found):
+            found.append(each)
+    return [
+        {"params": [each for each in found if each.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [each for each in found if each.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+checkpoint__part_of_the_schedule = edited(
+    checkpoint,
+    (
+        "deepcopy(run.scheduler.state_dict())",
+        "{name: getattr(run.scheduler, name) for name in ('last_epoch', 'base_lrs', '_last_lr')}",
+    ),
+)
+checkpoint__in_eval_mode = edited(
+    checkpoint, ("deepcopy(run.model.state_dict())", "deepcopy(run.model.eval().state_dict())")
+)
+checkpoint__without_buffers = edited(
+    checkpoint,
+    ("run.model.state_dict()", "{n: x.detach() for n, x in run.model.named_parameters(remove_duplicate=False)}"),
+)
+resume__without_buffers = edited(
+    resume,
+    (
+        'run.model.load_state_dict(saved["model"])',
+        '[each.data.copy_(saved["model"][name]) for name, each in run.model.named_parameters()]',
+    ),
+)
+resume__only_the_count_of_the_schedule = edited(
+    resume,
+    (
+        'run.scheduler.load_state_dict(saved["scheduler"])',
+        'run.scheduler.last_epoch = saved["scheduler"]["last_epoch"]',
+    ),
+)
+resume__takes_from_the_checkpoint = edited(
+    resume,
+    (
+        "    saved = deepcopy(saved)\n",
+        "    given, saved = saved, deepcopy(saved)\n    given['scheduler'].pop('_last_lr', None)\n",
+    ),
+)
+
 autocast_dtypes__all_low = edited(autocast_dtypes, ('"norm": "float32"', '"norm": "bfloat16"'))
 autocast_dtypes__as_on_a_gpu = edited(autocast_dtypes, ('"weights": "bfloat16"', '"weights": "float32"'))
 autocast_dtypes__the_sum_is_low = edited(autocast_dtypes, ('"residual": "float32"', '"residual": "bfloat16"'))
@@ -705,6 +766,30 @@ generate__with_the_text = edited(generate, ("return said", "return [*tokens, *sa
 generate__without_end = edited(
     generate, ("                return said", "                return said[:-1] if new[0] == end else said")
 )
+
+speculate__takes_the_last_draw = edited(
+    speculate, ("    said = []", "    said, draws_left = [], draws\n    draws = [*draws]\n    draws_left.pop()")
+)
+choose__nearly_zero_is_zero = edited(choose, ("if temperature == 0:", "if temperature < 1e-3:"))
+choose__nucleus_by_default = edited(choose, ("top_p: float = 1.0", "top_p: float = 0.9"))
+choose__centred = edited(choose, ("scores = scores / temperature", "scores = (scores - scores.mean()) / temperature"))
+
+
+def keep_top_p__overflow(scores, p):
+    """A softmax that does not subtract the maximum."""
+    if p >= 1:
+        return scores.clone()
+    ordered, order = (scores.exp() / scores.exp().sum()).sort(0, descending=True)
+    outside = ordered.cumsum(0) - ordered >= p
+    outside[0] = False
+    return scores.masked_fill(outside.new_zeros(outside.shape).scatter(0, order, outside), -math.inf)
+
+
+generate__no_end_zero = edited(generate, ("new[0] == end or", "end and new[0] == end or"))
+generate__gradients_stay_off = edited(
+    generate, ("    with xp.no_grad():\n", "    xp.set_grad_enabled(False)\n    if True:\n")
+)
+generate__in_eval_mode = edited(generate, ("    with xp.no_grad():\n", "    model.eval()\n    with xp.no_grad():\n"))
 
 speculate__wanted_instead_of_the_rest = edited(speculate, ("(wanted[i] - guessed[i]).clamp(min=0)", "wanted[i]"))
 speculate__not_divided = edited(
