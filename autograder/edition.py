@@ -24,8 +24,17 @@ import rushlight
 from .check import function_of, is_bench
 from .course import cache_folder, required_exercises
 
-BENCH_MODULES = ("recorder.py", "torch_side.py")
-SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "notebook.py", "observe.py", "subject.py", "work.py")
+SUBJECT_MODULES = (
+    "__init__.py",
+    "check.py",
+    "exercise.py",
+    "notebook.py",
+    "observe.py",
+    "recorder.py",
+    "subject.py",
+    "work.py",
+)
+BENCH_MODULES = (*SUBJECT_MODULES, "torch_side.py")
 
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:
@@ -85,7 +94,7 @@ def _bytes(path: Path) -> bytes:
 
 def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
     grader, files = Path(__file__).parent, framework_files(missing)
-    for name in [*SUBJECT_MODULES, *(BENCH_MODULES if is_bench(lab) else ())]:
+    for name in BENCH_MODULES if is_bench(lab) else SUBJECT_MODULES:
         files[f"autograder/{name}"] = _text(grader / name)
     for path in check_files([lab]):
         text = without_oracles(_text(path)) if is_bench(lab) else _text(path)

@@ -1,8 +1,8 @@
-"""Helpers for the programs of bench labs: a record of the functions that an answer calls, and unused names.
+"""Helpers for the programs of checks: a record of the functions that an answer calls, and unused names.
 
-In a bench lab a student could call torch's own function for the answer. So a program records, inside the subject, the operators
-and the named functions that are called, and returns those that the exercise does not allow. That keeps an honest student to the
-task. A student's code can switch it off.
+A student could call the framework's own function for the answer, and in a bench lab torch's. So a program records, inside the
+subject, the operators and the named functions that are called, and returns those that the exercise does not allow. That keeps
+an honest student to the task. A student's code can switch it off.
 """
 
 from __future__ import annotations

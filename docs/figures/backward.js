@@ -70,14 +70,9 @@
   }
 
   function controls(state, data, set) {
-    const last = shown(state, data).frames.length - 1, names = Object.keys(data), running = state.playing && state.frame < last;
-    const go = (frame, playing = false) => set({ ...state, frame, playing, guess: null });
-    const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
+    const names = Object.keys(data), go = (frame, playing) => set({ ...state, frame, playing, guess: null });
     return [
-      button("step", () => go(state.frame + 1), { key: "step", disabled: state.frame === last ? "" : null }),
-      button("back", () => go(state.frame - 1), { key: "back", disabled: state.frame === 0 ? "" : null }),
-      button(running ? "pause" : "play", () => go(running ? state.frame : state.frame % last, !running), { key: "play" }),
-      keyed("scrub", slider("steps:", 0, last, state.frame, (frame) => go(frame))),
+      ...player({ at: state.frame, last: shown(state, data).frames.length - 1, playing: state.playing }, go),
       keyed("program", choice("program", names, state.program ?? names[0], (program) => set({ ...start(), program, frame: 0 }))),
     ];
   }

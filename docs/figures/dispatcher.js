@@ -79,16 +79,11 @@
   function controls(state, data, set) {
     const last = trace(state, data).length - 1;
     const pick = (place, value) => set({ picks: state.picks.map((old, i) => (i === place ? value : old)), step: -1, playing: false, guess: null });
-    const go = (step) => set({ ...state, step, playing: false, guess: null });
+    const go = (step, playing) => set({ ...state, step, playing, guess: null });
     const one = (label, place, names) => keyed(label, choice(label, names, names[state.picks[place]], (name) => pick(place, names.indexOf(name))));
     const flip = (label, place) => keyed(label, toggle(label, state.picks[place] === 1, () => pick(place, 1 - state.picks[place])));
-    const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
-    const running = state.playing && state.step < last;
     return [
-      button(running ? "pause" : "call", () => set({ ...state, step: running ? state.step : 0, playing: !running, guess: null }), { key: "call" }),
-      button("step", () => go(state.step + 1), { key: "step", disabled: state.step === last ? "" : null }),
-      button("back", () => go(state.step - 1), { key: "back", disabled: state.step < 0 ? "" : null }),
-      keyed("scrub", slider("kernel", 0, last + 1, state.step + 1, (step) => go(step - 1))),
+      ...player({ at: state.step, first: -1, last, playing: state.playing, play: "call", scrub: "kernel" }, go),
       one("operation", 0, data.calls), flip("requires grad", 3), flip("autocast", 2), flip("a mode", 5),
       one("grad mode", 1, data.modes), one("device", 4, data.devices),
     ];

@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 import torch
+from torch._dispatch.python import all_py_loaded_overloads
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -161,6 +162,8 @@ class Trace:
             trace.alive.append(lambda *args, **kwargs: trace.run(op, key.name, args, kwargs))
             return trace.alive[-1]
 
+        for op in all_py_loaded_overloads():  # a compiler in this process may have used the key
+            op._dispatch_cache.clear()
         OpOverload._get_dispatch = get_dispatch
         try:
             with torch._C._EnablePythonDispatcher():

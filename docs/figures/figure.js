@@ -10,7 +10,8 @@
 //   });
 //
 // A state is never changed: `set(next)` shows another one. A node is made by `h(tag, attributes, ...children)`; nodes with the
-// same `key` are the same element, so a style sheet can move it from place to place. `press` makes any node a button.
+// same `key` are the same element, so a style sheet can move it from place to place. `press` makes any node a button. A figure
+// that plays has `player`'s controls, and its `tick` goes on while the state says so.
 
 const h = (tag, attributes = {}, ...children) => ({ tag, attributes, children: children.flat().filter((each) => each != null) });
 
@@ -22,6 +23,18 @@ const choice = (label, options, value, choose) =>
 const slider = (label, least, most, value, choose) =>
   h("label", {}, `${label} ${value}`,
     h("input", { type: "range", min: least, max: most, value, "aria-label": label, oninput: (event) => choose(+event.target.value) }));
+const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
+
+// Play or pause, step, back, and a slider, for the steps from `first` to `last`. It plays from 0 on. `go(step, playing)` shows one.
+function player({ at, first = 0, last, playing, play = "play", scrub = "steps:" }, go) {
+  const running = playing && at < last;
+  return [
+    button(running ? "pause" : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play" }),
+    button("step", () => go(at + 1, false), { key: "step", disabled: at === last ? "" : null }),
+    button("back", () => go(at - 1, false), { key: "back", disabled: at === first ? "" : null }),
+    keyed("scrub", slider(scrub, 0, last - first, at - first, (place) => go(place + first, false))),
+  ];
+}
 
 const figure = (() => {
   const NAMESPACE = "http://www.w3.org/2000/svg";

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import re
-from functools import cache
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -22,6 +21,7 @@ PHASES = FOLDER.parents[1] / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
 STILL = " On the site this figure moves."  # what a caption says to readers of the notebook
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
+LEAST = 0.043  # rem for a unit of a picture: its text stays legible on a phone, where the picture scrolls
 ELSEWHERE = re.compile(r"<!-- figure: (\w+) -->")
 
 
@@ -35,7 +35,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         shown.append(name)
         return f"{figure(name, alt)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
 
-    markdown = markdown.replace("<!-- figures -->", "\n\n".join(_entry(name) for name in pictures()))
+    if "<!-- figures -->" in markdown:
+        entries = (_entry(name, phase, picture) for name, (phase, picture) in pictures().items())
+        markdown = markdown.replace("<!-- figures -->", "\n\n".join(entries))
     markdown = ELSEWHERE.sub(lambda match: pictures()[match[1]][1], markdown)
     markdown = PICTURE.sub(moving, markdown)
     sources = ["figure", *sorted({*shown})] if shown else []
@@ -43,7 +45,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return "\n\n".join([markdown, *tags])
 
 
-@cache
 def pictures() -> dict[str, tuple[str, str]]:
     """For each moving figure, in the order of the course: the folder of its phase, and how its reading shows it."""
     found = {}
@@ -54,15 +55,16 @@ def pictures() -> dict[str, tuple[str, str]]:
     return found
 
 
-def _entry(name: str) -> str:
-    phase, picture = pictures()[name]
+def _entry(name: str, phase: str, picture: str) -> str:
     return f"## {name.capitalize()}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
 
 
 def figure(name: str, alt: str) -> str:
     """The picture and the data of a figure, as HTML."""
     picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
-    drawing = ALONE.sub("", picture).replace("<svg ", f'<svg role="img" aria-label="{html.escape(alt)}" ', 1).strip()
+    least = float(re.search(r'width="([\d.]+)"', picture)[1]) * LEAST
+    more = f'role="img" aria-label="{html.escape(alt)}" style="min-width: {least:.1f}rem"'
+    drawing = ALONE.sub("", picture).replace("<svg ", f"<svg {more} ", 1).strip()
     data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
     return (
         f'<figure class="moving" data-figure="{name}">{drawing}<script type="application/json">{data}</script></figure>'

@@ -173,8 +173,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """`<!-- phases -->` becomes a card for each phase, and `<!-- numbers -->` what there is of what."""
-    cards = "\n".join(_card(phase) for phase in config.extra["phases"])
-    markdown = markdown.replace("<!-- phases -->", f'<div class="cards" markdown>\n{cards}\n</div>')
+    if "<!-- phases -->" in markdown:
+        cards = "\n".join(_card(phase) for phase in config.extra["phases"])
+        markdown = markdown.replace("<!-- phases -->", f'<div class="cards" markdown>\n{cards}\n</div>')
     return markdown.replace("<!-- numbers -->", _numbers(config)) if "<!-- numbers -->" in markdown else markdown
 
 
