@@ -60,8 +60,7 @@ def accumulated(rl, parts, before):
             each.grad = rl.ones_like(each)
 
     def forward(inputs):
-        gc.collect()
-        log.append(f"{sum(each() is not None for each in inner)} activations of other parts")
+        log.append(f"{_alive(inner)} activations of other parts")
         log.append(["forward", type(inputs).__name__, str(inputs.dtype).rpartition(".")[2], *inputs.shape])
         scores = model(inputs)
         scores.register_hook(lambda grad: log.append("backward"))
@@ -70,6 +69,13 @@ def accumulated(rl, parts, before):
     loss = rl.course.training.accumulate(rl, forward, given)
     assert np.array_equal(_flat(given), _flat(before_it)), "the arrays that were given have changed"
     return [type_name(loss), loss, log, [each.grad for each in model.parameters()]]
+
+
+def _alive(references):
+    """How many objects are alive. Cycles are collected only where one is: this takes long with torch in memory."""
+    if any(each() is not None for each in references):
+        gc.collect()
+    return sum(each() is not None for each in references)
 
 
 def _flat(parts):
@@ -110,7 +116,7 @@ def evaluated(rl, data, size, training):
     found = rl.course.training.evaluate(rl, model, (_arrays(part) for part in data), size)
     modes.append([[each.training for each in model.modules()], rl.is_grad_enabled()])
     return {"type": type(found).__name__, "loss": found.loss, "perplexity": found.perplexity, "bits": found.bits_per_byte,
-            "numbers": [type(each).__name__ for each in found], "modes": modes,
+            "numbers": [*map(type_name, found)], "modes": modes,
             "parameters": [[each.requires_grad, each.grad] for each in model.parameters()]}  # fmt: skip
 
 
