@@ -126,8 +126,8 @@ def new_cache(model: Any, batch: int = 1) -> list[KeyValues]:
 def append(cache: KeyValues, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Write the keys and values of new tokens behind those that the cache knows. Returns all that it knows then.
 
-    The numbers are copied into the memory that the cache has, and nothing that was written before is copied. `cache.length` grows
-    by the new tokens.
+    The numbers are copied into the memory that the cache has. Nothing that was written before is read or copied, and the rest of
+    the memory stays as it is. `cache.length` grows by the new tokens. `keys` and `values` do not change.
 
         >>> cache = KeyValues(rl.zeros(1, 1, 4, 1), rl.zeros(1, 1, 4, 1))
         >>> for number in (5.0, 6.0):
@@ -190,6 +190,7 @@ def generate(
         [3, 1, 4]
 
     Args:
+        xp: rushlight or torch, the framework of the model.
         model: is called as `model(tokens, cache)`, with tokens (1, n) of int64 and a cache from `new_cache`. It returns
             scores (1, n, vocabulary).
         tokens: a list or tuple of at least one int. The model has a position for each.

@@ -177,6 +177,7 @@ def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> flo
         6.3969
 
     Args:
+        xp: rushlight or torch, the framework of `forward`.
         forward: from inputs (rows, length), a tensor of int64, to scores (rows, length, vocabulary).
         parts: a list of pairs of numpy arrays, inputs and targets, (rows, length).
 
@@ -204,7 +205,8 @@ def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Va
         [6.4, 600.0, 3.69]
 
     Args:
-        data: pairs of numpy arrays, inputs and targets, (rows, length). It may be a generator.
+        xp: rushlight or torch, the framework of the model.
+        data: pairs of numpy arrays, inputs and targets, (rows, length), which do not change. It may be a generator.
         size: the bytes of the text in UTF-8. A tokenizer with other tokens has another loss for each, but the same text.
 
     Returns:

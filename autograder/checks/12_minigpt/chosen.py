@@ -45,10 +45,12 @@ def nucleus(rl, weights, p, kind):
     before = scores.clone()
     kept = rl.course.sampling.keep_top_p(scores, p)
     assert rl.equal(scores, before), "the scores that were given have changed"
-    kept.view_as(kept).add_(0)  # a tensor of its own
+    shown = kept.clone()
+    kept.fill_(0.0)
+    assert rl.equal(scores, before), "the result shares the memory of the scores that were given"
     if len({*weights}) < len(weights) and 0 < p < 1:  # which of equal scores stays is undefined
-        kept = kept.sort().values
-    return [kept, kept is scores]
+        shown = shown.sort().values
+    return shown
 
 
 @nucleus.oracle
@@ -60,7 +62,7 @@ def _(torch, weights, p, kind):
         if reached < p or p == 0 == reached or p == 1:
             kept[token] = scores[token]
         reached += weights[token] / sum(weights)
-    return [kept.sort().values if len({*weights}) < len(weights) and 0 < p < 1 else kept, False]
+    return kept.sort().values if len({*weights}) < len(weights) and 0 < p < 1 else kept
 
 
 @program(
@@ -77,6 +79,8 @@ def _(torch, weights, p, kind):
         # where the order of the three matters: 16 of 31 at temperature 1, 4 of 11.7 at temperature 2; 8 of 8 + 4 of two
         ([1, 2, 4, 8, 16], 2.0, None, 0.45, 8), ([1, 2, 4, 8, 16], 0.5, None, 0.7, 9), ([4, 8, 3, 2, 1], 1.0, 2, 0.6, 10),
         ([1, 2, 4, 8, 16], 2.0, 3, 0.72, 11), ([0.5, 1.0], 1e-4, None, 1.0, 12), ([3, 0, 9, 1], 0.5, 2, 1.0, 13),
+        ([4, 4, 1, 2], 1.0, 1, 1.0, 14), ([5, 2, 9, 5], 2.0, 2, 1.0, 15),  # scores that are equal to the last one stay
+        ([1, 5, 2, 7], 1.0, 1, 1.0, 16), ([3, 24, 46, 7], 1.0, 3, 1.0, 691), ([1e200, 3e200, 2e200], 0.5, None, 1.0, 17),
     ),
     draws=40,
     hint=when(lambda case: case["temperature"] == 0, "with temperature 0 nothing is drawn, and the generator stays as it is"),
@@ -105,8 +109,9 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     """From the weights: a temperature is a power, and what is cut has weight 0."""
 
     def weigh(temperature, top_k, top_p):
-        warm = [each ** (1 / temperature) for each in weights]
-        order = sorted(range(len(warm)), key=lambda token: -warm[token])[:top_k]
+        warm = [(each / max(weights)) ** (1 / temperature) for each in weights]
+        order = sorted(range(len(warm)), key=lambda token: -warm[token])
+        order = [token for token in order if weights[token] >= weights[order[: top_k or None][-1]]]
         total, reached, kept = sum(warm[token] for token in order), 0.0, [0.0] * len(warm)
         for token in order:
             if reached < top_p or reached == 0:

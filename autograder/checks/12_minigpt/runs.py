@@ -40,7 +40,7 @@ def _steps(run, count):
 
 def _state(xp, saved):
     """What a checkpoint says, with the tensors' numbers as they are now."""
-    state = {"keys": [*saved], "model": {name: x.detach().clone() for name, x in saved["model"].items()}}
+    state = {"keys": sorted(saved), "model": {name: x.detach().clone() for name, x in saved["model"].items()}}
     moments = saved["optimizer"]["state"]
     state["optimizer"] = [
         [number, sorted((name, xp.as_tensor(x).detach().clone()) for name, x in moments[number].items())]
@@ -85,6 +85,7 @@ def _written(xp, run):
         generator="dropout draws from the default generator, so its state belongs to a checkpoint",
         model="a state dict has the parameters themselves, which later steps change",
         optimizer="the moments in the optimizer's state dict are the optimizer's own, which later steps change",
+        exact="the numbers are those of the run, bit for bit",
         whole="the state dicts of the schedule and of the optimizer have more entries",
         rest="the run goes on as if it had not been saved",
         after_a_file="`save` must be able to write it",
@@ -94,10 +95,13 @@ def saved_run(rl, kind, before, after):
     rl.manual_seed(5)
     run = _begin(rl, kind)
     _steps(run, before)
+    written = _written(rl, run)
     saved = rl.course.training.checkpoint(run)
+    exact = _is_exact(rl, saved, written)
     rest = [run.position, _steps(run, after)]
     return _state(rl, saved) | {
-        "whole": _names(saved) == _names(_written(rl, run)),
+        "exact": exact,
+        "whole": _names(saved) == _names(written),
         "rest": rest,
         "after a file": _through_a_file(rl, saved)["position"],
     }
@@ -110,7 +114,7 @@ def _(torch, kind, before, after):
     run = _begin(torch, kind)
     _steps(run, before)
     state = _state(torch, _written(torch, run))
-    return state | {"whole": True, "rest": [before, _steps(run, after)], "after a file": before}
+    return state | {"exact": True, "whole": True, "rest": [before, _steps(run, after)], "after a file": before}
 
 
 @program(
@@ -124,6 +128,7 @@ def _(torch, kind, before, after):
     draws=10,
     hint=explained(
         state="a part of the checkpoint is not in the run",
+        exact="the numbers in the run are those of the checkpoint, bit for bit",
         first="the model, the moments, the learning rate, the random numbers and the batch are those of the checkpoint",
         second="a step has changed the checkpoint, so it could not be used again",
     ),
@@ -140,6 +145,7 @@ def resumed_run(rl, kind, before, between, same):
     shown = {
         "result": result,
         "state": _state(rl, _written(rl, again)),
+        "exact": _is_exact(rl, _written(rl, again), kept),
         "first": [_steps(again, 3), again.position, rl.rand(2)],
         "kept": _equal(rl, kept, saved),
     }
@@ -155,7 +161,17 @@ def _(torch, kind, before, between, same):
     _steps(run, before)
     state = _state(torch, _written(torch, run))
     rest = [_steps(run, 3), run.position, torch.rand(2)]
-    return {"result": None, "state": state, "first": rest, "kept": True, "second": rest}
+    return {"result": None, "state": state, "exact": True, "first": rest, "kept": True, "second": rest}
+
+
+def _is_exact(xp, saved, written):
+    """Whether the weights, the buffers and the moments are the same, number for number."""
+    one, other = ({**each["model"], **_moments(each)} for each in (saved, written))
+    return one.keys() == other.keys() and all(bool((xp.as_tensor(one[name]) == other[name]).all()) for name in one)
+
+
+def _moments(saved):
+    return {(i, name): x for i, each in saved["optimizer"]["state"].items() for name, x in each.items()}
 
 
 def _equal(xp, one, other):

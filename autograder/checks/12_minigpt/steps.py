@@ -6,6 +6,7 @@ import gc
 import math
 import weakref
 from copy import deepcopy
+from types import ModuleType
 
 import numpy as np
 
@@ -17,6 +18,29 @@ IGNORED = -100
 # the targets of a part: of each row, the first ones; -100 stands for a position without a target
 ROW = several([0, 1, 2, 3, 4, IGNORED], 3, 3)
 PART = several(ROW, 1, 3)
+
+
+GRADIENT_MODES = {"no_grad", "inference_mode", "set_grad_enabled", "autograd"}
+
+
+class Framework(ModuleType):
+    """A framework that records the names that are asked of it: an answer must not ask another one."""
+
+    def __init__(self, xp):
+        super().__init__(xp.__name__)
+        self._xp, self._asked = xp, set()
+
+    def __getattr__(self, name):
+        found = getattr(self._xp, name)
+        self._asked.add(name)
+        return found
+
+    def assert_asked(self, *purposes):
+        for names in purposes:
+            assert self._asked & names, f"the framework is `xp`, and it was asked for none of {sorted(names)}"
+
+
+TENSORS = {"from_numpy", "tensor", "as_tensor", "asarray", "LongTensor"}
 
 
 def _arrays(part):
@@ -52,7 +76,7 @@ _EMPTY = [[IGNORED] * 3]
     ),
 )  # fmt: skip
 def accumulated(rl, parts, before):
-    model, given, log, inner = _layers(rl), [_arrays(part) for part in parts], [], []
+    model, given, log, inner, xp = _layers(rl), [_arrays(part) for part in parts], [], [], Framework(rl)
     before_it = deepcopy(given)
     model[0].register_forward_hook(lambda module, args, out: inner.append(weakref.ref(out)))
     if before:
@@ -66,7 +90,8 @@ def accumulated(rl, parts, before):
         scores.register_hook(lambda grad: log.append("backward"))
         return scores
 
-    loss = rl.course.training.accumulate(rl, forward, given)
+    loss = rl.course.training.accumulate(xp, forward, given)
+    xp.assert_asked(TENSORS)
     assert np.array_equal(_flat(given), _flat(before_it)), "the arrays that were given have changed"
     return [type_name(loss), loss, log, [each.grad for each in model.parameters()]]
 
@@ -111,9 +136,12 @@ def evaluated(rl, data, size, training):
     model = _layers(rl, rl.nn.Dropout(0.5)).train(training)
     for each in model.parameters():
         each.grad = rl.ones_like(each)
-    modes = []
+    modes, given, xp = [], [_arrays(part) for part in data], Framework(rl)
+    before = deepcopy(given)
     model.register_forward_pre_hook(lambda module, args: modes.append([module.training, rl.is_grad_enabled()]))
-    found = rl.course.training.evaluate(rl, model, (_arrays(part) for part in data), size)
+    found = rl.course.training.evaluate(xp, model, (each for each in given), size)
+    xp.assert_asked(TENSORS, GRADIENT_MODES)
+    assert np.array_equal(_flat(given), _flat(before)), "the arrays that were given have changed"
     modes.append([[each.training for each in model.modules()], rl.is_grad_enabled()])
     return {"type": type(found).__name__, "loss": found.loss, "perplexity": found.perplexity, "bits": found.bits_per_byte,
             "numbers": [*map(type_name, found)], "modes": modes,

@@ -325,6 +325,24 @@ def train_incremental__counts_again(words, times, count):
     return merges
 
 
+def train_incremental__copies_the_list(words, times, count):
+    """It counts again in each round, from a copy."""
+    merges = []
+    for new in range(256, 256 + count):
+        counts, now = Counter(), words + []
+        for word, each in zip(now, times):
+            for pair in pairwise(word):
+                counts[pair] += each
+        pair = min(counts, key=lambda each: (-counts[each], each), default=None)
+        if counts[pair] < 2:
+            break
+        merges.append(pair)
+        for i, word in zip(reversed(range(len(now))), reversed(words)):
+            if pair in pairwise(word):
+                words[i] = merge(word, pair, new)
+    return merges
+
+
 def train_incremental__looks_through_all_pieces(words, times, count):
     """The counts are kept, but not the positions."""
     counts, merges = Counter(), []
@@ -506,6 +524,22 @@ def perplexity_and_bits__texts(losses, targets, table, ignore_index=-100):
 perplexity_and_bits_right, encode_special_right = edited(tokens.perplexity_and_bits), edited(tokens.encode_special)
 
 
+def encode_special__longest_first_anywhere(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):
+    """The longest name is looked for in the whole text, then the next one in what is left."""
+    if disallowed_special == "all":
+        disallowed_special = {*special_tokens} - {*allowed_special}
+    if any(name in text for name in disallowed_special):
+        raise ValueError
+    parts = [text]
+    for name in sorted(allowed_special, key=len, reverse=True):
+        cut = []
+        for part in parts:
+            between = part.split(name) if isinstance(part, str) else [part]
+            cut += [each for text in between for each in (special_tokens[name], text)][1:]
+        parts = cut
+    return [token for part in parts for token in ([part] if isinstance(part, int) else encode(part) if part else [])]
+
+
 def encode_special__sorts_the_list(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):
     if isinstance(allowed_special, list):
         allowed_special.sort(key=len, reverse=True)
@@ -614,6 +648,35 @@ resume__without_copy = edited(resume, ("saved = deepcopy(saved)", "saved = dict(
 resume__other_random_numbers = edited(resume, ('run.xp.set_rng_state(saved["generator"])', "run.xp.manual_seed(5)"))
 resume__data_from_the_start = edited(resume, ('run.position = saved["position"]', "run.position = 0"))
 
+accumulate__another_framework = edited(accumulate, ("    total = 0.0", "    import rushlight as xp\n\n    total = 0.0"))
+evaluate__another_framework = edited(evaluate, ("    model.eval()", "    import rushlight as xp\n\n    model.eval()"))
+evaluate__fills_the_targets = edited(
+    evaluate, ("IGNORED).sum())\n", "IGNORED).sum())\n            targets[targets == IGNORED] = 0\n")
+)
+checkpoint__rounded = edited(
+    checkpoint,
+    ("deepcopy(run.model.state_dict())", "{n: x.float().to(x.dtype) for n, x in run.model.state_dict().items()}"),
+)
+resume__rounded_moments = edited(
+    resume,
+    (
+        "    run.model.load",
+        "    for each in saved['optimizer']['state'].values():\n"
+        "        each['exp_avg_sq'] = each['exp_avg_sq'].float().to(each['exp_avg_sq'].dtype)\n    run.model.load",
+    ),
+)
+
+
+def parameter_groups__of_children(model, weight_decay):
+    """The parameters of the module and of its children, and not those of their children."""
+    found = [*model._parameters.values()] + [each for child in model.children() for each in child._parameters.values()]
+    found = [*dict.fromkeys(each for each in found if each.requires_grad)]
+    return [
+        {"params": [each for each in found if each.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [each for each in found if each.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
 accumulate__graphs_stay = edited(
     accumulate,
     ("    total = 0.0", "    total, kept = 0.0, []"),
@@ -709,6 +772,30 @@ def choose__nucleus_first(scores, temperature=1.0, top_k=None, top_p=1.0, genera
     return scores.softmax(0).multinomial(1, generator=generator).item()
 
 
+def choose__exactly_k(scores, temperature=1.0, top_k=None, top_p=1.0, generator=None):
+    """Scores that are equal to the k-th do not stay."""
+    if temperature == 0:
+        return scores.argmax().item()
+    if top_k is not None:
+        values, places = scores.topk(min(top_k, len(scores)))
+        scores = rl.full_like(scores, -math.inf).scatter(0, places, values)
+    return keep_top_p(scores / temperature, top_p).softmax(0).multinomial(1, generator=generator).item()
+
+
+choose__exp_without_largest = edited(choose, (".softmax(0)", ".exp()"))
+choose__one_is_not_drawn = edited(choose, ("if temperature == 0:", "if temperature == 0 or top_k == 1:"))
+keep_top_p__the_same_memory = edited(keep_top_p, ("scores.clone()", "scores[:]"))
+append__copied_and_written_back = edited(
+    append,
+    (
+        "    cache.keys[:, :, start:stop].copy_(keys)\n",
+        "    new = cache.keys.clone()\n    new[:, :, start:stop] = keys\n    cache.keys.copy_(new)\n",
+    ),
+)
+append__added = edited(append, ("[:, :, start:stop].copy_(keys)", "[:, :, start:stop].add_(keys)"))
+generate__another_framework = edited(
+    generate, ("    with xp.no_grad", "    import rushlight as xp\n\n    with xp.no_grad")
+)
 choose__default_generator = edited(choose, ("multinomial(1, generator=generator)", "multinomial(1)"))
 
 
@@ -897,6 +984,20 @@ def count_paths__as_numbered(nodes, edges):
     for start, to, _ in sorted(edges):
         paths[to] += paths[start]
     return paths
+
+
+def count_paths__to_the_first_node(nodes, edges):
+    """Each node asks those before it, which is deep if the node at the end of a chain comes first."""
+    sources, known = [[] for _ in range(nodes)], {0: 1}
+    for start, to, _ in edges:
+        sources[to].append(start)
+
+    def paths(node):
+        if node not in known:
+            known[node] = sum(map(paths, sources[node]))
+        return known[node]
+
+    return [*map(paths, range(nodes))]
 
 
 def count_paths__recursive(nodes, edges):
@@ -1103,6 +1204,9 @@ perplexity__training_only_at_the_end = edited(
 )
 
 
+perplexity__fills_the_targets = edited(
+    perplexity, ("IGNORED).sum().item()\n", "IGNORED).sum().item()\n                targets[targets == IGNORED] = 0\n")
+)
 perplexity__counts_ignored = edited(perplexity, ("(targets != IGNORED).sum().item()", "targets.numel()"))
 
 
@@ -1348,6 +1452,20 @@ def tied_gradient__autograd(tokens, of_embedded, hidden, of_scores):
 
 def rms_norm__of_the_framework(x, weight, eps=1e-5):
     return rl.nn.functional.rms_norm(x, weight.shape, weight, eps)
+
+
+def tiled_attention__all_scores_as_an_array(query, key, value, block, is_causal=False, scale=None):
+    """Numpy's arrays are no tensors, but they take memory, too."""
+    q, k, v = (each.numpy() for each in (query, key, value))
+    scores = q @ k.swapaxes(-1, -2)
+    scores *= q.shape[-1] ** -0.5 if scale is None else scale
+    if is_causal:
+        scores[..., ~np.tril(np.ones(scores.shape[-2:], bool))] = -np.inf
+    largest = scores.max(-1, keepdims=True)
+    scores -= largest
+    np.exp(scores, out=scores)
+    total = scores.sum(-1, keepdims=True)
+    return rl.from_numpy(scores @ v / total), rl.from_numpy((largest + np.log(total))[..., 0])
 
 
 def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale=None):
