@@ -66,7 +66,7 @@ def _(torch, **case):
     scales = observer.calculate_qparams()[0].reshape(len(weight), -1)
     quantize = torch.ops.quantized_decomposed.quantize_per_channel_group
     q = quantize(weight, scales, torch.zeros_like(scales), -most, most, torch.int8, group)
-    return {"q": q, "scales": scales * 2**23, "grad": False, "changed": False}
+    return {"q": q.contiguous(), "scales": scales * 2**23, "grad": False, "changed": False}
 
 
 def _made(xp, outs, groups, group, rest, bits, start, special, is_transposed):
