@@ -114,8 +114,8 @@ def count_paths(nodes: int, edges: Sequence[Edge]) -> list[int]:
     residual connection, so do not follow them one by one. A graph may also be a chain of thousands of nodes.
 
     Args:
-        nodes: how many nodes there are, at least 1. edges: a list of tuples (from, to, input_nr), as `backward_graph` returns
-        them, in any order. Each node can be reached from
+        nodes: how many nodes there are, at least 1.
+        edges: a list of tuples (from, to, input_nr), as `backward_graph` returns them, in any order. Each node can be reached from
             node 0, and no path leads back to a node.
 
     Returns:

@@ -139,8 +139,9 @@ def tiled_attention(
 ) -> tuple[Tensor, Tensor]:
     """softmax(query @ keyᵀ · scale) @ value, from the scores of one block of keys at a time.
 
-    The largest tensor that it makes has L · block elements in each head, or the size of an argument or of the result. With
-    `is_causal`, query i sees the keys up to i. No exp may overflow. The body calls no operator of attention.
+    The largest tensor that it makes has L · block elements in each head, or the size of an argument or of the result. The scores
+    of all keys are never in memory at once, also not as arrays of numpy. With `is_causal`, query i sees the keys up to i. No exp
+    may overflow. The body calls no operator of attention.
 
     >>> x = rl.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> out, logsumexp = tiled_attention(x, x, x, block=2, is_causal=True)
@@ -180,7 +181,7 @@ def tiled_attention_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of the query, the key and the value, from the gradient of `tiled_attention`'s result.
 
-    No weights were saved. They are computed again, a block of keys at a time. The limit of the elements of a tensor is that of
+    No weights were saved. They are computed again, a block of keys at a time. The limits of memory are those of
     `tiled_attention`. The body calls no operator of attention, and not autograd.
 
     >>> x = rl.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

@@ -104,9 +104,8 @@ def step_memory(config: Config, batch: int, n: int) -> dict[str, int]:
     - AdamW updates the largest parameter: all gradients are alive, and two temporary tensors of the size of this parameter.
 
     Args:
-        config: a `Config`. The token embedding is the largest parameter: the vocabulary is more than 4 · width, and more than
-        2 ·
-            length.
+        config: a `Config`. The token embedding is the largest parameter: the vocabulary is more than 4 · `width`, and more
+            than 2 · `length`.
         batch, n: the tokens are (batch, n).
 
     Returns:

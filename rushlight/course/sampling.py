@@ -126,8 +126,8 @@ def new_cache(model: Any, batch: int = 1) -> list[KeyValues]:
 def append(cache: KeyValues, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Write the keys and values of new tokens behind those that the cache knows. Returns all that it knows then.
 
-    The numbers are copied into the memory that the cache has, and nothing that was written before is copied. `cache.length` grows
-    by the new tokens.
+    The numbers are copied into the memory that the cache has. Nothing that was written before is read or copied, and the rest of
+    the memory stays as it is. `cache.length` grows by the new tokens. `keys` and `values` do not change.
 
         >>> cache = KeyValues(rl.zeros(1, 1, 4, 1), rl.zeros(1, 1, 4, 1))
         >>> for number in (5.0, 6.0):
@@ -181,7 +181,7 @@ def generate(
     First the model gets all `tokens` at once, with an empty cache, and then each new token by itself, with the same cache. The
     scores of its last position go to `choose_next`, which returns the next token. It ends with the token `end`, or after `count`
     new tokens, or when the cache has no memory for the last token. A token after which it ends is not given to the model.
-    No graph is recorded.
+    No graph is recorded. Afterwards gradients are recorded as before, and the model has the mode that it had.
 
         >>> from rushlight.course.gpt import gpt
         >>> model = gpt(rl, vocabulary=9, width=4, heads=1, layers=1, length=8)
@@ -190,6 +190,7 @@ def generate(
         [3, 1, 4]
 
     Args:
+        xp: rushlight or torch, the framework of the model.
         model: is called as `model(tokens, cache)`, with tokens (1, n) of int64 and a cache from `new_cache`. It returns
             scores (1, n, vocabulary).
         tokens: a list or tuple of at least one int. The model has a position for each.
@@ -227,7 +228,7 @@ def speculate(guesses: Sequence[int], guessed: Tensor, wanted: Tensor, draws: Se
     that does not stay is replaced by a token drawn with the probabilities max(wanted[i] - guessed[i], 0), divided by their sum,
     and the guesses after it are dropped. If all stay, a token drawn with wanted[-1] follows. The last number of `draws`, u, draws
     the token: it is the first one for which the sum of the probabilities up to it, itself included, is more than u. So the
-    tokens have exactly the distribution of the large model, whatever the small one guesses.
+    tokens have exactly the distribution of the large model, whatever the small one guesses. No argument changes.
 
         >>> wanted = rl.tensor([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]])
         >>> guessed = rl.tensor([[0.25, 0.25, 0.5]])

@@ -31,7 +31,7 @@ def quantize_groups(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tens
     integer. No zero point is needed.
 
     Args:
-        weight: (outs, features), float32. It does not change.
+        weight: (outs, features), float32, with any strides. It does not change.
         bits: 2 to 8.
         group: how many features share a scale.
 
@@ -94,8 +94,8 @@ def perplexity(model: Any, batches: Iterable[tuple[Tensor, Tensor]]) -> float:
 
     Args:
         model: a module from tokens (batch, n) to scores (batch, n, vocabulary), with the same mode in all of its parts.
-        batches: pairs (tokens, targets) of tensors (batch, n), int64. They may come from a generator. A target `IGNORED` counts
-            nothing. At least one target is another.
+        batches: pairs (tokens, targets) of tensors (batch, n), int64, which do not change. They may come from a generator. A
+            target `IGNORED` counts nothing. At least one target is another.
 
     Returns:
         a float.

@@ -327,9 +327,9 @@ def encode_special(
     """The tokens of a text in which some special tokens may be written out, such as `<|endoftext|>`.
 
     A special token that is allowed becomes its one token wherever its name is in the text. All else goes through `encode`, part by
-    part, and empty parts do not. Of two names that begin at the same position the longer one counts. A text of a user must not
-    contain the name of a special token by mistake, or by intent. So a name that is disallowed is an error. A name that is neither
-    allowed nor disallowed is text like any other.
+    part, and empty parts do not. Of two names that overlap, the one that begins first counts, and of two that begin at the same
+    position the longer one. A text of a user must not contain the name of a special token by mistake, or by intent. So a name that
+    is disallowed is an error. A name that is neither allowed nor disallowed is text like any other.
 
     >>> encode_special("hi<|end|>", str.encode, {"<|end|>": 300}, allowed_special={"<|end|>"})
     [104, 105, 300]

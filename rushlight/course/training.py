@@ -169,7 +169,7 @@ def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> flo
     parts have different numbers of such positions, and each position counts the same. A part may have none, but not all parts.
     The gradient of this mean is added to the `grad` of the parameters: for each part in its order, `forward` is called with the
     part's inputs, and its scores are differentiated before the next part begins, so that the activations of only one part
-    are in memory. The result is the one of a single batch with all the rows, but for rounding.
+    are in memory. The result is the one of a single batch with all the rows, but for rounding. `parts` does not change.
 
         >>> scores = rl.zeros(1, 4, 600, requires_grad=True)
         >>> parts = [(np.zeros((1, 4), int), np.array([[5, 7, IGNORED, IGNORED]])) for _ in range(2)]
@@ -177,6 +177,7 @@ def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> flo
         6.3969
 
     Args:
+        xp: rushlight or torch, the framework of `forward`.
         forward: from inputs (rows, length), a tensor of int64, to scores (rows, length, vocabulary).
         parts: a list of pairs of numpy arrays, inputs and targets, (rows, length).
 
@@ -194,8 +195,9 @@ def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> flo
 def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Validation:
     """How well a model predicts a text of `size` bytes, whose tokens are the targets of `data` that are not `IGNORED`.
 
-    The model runs in evaluation mode and without recording a graph. Afterwards it has the mode that it had before. The loss is the
-    mean over all tokens, and each token counts the same, whatever its batch. A nat is 1 / log(2) bits.
+    The model runs in evaluation mode and without recording a graph. Afterwards it has the mode that it had before, and its
+    parameters and their gradients are unchanged. The loss is the mean over all tokens, and each token counts the same, whatever its
+    batch. A nat is 1 / log(2) bits.
 
         >>> indifferent = rl.nn.Embedding.from_pretrained(rl.zeros(600, 600))
         >>> data = [(np.zeros((1, 4), int), np.full((1, 4), 7))]
@@ -203,7 +205,8 @@ def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Va
         [6.4, 600.0, 3.69]
 
     Args:
-        data: pairs of numpy arrays, inputs and targets, (rows, length). It may be a generator.
+        xp: rushlight or torch, the framework of the model.
+        data: pairs of numpy arrays, inputs and targets, (rows, length), which do not change. It may be a generator.
         size: the bytes of the text in UTF-8. A tokenizer with other tokens has another loss for each, but the same text.
 
     Returns:
@@ -291,6 +294,7 @@ def checkpoint(run: Training) -> dict[str, Any]:
 
     Its keys are `model`, `optimizer` and `scheduler`, with the state dict of each, `generator`, the state of the default generator
     (`xp.get_rng_state()`), and `position`. The dict shares no memory with the run: later steps do not change it.
+    The run goes on as if it had not been saved.
 
         >>> run = Training(rl, rl.nn.Linear(64, 600), [])
         >>> list(checkpoint(run)), checkpoint(run)["position"]

@@ -461,6 +461,19 @@ def evaluate__means_by_count(xp, model, data, size):
     )
 
 
+def evaluate__numbers_of_numpy(xp, model, data, size):
+    """With a count and functions of numpy's, so that the three are float64, a subclass of float."""
+    was_training, total, count = model.training, 0.0, 0
+    model.eval()
+    with xp.no_grad():
+        for inputs, targets in data:
+            total += sum_of_losses(xp, model, inputs, targets).item()
+            count += np.count_nonzero(targets != IGNORED)
+    model.train(was_training)
+    mean = np.float64(total) / count
+    return Validation(mean, np.exp(mean), total / np.log(2) / size)
+
+
 def noise_scale__by_hand(small, large, small_size, large_size):
     signal = (large_size * large - small_size * small) / (large_size - small_size)
     noise = (small - signal) * small_size
@@ -494,6 +507,11 @@ def checkpoint__by_hand(run):
     state = dict(model=copied(run.model.state_dict()), optimizer=copied(run.optimizer.state_dict()))
     state["scheduler"] = copied(run.scheduler.state_dict())
     return state | dict(generator=rl.get_rng_state(), position=run.position)
+
+
+def checkpoint__in_another_order(run):
+    states = {name: copy.deepcopy(getattr(run, name).state_dict()) for name in ("scheduler", "optimizer", "model")}
+    return {"position": run.position, "generator": run.xp.get_rng_state()} | states
 
 
 def resume__copy_of_each(run, saved):
@@ -574,7 +592,7 @@ def choose__own_cuts(scores, temperature=1.0, top_k=None, top_p=1.0, generator=N
     if temperature == 0:
         return order[0]
     weights = [math.exp((each - max(values)) / temperature) for each in values]
-    order = order[:top_k]
+    order = [each for each in order if values[each] >= values[order[: top_k or None][-1]]]
     whole, total, kept = sum(weights[each] for each in order), 0.0, [0.0] * len(values)
     for token in order:
         if total / whole >= top_p and total:
@@ -583,6 +601,16 @@ def choose__own_cuts(scores, temperature=1.0, top_k=None, top_p=1.0, generator=N
         total += weights[token]
     kept = rl.tensor(kept, dtype=scores.dtype)
     return (kept / kept.sum()).multinomial(1, generator=generator).tolist()[0]
+
+
+def append__index_copy(cache, keys, values):
+    positions = rl.arange(cache.length, cache.length + keys.shape[2])
+    if len(positions) + cache.length > cache.keys.shape[2]:
+        raise ValueError
+    cache.keys.index_copy_(2, positions, keys)
+    cache.values.index_copy_(2, positions, values)
+    cache.length += len(positions)
+    return cache.keys[:, :, : cache.length], cache.values[:, :, : cache.length]
 
 
 def append__narrow(cache, keys, values):
@@ -958,6 +986,15 @@ def average_gradients__sums(gradients, counts):
                 total = mine[i] * count if total is None else total + mine[i] * count
         found.append(total / sum(counts))
     return found
+
+
+def average_gradients__copied_counts(gradients, counts):
+    """Lists are joined and copied."""
+    counts, averages = counts + [], []
+    for i in range(len(gradients[0])):
+        known = [(each[i], count) for each, count in zip(gradients, counts.copy()) if count and each[i] is not None]
+        averages += [sum(grad * count for grad, count in known) / sum(counts)]
+    return averages
 
 
 def average_gradients__reduce(gradients, counts):

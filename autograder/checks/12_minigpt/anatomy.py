@@ -214,16 +214,20 @@ def _(torch, nodes, edges):
 
 @program(
     "course.anatomy.count_paths.many",
-    cases=drawn(blocks=[2500], chain=bool),
-    edges=rows("blocks chain", (40, False), (1100, False), (3000, True)),
+    cases=drawn(blocks=[2500], chain=bool, backwards=bool),
+    edges=rows(
+        "blocks chain backwards", (40, False, False), (1100, False, True), (3000, True, False), (3000, True, True)
+    ),
     draws=1,
 )
-def many_paths(rl, blocks, chain):
-    """Blocks with a residual connection each, or a chain without any."""
-    edges = [(i, i + 1, 0) for i in range(blocks) for _ in range(1 if chain else 2)]
-    return [str(each) for each in rl.course.anatomy.count_paths(blocks + 1, edges)[-2:]]
+def many_paths(rl, blocks, chain, backwards):
+    """Blocks with a residual connection each, or a chain without any. The nodes after the first one may be numbered backwards."""
+    names = [0, *range(blocks, 0, -1)] if backwards else [*range(blocks + 1)]
+    edges = [(names[i], names[i + 1], 0) for i in range(blocks) for _ in range(1 if chain else 2)]
+    found = rl.course.anatomy.count_paths(blocks + 1, edges)
+    return [str(found[names[i]]) for i in (blocks - 1, blocks)]
 
 
 @many_paths.oracle
-def _(torch, blocks, chain):
+def _(torch, blocks, chain, backwards):
     return [str(1 if chain else 1 << i) for i in (blocks - 1, blocks)]

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from rushlight.c10.dispatch import DispatchMode
 from rushlight.course.gpt import gpt
 from rushlight.course.sampling import KeyValues
 
 from ...check import program
 from ..cases import attempt, drawn, numbers, rows, several, when
+from .steps import GRADIENT_MODES, TENSORS, Framework
+
+REST = 7.0  # what the memory has where nothing was written
+
+
+class Reads(DispatchMode):
+    """How many operators, views aside, read a memory. An operator in place may write to it."""
+
+    def __init__(self, *memory):
+        self.addresses, self.count = {each.untyped_storage().data_ptr() for each in memory}, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        name = func.name().partition("::")[2].partition(".")[0]
+        if not self._is_inside(result) or name.endswith("_"):
+            written = args[:1] if name.endswith("_") else ()
+            self.count += any(map(self._is_inside, [*args[len(written) :], *(kwargs or {}).values()]))
+        return result
+
+    def _is_inside(self, value):
+        if isinstance(value, (list, tuple)):
+            return any(map(self._is_inside, value))
+        return hasattr(value, "untyped_storage") and value.untyped_storage().data_ptr() in self.addresses
 
 
 @program(
@@ -19,11 +43,15 @@ from ..cases import attempt, drawn, numbers, rows, several, when
     hint=when(lambda case: sum(case["counts"]) > case["positions"], "a cache that is too small stays as it is"),
 )  # fmt: skip
 def appended(rl, counts, positions, batch):
-    cache = KeyValues(*(rl.zeros(batch, 2, positions, 3) for _ in range(2)))
+    cache = KeyValues(*(rl.full((batch, 2, positions, 3), REST) for _ in range(2)))
     memory, shown = (cache.keys, cache.values), []
     for i, count in enumerate(counts):
         new = [numbers(rl, [batch, 2, count, 3], 2 * i + part, "float32") for part in range(2)]
-        result = attempt(rl.course.sampling.append, cache, *new)
+        before = [each.clone() for each in new]
+        with Reads(*memory) as reads:
+            result = attempt(rl.course.sampling.append, cache, *new)
+        assert all(map(rl.equal, before, new)), "the keys or the values that were given have changed"
+        assert not reads.count, "an operator reads the memory of the cache: only the new tokens are copied"
         if not isinstance(result, str):
             result = [type(result).__name__, [each.clone() for each in result], _shares(result, memory)]
         shown.append([result, cache.length, (cache.keys is memory[0], cache.values is memory[1])])
@@ -52,7 +80,7 @@ def _(torch, counts, positions, batch):
             known = [torch.cat(pair, 2) for pair in zip(known, new)]
             result = ["tuple", known, [each + 1 for each in known]]
         shown.append([result, length, (True, True)])
-    rest = torch.zeros(batch, 2, positions - length, 3)
+    rest = torch.full((batch, 2, positions - length, 3), REST)
     return [shown, *(torch.cat([each, rest], 2) for each in known)]
 
 
@@ -67,7 +95,7 @@ def _model(xp, positions, layers):
 @program(
     "course.sampling.generate",
     cases=drawn(
-        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 3, 7], positions=(5, 12),
+        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 0, 3, 7], positions=(5, 12),
         layers=(1, 2),
         tuple=bool,
     ),
@@ -77,6 +105,7 @@ def _model(xp, positions, layers):
         ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, 2, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, 2, False),
         ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, 1, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, 2, False),
         ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, 2, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, 2, False),
+        ([5, 0, 7], [1, 0, 7, 4, 5, 6, 7, 8], 5, 0, 9, 1, False),
     ),
     draws=25,
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
@@ -91,10 +120,11 @@ def generated(rl, tokens, order, count, end, positions, layers, tuple):
         scores.append(given.tolist())
         return next(order)
 
-    given = (*tokens,) if tuple else [*tokens]
-    new = rl.course.sampling.generate(rl, model, given, count, choose_next, end)
+    given, xp = (*tokens,) if tuple else [*tokens], Framework(rl)
+    new = rl.course.sampling.generate(xp, model, given, count, choose_next, end)
+    xp.assert_asked(TENSORS, GRADIENT_MODES)
     assert [*given] == [*tokens], "the tokens that were given have changed"
-    return {"new": new, "calls": log, "scores": scores}
+    return {"new": new, "calls": log, "scores": scores, "afterwards": [rl.is_grad_enabled(), model.training]}
 
 
 @generated.oracle
@@ -106,4 +136,4 @@ def _(torch, tokens, order, count, end, positions, layers, tuple):
     with torch.no_grad():
         scores = _model(torch, positions, layers)(torch.tensor([[*tokens, *new[:-1]]]))[0]
     calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * (len(new) - 1)
-    return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist()}
+    return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist(), "afterwards": [True, True]}

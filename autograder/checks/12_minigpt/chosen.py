@@ -34,7 +34,7 @@ _ALL = list(range(1, 40))
         ([1, 5, 2], 0.7, "float32"), ([1, 5, 2], 0.0, "float64"), ([1, 5, 2], 1.0, "float32"), ([7], 0.5, "float32"),
         ([3, 0, 9, 0, 1], 0.8, "float64"), ([3, 0, 9, 0, 1], 1.0, "float32"), ([1, 2, 4, 8, 16], 0.9, "float32"),
         (_ALL, 1.0, "float32"), ([1e30, 1e-30, 1.0], 1.0, "float32"), ([1e30, 1e-30, 1.0], 0.5, "float32"),
-        ([4, 4, 0], 0.5, "float64"),
+        ([4, 4, 0], 0.5, "float64"), ([1e50, 1e60, 1.0], 0.5, "float32"),
         ([2, 1, 4, 3], 0.999, "float64"),
     ),
     hint=lambda case, mine, theirs: "with p = 1 all tokens stay, also those whose probability is rounded away" if case["p"] == 1
@@ -45,10 +45,12 @@ def nucleus(rl, weights, p, kind):
     before = scores.clone()
     kept = rl.course.sampling.keep_top_p(scores, p)
     assert rl.equal(scores, before), "the scores that were given have changed"
-    kept.view_as(kept).add_(0)  # a tensor of its own
+    shown = kept.clone()
+    kept.fill_(0.0)
+    assert rl.equal(scores, before), "the result shares the memory of the scores that were given"
     if len({*weights}) < len(weights) and 0 < p < 1:  # which of equal scores stays is undefined
-        kept = kept.sort().values
-    return [kept, kept is scores]
+        shown = shown.sort().values
+    return shown
 
 
 @nucleus.oracle
@@ -60,7 +62,7 @@ def _(torch, weights, p, kind):
         if reached < p or p == 0 == reached or p == 1:
             kept[token] = scores[token]
         reached += weights[token] / sum(weights)
-    return [kept.sort().values if len({*weights}) < len(weights) and 0 < p < 1 else kept, False]
+    return kept.sort().values if len({*weights}) < len(weights) and 0 < p < 1 else kept
 
 
 @program(
@@ -76,7 +78,9 @@ def _(torch, weights, p, kind):
         ([9, 10, 8], 1.0, None, 0.0, 7),
         # where the order of the three matters: 16 of 31 at temperature 1, 4 of 11.7 at temperature 2; 8 of 8 + 4 of two
         ([1, 2, 4, 8, 16], 2.0, None, 0.45, 8), ([1, 2, 4, 8, 16], 0.5, None, 0.7, 9), ([4, 8, 3, 2, 1], 1.0, 2, 0.6, 10),
-        ([1, 2, 4, 8, 16], 2.0, 3, 0.72, 11),
+        ([1, 2, 4, 8, 16], 2.0, 3, 0.72, 11), ([0.5, 1.0], 1e-4, None, 1.0, 12), ([3, 0, 9, 1], 0.5, 2, 1.0, 13),
+        ([4, 4, 1, 2], 1.0, 1, 1.0, 14), ([5, 2, 9, 5], 2.0, 2, 1.0, 15),  # scores that are equal to the last one stay
+        ([1, 5, 2, 7], 1.0, 1, 1.0, 16), ([3, 24, 46, 7], 1.0, 3, 1.0, 691), ([1e200, 3e200, 2e200], 0.5, None, 1.0, 17),
     ),
     draws=40,
     hint=when(lambda case: case["temperature"] == 0, "with temperature 0 nothing is drawn, and the generator stays as it is"),
@@ -90,7 +94,7 @@ def chosen(rl, weights, temperature, top_k, top_p, seed):
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     tokens = [choose(scores, **options, generator=generator) for _ in range(20)]
     rl.manual_seed(seed)
-    by_default = [choose(scores), choose(scores, temperature)]
+    by_default = [*(choose(scores) for _ in range(20)), choose(scores, temperature)]
     return [
         [type(each).__name__ for each in tokens[:1]],
         tokens,
@@ -105,8 +109,9 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     """From the weights: a temperature is a power, and what is cut has weight 0."""
 
     def weigh(temperature, top_k, top_p):
-        warm = [each ** (1 / temperature) for each in weights]
-        order = sorted(range(len(warm)), key=lambda token: -warm[token])[:top_k]
+        warm = [(each / max(weights)) ** (1 / temperature) for each in weights]
+        order = sorted(range(len(warm)), key=lambda token: -warm[token])
+        order = [token for token in order if weights[token] >= weights[order[: top_k or None][-1]]]
         total, reached, kept = sum(warm[token] for token in order), 0.0, [0.0] * len(warm)
         for token in order:
             if reached < top_p or reached == 0:
@@ -123,5 +128,5 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     generator = torch.Generator().manual_seed(seed)
     tokens = [draw(temperature, top_k, top_p, generator) for _ in range(20)]
     torch.manual_seed(seed)
-    by_default = [draw(1.0, None, 1.0, None), draw(temperature, None, 1.0, None)]
+    by_default = [draw(each, None, 1.0, None) for each in [1.0] * 20 + [temperature]]
     return [["int"], tokens, torch.rand(2, generator=generator), by_default, torch.rand(2)]

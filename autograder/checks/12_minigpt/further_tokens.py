@@ -26,8 +26,15 @@ class Counted(list):
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
-    def copy(self):
-        return [*self]
+
+def _reads_each(name):
+    """The method of list of this name, which reads all items: on a copy, so that the reads count."""
+    return lambda self, *args: getattr([*self], name)(*args)
+
+
+for _name in ("__add__", "__contains__", "__eq__", "__mul__", "__reversed__", "__rmul__", "copy", "count", "index"):
+    setattr(Counted, _name, _reads_each(_name))
+Counted.__radd__ = lambda self, other: other + [*self]
 
 
 @program(
@@ -46,6 +53,7 @@ class Counted(list):
     show=lambda torch, words, count: f"train_incremental({[(*w,) for w, _ in words]}, {[times for _, times in words]}, {count})",
     hint=explained(
         merges="a merge also ends the pairs beside it, and makes new ones",
+        kind="the result is a list, and its pairs and the pieces are tuples",
         read_too_often="piece i may be read once at the start, and once for each merge that changes it",
     ),
 )  # fmt: skip
@@ -55,8 +63,8 @@ def trained(rl, words, count):
     reads, after = [*given.reads], [list.__getitem__(given, i) for i in range(len(given))]
     changes = [sum(_changes(word, found)) for word, _ in words]
     read_too_often = [i for i, (read, changed) in enumerate(zip(reads, changes)) if read > 1 + changed]
-    kind = [type(found).__name__, *(type(each).__name__ for each in [*found, *after])]
-    return {"merges": found, "words": after, "read too often": read_too_often, "kind": kind}
+    kind = isinstance(found, list) and all(isinstance(each, tuple) for each in [*found, *after])
+    return {"merges": found, "words": [*map(tuple, after)], "read too often": read_too_often, "kind": kind}
 
 
 def _changes(word, merges):
@@ -79,13 +87,12 @@ def _(torch, words, count):
             break
         strings = [string.replace(best, chr(256 + len(merges))) for string in strings]
         merges.append(_ids(best))
-    kind = ["list"] + ["tuple"] * (len(merges) + len(words))
-    return {"merges": merges, "words": [_ids(string) for string in strings], "read too often": [], "kind": kind}
+    return {"merges": merges, "words": [_ids(string) for string in strings], "read too often": [], "kind": True}
 
 
 # Special tokens ------------------------------------------------------------------------------------------------------
 
-SPECIAL = {"<|end|>": 300, "<|user|>": 301, "<|end|><|user|>": 302, "[a]": 303, "a": 304}
+SPECIAL = {"<|end|>": 300, "<|user|>": 301, "<|end|><|user|>": 302, "[a]": 303, "a": 304, "|><|user|>": 305}
 PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
 
 
@@ -106,6 +113,7 @@ PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
         []),
         ("<|end|><|user|>", ["<|end|><|user|>", "<|end|>"], []), ("<|end|><|end|><|user|>", ["<|user|>", "<|end|><|user|>"], []),
         ("ñ<|end", ["<|end|>"], None), ("<|end|>|>", ["<|end|>"], None), ("b", ["<|end|>", "a"], ["<|user|>"]), ("aa", ["a"], []),
+        ("<|end|><|user|>", ["<|end|>", "|><|user|>"], []), ("<|><|user|>", ["<|end|>", "|><|user|>"], []),  # they overlap
         ("a", [], "all"), ("<|end|><|user|>", ["<|end|><|user|>"], ["<|user|>"]),
     )) + rows("text allowed disallowed kind", *(
         ("a<|end|>", ["<|end|>", "a"], None, kind) for kind in ("tuple", "set", "list"))) + rows("text allowed disallowed kind", *(
@@ -124,7 +132,7 @@ def special(rl, text, allowed, disallowed, kind="list"):
     )
     found = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
     assert sorted(given) == sorted(allowed) and (kind != "list" or given == [*allowed]), "`allowed_special` has changed"
-    return {"tokens": [type(found).__name__, found], "encoded": sorted(parts)}
+    return {"tokens": [isinstance(found, list), [*found]], "encoded": sorted(parts)}
 
 
 @special.oracle
@@ -149,7 +157,7 @@ def _(torch, text, allowed, disallowed, kind="list"):
             start = i + len(here)
         i = start if here else i + 1
     finish(i)
-    return {"tokens": ["list", tokens], "encoded": sorted(parts)}
+    return {"tokens": [True, tokens], "encoded": sorted(parts)}
 
 
 # Batches by length ---------------------------------------------------------------------------------------------------
@@ -169,7 +177,7 @@ def _(torch, text, allowed, disallowed, kind="list"):
 )  # fmt: skip
 def batched(rl, lengths, budget):
     found = rl.course.tokens.batches_by_length(lengths, budget)
-    return [type(found).__name__, *(type(each).__name__ for each in found), found]
+    return [all(isinstance(each, list) for each in [found, *found]), [[*each] for each in found]]
 
 
 @batched.oracle
@@ -180,4 +188,4 @@ def _(torch, lengths, budget):
         most = max((n for n in range(1, len(order) + 1) if n * lengths[order[n - 1]] <= budget), default=1)
         batches.append(order[:most])
         order = order[most:]
-    return ["list"] + ["list"] * len(batches) + [batches]
+    return [True, batches]

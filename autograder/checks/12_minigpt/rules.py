@@ -12,13 +12,17 @@ PARAMETER = listed(SHAPES, bool, bool)
 
 
 def _model(xp, parameters, tie):
-    """A module with these parameters: the shape, whether it requires a gradient, whether it is in a module of its own."""
+    """A module with these parameters: the shape, whether it requires a gradient, whether it is in a module of its own. Every second
+    of those is in a module of that module."""
     model = xp.nn.Module()
     for i, (shape, requires_grad, is_inner) in enumerate(parameters):
         owner = model
         if is_inner:
             owner = xp.nn.Module()
             model.add_module(f"inner{i}", owner)
+            if i % 2:
+                owner.add_module("inner", xp.nn.Module())
+                owner = owner.inner
         owner.register_parameter(f"p{i}", xp.nn.Parameter(xp.zeros(shape), requires_grad=requires_grad))
     if tie:
         model.add_module("again", xp.nn.Module())
@@ -34,6 +38,7 @@ def _model(xp, parameters, tie):
         ([], False, 0.1), ([[[3], True, False]], False, 0.1), ([[[4, 3], True, False]], False, 0.1),
         ([[[4, 3], True, True], [[3], True, True], [[2, 3, 2], True, False], [[], True, False]], True, 0.1),
         ([[[4, 3], False, False], [[3], False, True], [[1, 1], True, False], [[5], True, False]], False, 0.5),
+        ([[[4, 3], True, False], [[4, 3], True, False], [[3], True, False], [[3], True, False]], False, 0.1),
         ([[[5], True, True], [[4, 3], True, False], [[3], True, True], [[1, 1], True, True]], True, 0.5),
     ),
     hint=lambda case, mine, theirs: "a parameter that does not require a gradient is in no group"
@@ -53,7 +58,9 @@ def groups(rl, parameters, tie, weight_decay):
 @groups.oracle
 def _(_, parameters, tie, weight_decay):
     """From the sizes alone. A module's own parameters come before those of its modules."""
-    named = [(f"inner{i}.p{i}" if each[2] else f"p{i}", *each[:2]) for i, each in enumerate(parameters)]
+    named = [
+        (f"inner{i}.{'inner.' * (i % 2)}p{i}" if each[2] else f"p{i}", *each[:2]) for i, each in enumerate(parameters)
+    ]
     named.sort(key=lambda each: "." in each[0])
     shown = []
     for is_matrix, decay in ((True, weight_decay), (False, 0.0)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from copy import deepcopy
 from importlib import import_module
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ...check import program
 from ..cases import drawn, explained, numbers, rows
 
-KINDS = ["plain", "dropout", "shared"]
+KINDS = ["plain", "dropout", "shared", "buffers"]
 
 
 def _begin(xp, kind, start=0):
@@ -19,6 +20,8 @@ def _begin(xp, kind, start=0):
     layers = [nn.Embedding(5, 4), nn.Linear(4, 5)]
     if kind == "dropout":
         layers.insert(1, nn.Dropout(0.5))  # draws from the default generator
+    if kind == "buffers":
+        layers.insert(1, nn.BatchNorm1d(3))
     if kind == "shared":
         layers[-1].weight = layers[0].weight
     model = nn.Sequential(*layers).double()
@@ -37,7 +40,7 @@ def _steps(run, count):
 
 def _state(xp, saved):
     """What a checkpoint says, with the tensors' numbers as they are now."""
-    state = {"keys": [*saved], "model": {name: x.detach().clone() for name, x in saved["model"].items()}}
+    state = {"keys": sorted(saved), "model": {name: x.detach().clone() for name, x in saved["model"].items()}}
     moments = saved["optimizer"]["state"]
     state["optimizer"] = [
         [number, sorted((name, xp.as_tensor(x).detach().clone()) for name, x in moments[number].items())]
@@ -46,9 +49,14 @@ def _state(xp, saved):
     state["groups"] = [
         [each["lr"], each["weight_decay"], each["params"]] for each in saved["optimizer"]["param_groups"]
     ]
-    state["scheduler"] = [saved["scheduler"]["last_epoch"], saved["scheduler"]["base_lrs"]]
+    state["scheduler"] = [saved["scheduler"][name] for name in ("last_epoch", "base_lrs", "_last_lr")]
     state["generator"] = saved["generator"].clone()
     return state | {"position": saved["position"]}
+
+
+def _names(saved):
+    """The names in the state dicts of the schedule and of the optimizer's groups."""
+    return [sorted(each) for each in (saved["scheduler"], *saved["optimizer"]["param_groups"])]
 
 
 def _through_a_file(xp, value):
@@ -68,12 +76,18 @@ def _written(xp, run):
 @program(
     "course.training.checkpoint",
     cases=drawn(kind=KINDS, before=(0, 4), after=(0, 3)),
-    edges=rows("kind before after", ("plain", 0, 0), ("plain", 1, 2), ("dropout", 3, 3), ("shared", 2, 1), ("shared", 0, 2)),
+    edges=rows(
+        "kind before after", ("plain", 0, 0), ("plain", 1, 2), ("dropout", 3, 3), ("shared", 2, 1), ("shared", 0, 2),
+        ("buffers", 2, 1), ("dropout", 1, 0),
+    ),
     draws=15,
     hint=explained(
         generator="dropout draws from the default generator, so its state belongs to a checkpoint",
         model="a state dict has the parameters themselves, which later steps change",
         optimizer="the moments in the optimizer's state dict are the optimizer's own, which later steps change",
+        exact="the numbers are those of the run, bit for bit",
+        whole="the state dicts of the schedule and of the optimizer have more entries",
+        rest="the run goes on as if it had not been saved",
         after_a_file="`save` must be able to write it",
     ),
 )  # fmt: skip
@@ -81,9 +95,16 @@ def saved_run(rl, kind, before, after):
     rl.manual_seed(5)
     run = _begin(rl, kind)
     _steps(run, before)
+    written = _written(rl, run)
     saved = rl.course.training.checkpoint(run)
-    _steps(run, after)
-    return _state(rl, saved) | {"after a file": _through_a_file(rl, saved)["position"]}
+    exact = _is_exact(rl, saved, written)
+    rest = [run.position, _steps(run, after)]
+    return _state(rl, saved) | {
+        "exact": exact,
+        "whole": _names(saved) == _names(written),
+        "rest": rest,
+        "after a file": _through_a_file(rl, saved)["position"],
+    }
 
 
 @saved_run.oracle
@@ -92,7 +113,8 @@ def _(torch, kind, before, after):
     torch.manual_seed(5)
     run = _begin(torch, kind)
     _steps(run, before)
-    return _state(torch, _written(torch, run)) | {"after a file": before}
+    state = _state(torch, _written(torch, run))
+    return state | {"exact": True, "whole": True, "rest": [before, _steps(run, after)], "after a file": before}
 
 
 @program(
@@ -101,10 +123,12 @@ def _(torch, kind, before, after):
     edges=rows(
         "kind before between same",
         ("plain", 0, 0, False), ("plain", 2, 0, False), ("plain", 2, 2, True), ("dropout", 2, 1, False), ("dropout", 3, 2, True),
-        ("shared", 1, 3, False), ("shared", 4, 0, False), ("dropout", 0, 3, False),
+        ("shared", 1, 3, False), ("shared", 4, 0, False), ("dropout", 0, 3, False), ("buffers", 3, 2, False),
     ),
     draws=10,
     hint=explained(
+        state="a part of the checkpoint is not in the run",
+        exact="the numbers in the run are those of the checkpoint, bit for bit",
         first="the model, the moments, the learning rate, the random numbers and the batch are those of the checkpoint",
         second="a step has changed the checkpoint, so it could not be used again",
     ),
@@ -114,14 +138,16 @@ def resumed_run(rl, kind, before, between, same):
     run = _begin(rl, kind)
     _steps(run, before)
     saved = _written(rl, run)
-    kept = _state(rl, saved)
+    kept = deepcopy(saved)
     again = run if same else _begin(rl, kind, start=4)
     _steps(again, between)
     result = rl.course.training.resume(again, saved)
     shown = {
         "result": result,
+        "state": _state(rl, _written(rl, again)),
+        "exact": _is_exact(rl, _written(rl, again), kept),
         "first": [_steps(again, 3), again.position, rl.rand(2)],
-        "kept": _equal(rl, kept, _state(rl, saved)),
+        "kept": _equal(rl, kept, saved),
     }
     rl.course.training.resume(again, saved)
     return shown | {"second": [_steps(again, 3), again.position, rl.rand(2)]}  # fmt: skip
@@ -133,8 +159,19 @@ def _(torch, kind, before, between, same):
     torch.manual_seed(5)
     run = _begin(torch, kind)
     _steps(run, before)
+    state = _state(torch, _written(torch, run))
     rest = [_steps(run, 3), run.position, torch.rand(2)]
-    return {"result": None, "first": rest, "kept": True, "second": rest}
+    return {"result": None, "state": state, "exact": True, "first": rest, "kept": True, "second": rest}
+
+
+def _is_exact(xp, saved, written):
+    """Whether the weights, the buffers and the moments are the same, number for number."""
+    one, other = ({**each["model"], **_moments(each)} for each in (saved, written))
+    return one.keys() == other.keys() and all(bool((xp.as_tensor(one[name]) == other[name]).all()) for name in one)
+
+
+def _moments(saved):
+    return {(i, name): x for i, each in saved["optimizer"]["state"].items() for name, x in each.items()}
 
 
 def _equal(xp, one, other):

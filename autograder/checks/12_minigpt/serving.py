@@ -9,7 +9,7 @@ from ..cases import attempt, defaults, drawing, drawn, explained, listed, rows, 
 
 # Groups --------------------------------------------------------------------------------------------------------------
 
-_weight = defaults(outs=2, groups=2, group=4, rest=0, bits=4, start=0, special=None)
+_weight = defaults(outs=2, groups=2, group=4, rest=0, bits=4, start=0, special=None, is_transposed=False)
 
 
 @drawing
@@ -18,7 +18,7 @@ def _weights(draw, st):
     group = draw(st.integers(2, 5))
     return _weight(
         draw(st.integers(1, 3)), draw(st.integers(1, 3)), group, rest, draw(st.integers(2, 8)), draw(st.integers(0, 20)),
-        draw(st.sampled_from([None, None, "zeros", "tiny", "small", "negative"])),
+        draw(st.sampled_from([None, None, "zeros", "tiny", "small", "negative"])), draw(st.booleans()),
     )  # fmt: skip
 
 
@@ -26,7 +26,8 @@ def _weights(draw, st):
     "course.serving.quantize_groups",
     cases=_weights,
     edges=[
-        *[_weight(bits=bits) for bits in (2, 3, 4, 8)], _weight(1, 1, 2), _weight(3, 1, 5, bits=8), _weight(2, 3, 2, start=7),
+        *[_weight(bits=bits) for bits in range(2, 9)], _weight(is_transposed=True),
+        _weight(1, 1, 2), _weight(3, 1, 5, bits=8), _weight(2, 3, 2, start=7),
         *[_weight(special=each) for each in ("zeros", "tiny", "small", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
     ],
     draws=12,
@@ -65,17 +66,21 @@ def _(torch, **case):
     scales = observer.calculate_qparams()[0].reshape(len(weight), -1)
     quantize = torch.ops.quantized_decomposed.quantize_per_channel_group
     q = quantize(weight, scales, torch.zeros_like(scales), -most, most, torch.int8, group)
-    return {"q": q, "scales": scales * 2**23, "grad": False, "changed": False}
+    return {"q": q.contiguous(), "scales": scales * 2**23, "grad": False, "changed": False}
 
 
-def _made(xp, outs, groups, group, rest, bits, start, special):
-    """Odd multiples of 1/64, so no quotient is half of an odd number. One group may be special. The smallest scale is 2**-23, and a
-    check multiplies the scales by 2**23, so that small ones are compared, too."""
+def _made(xp, outs, groups, group, rest, bits, start, special, is_transposed):
+    """A weight, which may be the transpose of a contiguous one.
+
+    It has odd multiples of 1/64, so no quotient is half of an odd number. One group may be special. The smallest scale is
+    2**-23, and a check multiplies the scales by 2**23, so that small ones are compared, too.
+    """
     features = groups * group + rest
     values = [[(2 * ((7 * i + 11 * row + start) % 23) - 21) / 64 for i in range(features)] for row in range(outs)]
     for i in range(group):
         values[-1][i] *= {"zeros": 0.0, "tiny": 2.0**-40, "small": 2.0**-20, None: 1.0, "negative": -1.0}[special]
-    return xp.tensor(values, dtype=xp.float32)
+    weight = xp.tensor(values, dtype=xp.float32)
+    return weight.t().contiguous().t() if is_transposed else weight
 
 
 # Perplexity ----------------------------------------------------------------------------------------------------------
@@ -110,9 +115,12 @@ def perplexities(rl, batches, training, fails, generator, height):
         inputs, targets = zip(*batch)
         height_of = height if len(batch) % height == 0 else 1
         given.append(tuple(rl.tensor(each).reshape(height_of, -1) for each in (inputs, targets)))
+    before = [[each.clone() for each in pair] for pair in given]
     with rl.enable_grad():
         found = attempt(rl.course.serving.perplexity, model, (each for each in given) if generator else given)
         afterwards = rl.is_grad_enabled()
+    same = all(rl.equal(x, y) for pair, other in zip(before, given) for x, y in zip(pair, other))
+    assert same, "the tokens or the targets that were given have changed"
     return {
         "perplexity": found, "type": type_name(found), "mode": [each.training for each in model.modules()],
         "modes": sorted({*model.modes}), "recording": sorted({*model.recording}), "afterwards": afterwards,

@@ -147,14 +147,16 @@ def _counted(draw, st):
     ),
 )  # fmt: skip
 def averages(rl, **case):
-    given, before = _gradients(rl, **case), _gradients(rl, **case)
-    found = rl.course.sharding.average_gradients(given, case["counts"])
+    given, before, counts = _gradients(rl, **case), _gradients(rl, **case), [*case["counts"]]
+    found = rl.course.sharding.average_gradients(given, counts)
     known = {each.untyped_storage().data_ptr() for one in given for each in one if each is not None}
     same = all(
         a is b or str(a.tolist()) == str(b.tolist()) for x, y in zip(given, before) for a, b in zip(x, y)
     )  # nan equals nan
+    same = same and [*map(len, given)] == [*map(len, before)]
     new = not any(each.untyped_storage().data_ptr() in known for each in found)
-    return {"type": type(found).__name__, "averages": [*map(copied, found)], "new": new, "changed": not same}
+    changed = not same or counts != [*case["counts"]]
+    return {"type": type(found).__name__, "averages": [*map(copied, found)], "new": new, "changed": changed}
 
 
 @averages.oracle

@@ -56,9 +56,10 @@ _EVEN, _FIRST = [4, 4, 4, 4], [8, 4, 4, 0]
 def speculated(rl, guesses, guessed, wanted, draws):
     size = len(wanted[0])
     arguments = [rl.tensor(each, dtype=rl.float64).reshape(-1, size) / WHOLE for each in (guessed, wanted)]
-    kept = [each.clone() for each in arguments]
-    said = rl.course.sampling.speculate([*guesses], *arguments, [each / 32 for each in draws])
+    kept, given, numbers = [each.clone() for each in arguments], [*guesses], [each / 32 for each in draws]
+    said = rl.course.sampling.speculate(given, *arguments, numbers)
     assert all(map(rl.equal, kept, arguments)), "the probabilities that were given have changed"
+    assert [given, numbers] == [[*guesses], [each / 32 for each in draws]], "a list that was given has changed"
     return said
 
 

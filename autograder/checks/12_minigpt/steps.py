@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
+from copy import deepcopy
+from types import ModuleType
 
 import numpy as np
 
@@ -14,6 +18,29 @@ IGNORED = -100
 # the targets of a part: of each row, the first ones; -100 stands for a position without a target
 ROW = several([0, 1, 2, 3, 4, IGNORED], 3, 3)
 PART = several(ROW, 1, 3)
+
+
+GRADIENT_MODES = {"no_grad", "inference_mode", "set_grad_enabled", "autograd"}
+
+
+class Framework(ModuleType):
+    """A framework that records the names that are asked of it: an answer must not ask another one."""
+
+    def __init__(self, xp):
+        super().__init__(xp.__name__)
+        self._xp, self._asked = xp, set()
+
+    def __getattr__(self, name):
+        found = getattr(self._xp, name)
+        self._asked.add(name)
+        return found
+
+    def assert_asked(self, *purposes):
+        for names in purposes:
+            assert self._asked & names, f"the framework is `xp`, and it was asked for none of {sorted(names)}"
+
+
+TENSORS = {"from_numpy", "tensor", "as_tensor", "asarray", "LongTensor"}
 
 
 def _arrays(part):
@@ -49,19 +76,35 @@ _EMPTY = [[IGNORED] * 3]
     ),
 )  # fmt: skip
 def accumulated(rl, parts, before):
-    model, given, log = _layers(rl), [_arrays(part) for part in parts], []
+    model, given, log, inner, xp = _layers(rl), [_arrays(part) for part in parts], [], [], Framework(rl)
+    before_it = deepcopy(given)
+    model[0].register_forward_hook(lambda module, args, out: inner.append(weakref.ref(out)))
     if before:
         for each in model.parameters():
             each.grad = rl.ones_like(each)
 
     def forward(inputs):
+        log.append(f"{_alive(inner)} activations of other parts")
         log.append(["forward", type(inputs).__name__, str(inputs.dtype).rpartition(".")[2], *inputs.shape])
         scores = model(inputs)
         scores.register_hook(lambda grad: log.append("backward"))
         return scores
 
-    loss = rl.course.training.accumulate(rl, forward, given)
+    loss = rl.course.training.accumulate(xp, forward, given)
+    xp.assert_asked(TENSORS)
+    assert np.array_equal(_flat(given), _flat(before_it)), "the arrays that were given have changed"
     return [type_name(loss), loss, log, [each.grad for each in model.parameters()]]
+
+
+def _alive(references):
+    """How many objects are alive. Cycles are collected only where one is: this takes long with torch in memory."""
+    if any(each() is not None for each in references):
+        gc.collect()
+    return sum(each() is not None for each in references)
+
+
+def _flat(parts):
+    return np.concatenate([[len(parts)], *(each.ravel() for part in parts for each in part)])
 
 
 def _has_targets(parts):
@@ -75,7 +118,8 @@ def _(torch, parts, before):
     inputs, targets = (torch.from_numpy(np.concatenate(each)) for each in zip(*given))
     loss = torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
     grads = torch.autograd.grad(loss, [*model.parameters()])
-    log = [each for inputs, _ in given for each in (["forward", "Tensor", "int64", *inputs.shape], "backward")]
+    kept = "0 activations of other parts"
+    log = [each for inputs, _ in given for each in (kept, ["forward", "Tensor", "int64", *inputs.shape], "backward")]
     return ["float", loss.item(), log, [grad + before for grad in grads]]
 
 
@@ -90,12 +134,18 @@ def _(torch, parts, before):
 )  # fmt: skip
 def evaluated(rl, data, size, training):
     model = _layers(rl, rl.nn.Dropout(0.5)).train(training)
-    modes = []
+    for each in model.parameters():
+        each.grad = rl.ones_like(each)
+    modes, given, xp = [], [_arrays(part) for part in data], Framework(rl)
+    before = deepcopy(given)
     model.register_forward_pre_hook(lambda module, args: modes.append([module.training, rl.is_grad_enabled()]))
-    found = rl.course.training.evaluate(rl, model, (_arrays(part) for part in data), size)
+    found = rl.course.training.evaluate(xp, model, (each for each in given), size)
+    xp.assert_asked(TENSORS, GRADIENT_MODES)
+    assert np.array_equal(_flat(given), _flat(before)), "the arrays that were given have changed"
     modes.append([[each.training for each in model.modules()], rl.is_grad_enabled()])
     return {"type": type(found).__name__, "loss": found.loss, "perplexity": found.perplexity, "bits": found.bits_per_byte,
-            "numbers": [type(each).__name__ for each in found], "modes": modes}  # fmt: skip
+            "numbers": [*map(type_name, found)], "modes": modes,
+            "parameters": [[each.requires_grad, each.grad] for each in model.parameters()]}  # fmt: skip
 
 
 @evaluated.oracle
@@ -108,7 +158,8 @@ def _(torch, data, size, training):
     mean = math.fsum(losses) / len(losses)
     modes = [[False, False]] * len(data) + [[[training] * 4, True]]
     return {"type": "Validation", "loss": mean, "perplexity": math.exp(mean), "bits": math.fsum(losses) * math.log2(math.e) / size,
-            "numbers": ["float"] * 3, "modes": modes}  # fmt: skip
+            "numbers": ["float"] * 3, "modes": modes,
+            "parameters": [[True, torch.ones_like(each)] for each in model.parameters()]}  # fmt: skip
 
 
 @program(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from importlib import import_module
 
 from rushlight.c10.dispatch import DispatchMode
@@ -123,6 +124,7 @@ _EDGES = rows(
     ([1, 2], [5, 6, 4, 4], 10, True, None, "float32", 6), ([], [6, 6, 2, 1], 6, False, None, "float32", 7),
     ([], [40, 40, 2, 3], 4, True, None, "float64", 8), ([], [30, 50, 3, 2], 5, False, None, "float64", 9),
     ([2], [3, 4, 2, 2], 3, False, 0.0, "float64", 3), ([1, 2], [3, 4, 2, 2], 3, True, 0.0, "float64", 3),
+    ([], [256, 256, 2, 2], 8, False, None, "float64", 4),
 )  # fmt: skip
 
 _LARGE = rows(
@@ -168,11 +170,32 @@ def _about_tiles(case, mine, theirs):
     return "which position does the first key of a block have?" if case["causal"] else None
 
 
+def _needs_too_much(sizes, call, *args, **given):
+    """Whether a call, numpy's arrays included, needs as much memory as the scores of all keys, or nearly so.
+
+    Small cases are not measured: in those, Python's objects take more. Neither is a first call, which may import modules. What
+    other threads allocate counts, too, so a call that seems to need too much is measured again.
+    """
+    queries, keys, *_ = sizes
+    if queries * keys < 256 * 256:
+        return False
+    return all(_peak(call, *args, **given) > queries * keys * 8 * 3 / 4 for _ in range(3))
+
+
+def _peak(call, *args, **given):
+    tracemalloc.start()
+    try:
+        call(*args, **given)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @program("course.attention.tiled_attention", cases=_tiles(), edges=_EDGES + _LARGE, draws=30, hint=_about_tiles)
 def tiled(rl, lead, sizes, block, causal, scale, of, start):
-    operands = _operands(rl, lead, sizes, of, start)
+    operands, tiled_attention = _operands(rl, lead, sizes, of, start), rl.course.attention.tiled_attention
     with Elements() as elements:
-        found = rl.course.attention.tiled_attention(*operands, block, **_given(block, causal, scale))
+        found = tiled_attention(*operands, block, **_given(block, causal, scale))
     out, logsumexp = found
     return {
         "beyond": sorted(elements.beyond),
@@ -180,6 +203,7 @@ def tiled(rl, lead, sizes, block, causal, scale, of, start):
         "out": copied(out),
         "logsumexp": copied(logsumexp),
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
+        "too much at once": _needs_too_much(sizes, tiled_attention, *operands, block, **_given(block, causal, scale)),
         "the arguments": operands,
     }
 
@@ -196,7 +220,7 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
     else:
         out, logsumexp = _at_once(torch, query, key, value, causal, scale)
     shown = {"beyond": [], "type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
-    return shown | {"a tensor is too large": False, "the arguments": operands}
+    return shown | {"a tensor is too large": False, "too much at once": False, "the arguments": operands}
 
 
 _GRADIENTS = explained(
@@ -224,16 +248,19 @@ def backward(rl, lead, sizes, block, causal, scale, of, start):
     query, key, value = operands = _operands(rl, lead, sizes, of, start)
     grad = numbers(rl, [*lead, sizes[0], sizes[3]], start + 3, of)
     out, logsumexp = _at_once(rl, *operands, causal, scale)
-    given = _given(block, causal, scale)
+    given, tiled_attention_backward = _given(block, causal, scale), rl.course.attention.tiled_attention_backward
     before = copied(out), copied(logsumexp)
     with Elements() as elements, called(["rushlight.autograd.engine._run"]) as by_autograd:
-        found = rl.course.attention.tiled_attention_backward(grad, query, key, value, out, logsumexp, block, **given)
+        found = tiled_attention_backward(grad, query, key, value, out, logsumexp, block, **given)
     names = ("of the query", "of the key", "of the value")
     return {
         "beyond": sorted(elements.beyond) + ["autograd"] * len(by_autograd),
         "type": type(found).__name__,
         **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
+        "too much at once": _needs_too_much(
+            sizes, tiled_attention_backward, grad, *operands, out, logsumexp, block, **given
+        ),
         "the arguments": [grad, *operands],
         "out and logsumexp are as before": rl.equal(before[0], out) and rl.equal(before[1], logsumexp),
     }
@@ -254,6 +281,7 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
         "type": "tuple",
         **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
         "a tensor is too large": False,
+        "too much at once": False,
         "the arguments": [grad, *(each.detach() for each in operands)],
         "out and logsumexp are as before": True,
     }

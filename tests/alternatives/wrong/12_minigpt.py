@@ -325,6 +325,24 @@ def train_incremental__counts_again(words, times, count):
     return merges
 
 
+def train_incremental__copies_the_list(words, times, count):
+    """It counts again in each round, from a copy."""
+    merges = []
+    for new in range(256, 256 + count):
+        counts, now = Counter(), words + []
+        for word, each in zip(now, times):
+            for pair in pairwise(word):
+                counts[pair] += each
+        pair = min(counts, key=lambda each: (-counts[each], each), default=None)
+        if counts[pair] < 2:
+            break
+        merges.append(pair)
+        for i, word in zip(reversed(range(len(now))), reversed(words)):
+            if pair in pairwise(word):
+                words[i] = merge(word, pair, new)
+    return merges
+
+
 def train_incremental__looks_through_all_pieces(words, times, count):
     """The counts are kept, but not the positions."""
     counts, merges = Counter(), []
@@ -506,6 +524,22 @@ def perplexity_and_bits__texts(losses, targets, table, ignore_index=-100):
 perplexity_and_bits_right, encode_special_right = edited(tokens.perplexity_and_bits), edited(tokens.encode_special)
 
 
+def encode_special__longest_first_anywhere(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):
+    """The longest name is looked for in the whole text, then the next one in what is left."""
+    if disallowed_special == "all":
+        disallowed_special = {*special_tokens} - {*allowed_special}
+    if any(name in text for name in disallowed_special):
+        raise ValueError
+    parts = [text]
+    for name in sorted(allowed_special, key=len, reverse=True):
+        cut = []
+        for part in parts:
+            between = part.split(name) if isinstance(part, str) else [part]
+            cut += [each for text in between for each in (special_tokens[name], text)][1:]
+        parts = cut
+    return [token for part in parts for token in ([part] if isinstance(part, int) else encode(part) if part else [])]
+
+
 def encode_special__sorts_the_list(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):
     if isinstance(allowed_special, list):
         allowed_special.sort(key=len, reverse=True)
@@ -614,6 +648,96 @@ resume__without_copy = edited(resume, ("saved = deepcopy(saved)", "saved = dict(
 resume__other_random_numbers = edited(resume, ('run.xp.set_rng_state(saved["generator"])', "run.xp.manual_seed(5)"))
 resume__data_from_the_start = edited(resume, ('run.position = saved["position"]', "run.position = 0"))
 
+accumulate__another_framework = edited(accumulate, ("    total = 0.0", "    import rushlight as xp\n\n    total = 0.0"))
+evaluate__another_framework = edited(evaluate, ("    model.eval()", "    import rushlight as xp\n\n    model.eval()"))
+evaluate__fills_the_targets = edited(
+    evaluate, ("IGNORED).sum())\n", "IGNORED).sum())\n            targets[targets == IGNORED] = 0\n")
+)
+checkpoint__rounded = edited(
+    checkpoint,
+    ("deepcopy(run.model.state_dict())", "{n: x.float().to(x.dtype) for n, x in run.model.state_dict().items()}"),
+)
+resume__rounded_moments = edited(
+    resume,
+    (
+        "    run.model.load",
+        "    for each in saved['optimizer']['state'].values():\n"
+        "        each['exp_avg_sq'] = each['exp_avg_sq'].float().to(each['exp_avg_sq'].dtype)\n    run.model.load",
+    ),
+)
+
+
+def parameter_groups__of_children(model, weight_decay):
+    """The parameters of the module and of its children, and not those of their children."""
+    found = [*model._parameters.values()] + [each for child in model.children() for each in child._parameters.values()]
+    found = [*dict.fromkeys(each for each in found if each.requires_grad)]
+    return [
+        {"params": [each for each in found if each.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [each for each in found if each.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+accumulate__graphs_stay = edited(
+    accumulate,
+    ("    total = 0.0", "    total, kept = 0.0, []"),
+    ("loss.backward()", "loss.backward(retain_graph=True)\n        kept.append(loss)"),
+)
+accumulate__fills_the_targets = edited(
+    accumulate,
+    ("        total += loss.item()", "        total += loss.item()\n        targets[targets == IGNORED] = 0"),
+)
+evaluate__freezes = edited(evaluate, ("    model.eval()\n", "    model.eval()\n    model.requires_grad_(False)\n"))
+evaluate__clears_gradients = edited(evaluate, ("    model.eval()\n", "    model.eval()\n    model.zero_grad()\n"))
+
+
+def parameter_groups__equal_ones_once(model, weight_decay):
+    """Parameters that are equal, not the same one."""
+    found = []
+    for each in model.parameters():
+        if each.requires_grad and not any(each.shape == one.shape and bool((each == one).all()) for one in found):
+            found.append(each)
+    return [
+        {"params": [each for each in found if each.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [each for each in found if each.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+checkpoint__part_of_the_schedule = edited(
+    checkpoint,
+    (
+        "deepcopy(run.scheduler.state_dict())",
+        "{name: getattr(run.scheduler, name) for name in ('last_epoch', 'base_lrs', '_last_lr')}",
+    ),
+)
+checkpoint__in_eval_mode = edited(
+    checkpoint, ("deepcopy(run.model.state_dict())", "deepcopy(run.model.eval().state_dict())")
+)
+checkpoint__without_buffers = edited(
+    checkpoint,
+    ("run.model.state_dict()", "{n: x.detach() for n, x in run.model.named_parameters(remove_duplicate=False)}"),
+)
+resume__without_buffers = edited(
+    resume,
+    (
+        'run.model.load_state_dict(saved["model"])',
+        '[each.data.copy_(saved["model"][name]) for name, each in run.model.named_parameters()]',
+    ),
+)
+resume__only_the_count_of_the_schedule = edited(
+    resume,
+    (
+        'run.scheduler.load_state_dict(saved["scheduler"])',
+        'run.scheduler.last_epoch = saved["scheduler"]["last_epoch"]',
+    ),
+)
+resume__takes_from_the_checkpoint = edited(
+    resume,
+    (
+        "    saved = deepcopy(saved)\n",
+        "    given, saved = saved, deepcopy(saved)\n    given['scheduler'].pop('_last_lr', None)\n",
+    ),
+)
+
 autocast_dtypes__all_low = edited(autocast_dtypes, ('"norm": "float32"', '"norm": "bfloat16"'))
 autocast_dtypes__as_on_a_gpu = edited(autocast_dtypes, ('"weights": "bfloat16"', '"weights": "float32"'))
 autocast_dtypes__the_sum_is_low = edited(autocast_dtypes, ('"residual": "float32"', '"residual": "bfloat16"'))
@@ -648,6 +772,30 @@ def choose__nucleus_first(scores, temperature=1.0, top_k=None, top_p=1.0, genera
     return scores.softmax(0).multinomial(1, generator=generator).item()
 
 
+def choose__exactly_k(scores, temperature=1.0, top_k=None, top_p=1.0, generator=None):
+    """Scores that are equal to the k-th do not stay."""
+    if temperature == 0:
+        return scores.argmax().item()
+    if top_k is not None:
+        values, places = scores.topk(min(top_k, len(scores)))
+        scores = rl.full_like(scores, -math.inf).scatter(0, places, values)
+    return keep_top_p(scores / temperature, top_p).softmax(0).multinomial(1, generator=generator).item()
+
+
+choose__exp_without_largest = edited(choose, (".softmax(0)", ".exp()"))
+choose__one_is_not_drawn = edited(choose, ("if temperature == 0:", "if temperature == 0 or top_k == 1:"))
+keep_top_p__the_same_memory = edited(keep_top_p, ("scores.clone()", "scores[:]"))
+append__copied_and_written_back = edited(
+    append,
+    (
+        "    cache.keys[:, :, start:stop].copy_(keys)\n",
+        "    new = cache.keys.clone()\n    new[:, :, start:stop] = keys\n    cache.keys.copy_(new)\n",
+    ),
+)
+append__added = edited(append, ("[:, :, start:stop].copy_(keys)", "[:, :, start:stop].add_(keys)"))
+generate__another_framework = edited(
+    generate, ("    with xp.no_grad", "    import rushlight as xp\n\n    with xp.no_grad")
+)
 choose__default_generator = edited(choose, ("multinomial(1, generator=generator)", "multinomial(1)"))
 
 
@@ -705,6 +853,30 @@ generate__with_the_text = edited(generate, ("return said", "return [*tokens, *sa
 generate__without_end = edited(
     generate, ("                return said", "                return said[:-1] if new[0] == end else said")
 )
+
+speculate__takes_the_last_draw = edited(
+    speculate, ("    said = []", "    said, draws_left = [], draws\n    draws = [*draws]\n    draws_left.pop()")
+)
+choose__nearly_zero_is_zero = edited(choose, ("if temperature == 0:", "if temperature < 1e-3:"))
+choose__nucleus_by_default = edited(choose, ("top_p: float = 1.0", "top_p: float = 0.9"))
+choose__centred = edited(choose, ("scores = scores / temperature", "scores = (scores - scores.mean()) / temperature"))
+
+
+def keep_top_p__overflow(scores, p):
+    """A softmax that does not subtract the maximum."""
+    if p >= 1:
+        return scores.clone()
+    ordered, order = (scores.exp() / scores.exp().sum()).sort(0, descending=True)
+    outside = ordered.cumsum(0) - ordered >= p
+    outside[0] = False
+    return scores.masked_fill(outside.new_zeros(outside.shape).scatter(0, order, outside), -math.inf)
+
+
+generate__no_end_zero = edited(generate, ("new[0] == end or", "end and new[0] == end or"))
+generate__gradients_stay_off = edited(
+    generate, ("    with xp.no_grad():\n", "    xp.set_grad_enabled(False)\n    if True:\n")
+)
+generate__in_eval_mode = edited(generate, ("    with xp.no_grad():\n", "    model.eval()\n    with xp.no_grad():\n"))
 
 speculate__wanted_instead_of_the_rest = edited(speculate, ("(wanted[i] - guessed[i]).clamp(min=0)", "wanted[i]"))
 speculate__not_divided = edited(
@@ -812,6 +984,20 @@ def count_paths__as_numbered(nodes, edges):
     for start, to, _ in sorted(edges):
         paths[to] += paths[start]
     return paths
+
+
+def count_paths__to_the_first_node(nodes, edges):
+    """Each node asks those before it, which is deep if the node at the end of a chain comes first."""
+    sources, known = [[] for _ in range(nodes)], {0: 1}
+    for start, to, _ in edges:
+        sources[to].append(start)
+
+    def paths(node):
+        if node not in known:
+            known[node] = sum(map(paths, sources[node]))
+        return known[node]
+
+    return [*map(paths, range(nodes))]
 
 
 def count_paths__recursive(nodes, edges):
@@ -1018,6 +1204,9 @@ perplexity__training_only_at_the_end = edited(
 )
 
 
+perplexity__fills_the_targets = edited(
+    perplexity, ("IGNORED).sum().item()\n", "IGNORED).sum().item()\n                targets[targets == IGNORED] = 0\n")
+)
 perplexity__counts_ignored = edited(perplexity, ("(targets != IGNORED).sum().item()", "targets.numel()"))
 
 
@@ -1263,6 +1452,20 @@ def tied_gradient__autograd(tokens, of_embedded, hidden, of_scores):
 
 def rms_norm__of_the_framework(x, weight, eps=1e-5):
     return rl.nn.functional.rms_norm(x, weight.shape, weight, eps)
+
+
+def tiled_attention__all_scores_as_an_array(query, key, value, block, is_causal=False, scale=None):
+    """Numpy's arrays are no tensors, but they take memory, too."""
+    q, k, v = (each.numpy() for each in (query, key, value))
+    scores = q @ k.swapaxes(-1, -2)
+    scores *= q.shape[-1] ** -0.5 if scale is None else scale
+    if is_causal:
+        scores[..., ~np.tril(np.ones(scores.shape[-2:], bool))] = -np.inf
+    largest = scores.max(-1, keepdims=True)
+    scores -= largest
+    np.exp(scores, out=scores)
+    total = scores.sum(-1, keepdims=True)
+    return rl.from_numpy(scores @ v / total), rl.from_numpy((largest + np.log(total))[..., 0])
 
 
 def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale=None):
