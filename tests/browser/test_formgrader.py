@@ -10,7 +10,7 @@ from course import TOKEN, Course
 from autograder import sandbox
 
 LAB = "01a_views"
-QUESTION = "question-view-or-copy"
+QUESTION = "question-a-row-that-keeps-a-matrix"
 
 
 @pytest.fixture(scope="module")
