@@ -167,9 +167,10 @@ def required_exercises(lab: str) -> list[str]:
     return core_exercises(lab) if lab in core_labs() else exercises(lab)
 
 
-def lab_of(check: str) -> str | None:
-    """The lab that has this check, or None."""
-    return next((lab for lab in released_labs() if check in map(check_name, released(lab)["cells"])), None)
+def lab_of(check: str, phase: str = "") -> str | None:
+    """The lab that has this check, or None. Those of its `phase` are looked at first."""
+    found = sorted(released_labs(), key=lambda lab: lab[:2] != phase[:2])
+    return next((lab for lab in found if check in map(check_name, released(lab)["cells"])), None)
 
 
 def missing_for_milestone(lab: str, is_done: Callable[[str], bool]) -> str:

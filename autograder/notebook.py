@@ -115,7 +115,7 @@ def _not_yet(milestone: str) -> str:
     """Why a milestone is not decided yet in this kernel, or nothing."""
     from . import course  # as `limits` below
 
-    lab = course.lab_of(milestone)
+    lab = course.lab_of(milestone, find(milestone).phase)
     return course.missing_for_milestone(lab, lambda name: is_filled(function_of(name))) if lab else ""
 
 
@@ -135,7 +135,7 @@ def _standing(verdict: Verdict) -> list:
     else:
         _passed.pop(name, None)
     with suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
-        worth = course.points(lab) if (lab := course.lab_of(name)) else {}
+        worth = course.points(lab) if (lab := course.lab_of(name, find(name).phase)) else {}
         if name in worth:
             done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
             pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
