@@ -72,13 +72,14 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 # Description ---------------------------------------------------------------------------------------------------------
 
 
-def description(path: str, content: str, title: str = "") -> str:
+def description(path: str, content: str) -> str:
     """What one can do at the end of a chapter, or else the first sentences of a page, as many as fit. A module says its name."""
     texts = [
         " ".join(html.unescape(re.sub(r"<[^>]+>", "", match[1])).split())
         for match in PARAGRAPH.finditer(ADMONITION.sub("", searched(path, content)))
     ]
     if path.startswith("api/"):
+        title = re.sub(r"<[^>]+>|&para;", "", re.search(r"<h1\b.*?</h1>", content, re.DOTALL)[0])
         texts = [f"{title}: {text}" for text in texts[:1]]
     texts = [text for text in texts if len(text) > 25 and text.endswith((".", "?", "!", ":"))]
     aim = next((text for text in texts[:8] if text.startswith("At the end of this")), "")

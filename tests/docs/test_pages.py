@@ -40,7 +40,8 @@ def test_a_description_says_the_aim_of_a_chapter_or_its_first_sentences(hooks):
         "At the end of this lab"
     )
     assert said("why.md", "<p>A first sentence, with <code>code</code>.</p>") == "A first sentence, with code."
-    assert said("api/nn.md", "<h1>nn</h1><p>Neural networks.</p>", "rushlight.nn") == "rushlight.nn: Neural networks."
+    module = '<h1 id="nn"><code>rushlight.nn</code><a href="#nn">&para;</a></h1><p>Neural networks.</p>'
+    assert said("api/nn.md", module) == "rushlight.nn: Neural networks."
     assert len(said("why.md", f"<p>{'A sentence that goes on and on. ' * 20}</p>")) <= 200
     unseen = "<!-- unsearched --><p>What a cell printed, in a sentence.</p><!-- /unsearched -->"
     assert (
