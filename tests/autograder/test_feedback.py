@@ -220,14 +220,17 @@ def test_a_notebook_that_nbgrader_graded_alone_gets_a_page(feedback):
 
 def test_no_part_of_a_verdicts_card_is_lost_on_the_page():
     more = {"hint": "no", "program": "def f(): ...", "oracle": "def g(): ...", "raised": "E: x", "notes": ["note"]}
+    drawn = {"layouts": [[[2, 3], [3, 1], 0], [[3, 2], [1, 3], 0]], "mine_marks": [[0, 1]], "theirs_marks": [[0, 2]]}
     verdicts = [
-        wrong("strided.permute", **more),
+        wrong("strided.permute", **more, **drawn, frames=[["permute", 4, "return alias(self)"], ["helper", 2, ""]]),
+        Verdict("strided.permute", "disagreed", 9, 8, mine="0, " * 900, theirs="1", mine_marks=[[30, 31]]),
         wrong("strided.permute", case={"program": "x\n" * 30}),
         Verdict("strided.permute", "passed", 3, 3),
         Verdict("strided.permute", "timed out", message="no answer"),
     ]
     for verdict in verdicts:
-        assert _parts(_card({"text/html": card(verdict)})) == _parts(card(verdict))
+        shown = card(verdict, 3, "5 of 16 pieces · 11 of 40 points")
+        assert _parts(_card({"text/html": shown})) == _parts(shown)
 
 
 def _parts(markup):
