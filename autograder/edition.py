@@ -1,9 +1,8 @@
 """Editions: copies of the framework without the answers.
 
 A student's code is graded on an edition of `rushlight` without the bodies of the lab's exercises, together with the few
-modules of `autograder` that a subject needs. It contains neither torch nor a solution. Editions are made once, kept in the
-user's cache under a name that depends on their content, and mounted read-only. In a bench lab, where the subject has torch,
-the judge's half of the checks is missing too.
+modules of `autograder` that a subject needs. It contains neither torch nor a solution, and of the checks only the programs.
+Editions are made once, kept in the user's cache under a name that depends on their content, and mounted read-only.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ import rushlight
 
 from .check import function_of, is_bench
 from .course import cache_folder, required_exercises
+from .programs import programs
 
 SUBJECT_MODULES = (
     "__init__.py",
@@ -96,10 +96,14 @@ def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
     grader, files = Path(__file__).parent, framework_files(missing)
     for name in BENCH_MODULES if is_bench(lab) else SUBJECT_MODULES:
         files[f"autograder/{name}"] = _text(grader / name)
-    for path in check_files([lab]):
-        text = without_oracles(_text(path)) if is_bench(lab) else _text(path)
-        files[f"autograder/{path.relative_to(grader)}"] = text
-    return files
+    return files | {f"autograder/{name}": text for name, text in _programs(lab[:2]).items()}
+
+
+@cache
+def _programs(phase: str) -> dict[str, str]:
+    """The subject's half of the checks of a phase."""
+    grader = Path(__file__).parent
+    return programs({str(path.relative_to(grader)): _text(path) for path in check_files([phase])})
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:
@@ -121,16 +125,6 @@ def without_bodies(source: str, names: Sequence[str]) -> str:
             raise LookupError(f"there is no module-level function {name!r}")
         first, last = body_lines(functions[name])
         lines[first - 1 : last] = [f'    raise NotImplementedError("{name} is this lab\'s exercise")\n']
-    return "".join(lines)
-
-
-def without_oracles(source: str) -> str:
-    """The text of a file of checks without the oracles, which a subject with torch could run for the answers."""
-    lines = source.splitlines(keepends=True)
-    for node in reversed(ast.parse(source).body):
-        marks = [mark for mark in getattr(node, "decorator_list", []) if isinstance(mark, ast.Attribute)]
-        if any(mark.attr == "oracle" for mark in marks):
-            lines[node.decorator_list[0].lineno - 1 : node.end_lineno] = []
     return "".join(lines)
 
 

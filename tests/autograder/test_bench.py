@@ -17,7 +17,7 @@ from autograder import judge as judging
 from autograder.build import exercise_source
 from autograder.check import DISAGREED, PASSED, find, function_of, program, registry
 from autograder.checks.cases import tensors
-from autograder.edition import edition, without_oracles
+from autograder.edition import edition
 from autograder.exercise import exercise, fill, restore
 from autograder.observe import difference, result_of
 from autograder.recorder import fresh_namespace, recorded
@@ -347,11 +347,6 @@ def test_annotations_stay_in_the_notebook_and_in_the_slot_where_they_are_data(ti
     assert "def contiguous_strides(sizes):" in exercise_source("strided.contiguous_strides")
     fill(tiny.double, lambda x: x + x)
     assert torch.library.infer_schema(tiny.double, mutates_args=()) == "(Tensor x) -> Tensor"
-
-
-def test_an_edition_of_a_bench_lab_holds_no_oracle():
-    source = "@program(name)\ndef f(xp):\n    pass\n\n\n@f.oracle\ndef _(torch):\n    return 1\n\n\ndef helper():\n    pass\n"
-    assert without_oracles(source) == "@program(name)\ndef f(xp):\n    pass\n\n\n\n\ndef helper():\n    pass\n"
 
 
 # In the sandbox ------------------------------------------------------------------------------------------------------

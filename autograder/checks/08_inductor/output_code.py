@@ -81,11 +81,12 @@ def _text_cases(dumps):
     return [_text_case(dump) for dump in dumps]
 
 
-def _check(name, hint, cases_of=_text_cases, draws=12, **others):
-    """Decorator: register a check of `output_code`, with cases that `cases_of` makes of dumps."""
-    cases = {"cases": lambda st: st.sampled_from(cases_of(_torch_dumps().pool()))}
-    cases |= {"edges": lambda: cases_of(_torch_dumps().edges())}
-    return program(f"inductor.output_code.{name}", hint=hint, draws=draws, **(cases | others))
+def _of_dumps(cases_of=_text_cases):
+    """Arguments of `program`: the cases that `cases_of` makes of dumps."""
+    return {
+        "cases": lambda st: st.sampled_from(cases_of(_torch_dumps().pool())),
+        "edges": lambda: cases_of(_torch_dumps().edges()),
+    }
 
 
 def _known(function, given, text=None):
@@ -130,10 +131,11 @@ def _texts_and_changed(dumps):
     return cases + [case | {"text": changed(case["text"])} for case in several for changed in (_reversed, _unnamed)]
 
 
-@_check(
-    "kernel_calls",
-    "a kernel's definition begins a line, and a call is indented; a kernel may be called several times",
-    _texts_and_changed,
+@program(
+    "inductor.output_code.kernel_calls",
+    hint="a kernel's definition begins a line, and a call is indented; a kernel may be called several times",
+    draws=12,
+    **_of_dumps(_texts_and_changed),
 )
 def kernel_calls(xp, function, given, text):
     return xp.inductor.output_code.kernel_calls(text)
@@ -163,7 +165,13 @@ _about_externs = _by_length(
 )
 
 
-@_check("extern_calls", _about_externs, cases=_texts_with_externs)
+@program(
+    "inductor.output_code.extern_calls",
+    cases=_texts_with_externs,
+    edges=lambda: _text_cases(_torch_dumps().edges()),
+    hint=_about_externs,
+    draws=12,
+)
 def extern_calls(xp, function, given, text):
     return xp.inductor.output_code.extern_calls(text)
 
@@ -181,7 +189,7 @@ def _about_memory(case, mine, theirs):
     return "a reuse ends in '# reuse', also of an operator's result; an alias, or a name of part of a result, has no memory"
 
 
-@_check("memory_use", _about_memory)
+@program("inductor.output_code.memory_use", hint=_about_memory, draws=12, **_of_dumps())
 def memory_use(xp, function, given, text):
     reused, most = xp.inductor.output_code.memory_use(text)
     return {"reused": reused, "most bytes": most}
@@ -208,7 +216,7 @@ def _about_operations(case, mine, theirs):
     return "an operator's name may begin or end with _, and one may begin with another: if one way fails, try the next"
 
 
-@_check("fused_operations", _about_operations, _name_cases, 20)
+@program("inductor.output_code.fused_operations", hint=_about_operations, draws=20, **_of_dumps(_name_cases))
 def fused_operations(xp, function, given, name, known):
     return xp.inductor.output_code.fused_operations(name, known)
 
@@ -232,7 +240,7 @@ def _about_loops(case, mine, theirs):
     return None
 
 
-@_check("kernel_loops", _about_loops, _kernel_cases, 20)
+@program("inductor.output_code.kernel_loops", hint=_about_loops, draws=20, **_of_dumps(_kernel_cases))
 def kernel_loops(xp, function, given, kernel, source):
     return xp.inductor.output_code.kernel_loops(source)
 
@@ -252,7 +260,7 @@ _about_reductions = _by_length(
 )
 
 
-@_check("kernel_reductions", _about_reductions, _kernel_cases, 20)
+@program("inductor.output_code.kernel_reductions", hint=_about_reductions, draws=20, **_of_dumps(_kernel_cases))
 def kernel_reductions(xp, function, given, kernel, source):
     return xp.inductor.output_code.kernel_reductions(source)
 
@@ -270,7 +278,7 @@ def _about_bytes(case, mine, theirs):
     return "elements times bytes of an element, for every argument of the call; in_out_ptr twice"
 
 
-@_check("bytes_moved", _about_bytes)
+@program("inductor.output_code.bytes_moved", hint=_about_bytes, draws=12, **_of_dumps())
 def bytes_moved(xp, function, given, text):
     return xp.inductor.output_code.bytes_moved(text)
 
@@ -288,11 +296,12 @@ _about_recompilations = _by_length(
 )
 
 
-@_check(
-    "recompilations",
-    _about_recompilations,
+@program(
+    "inductor.output_code.recompilations",
     cases=lambda st: st.sampled_from(_text_cases(_torch_dumps().logs())),
     edges=lambda: _text_cases(_torch_dumps().edge_logs()),
+    hint=_about_recompilations,
+    draws=12,
 )
 def recompilations(xp, function, given, text):
     return xp.inductor.output_code.recompilations(text)

@@ -1,0 +1,154 @@
+"""The subject's half of the checks: their programs, and whatever these use.
+
+A module of checks has both halves. The other one is the judge's: the cases, the edges, the hints, and the oracles, which a
+student's code could run for the answers. A subject in a sandbox gets this half only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+
+def programs(sources: Mapping[str, str]) -> dict[str, str]:
+    """The texts of modules of checks, by the paths of their files below `autograder`, without what only the judge uses.
+
+    `sources` has all modules that import each other, `checks/cases.py` among them.
+    """
+    modules = {path: _Module(path, text) for path, text in sources.items()}
+    waiting = [
+        (module, statement) for module in modules.values() for statement in module.tree.body if module.stays(statement)
+    ]
+    while waiting:
+        module, statement = waiting.pop()
+        if statement in module.kept:
+            continue
+        module.kept.add(statement)
+        for path, name in module.uses(statement):
+            if path in modules:
+                waiting += [(modules[path], each) for each in modules[path].statements(name)]
+    return {path: module.text(modules) for path, module in modules.items()}
+
+
+class _Module:
+    """A module of checks without its oracles, and the statements of it that are kept."""
+
+    def __init__(self, path: str, text: str):
+        self.path = path
+        self.tree = _WithoutJudge().visit(ast.parse(text))
+        self.kept: set[ast.stmt] = set()
+        self.imported = {
+            bound: (source, name) for node in ast.walk(self.tree) for bound, source, name in self._imports(node)
+        }
+
+    def stays(self, statement: ast.stmt) -> bool:
+        """Whether a statement is kept even if nothing uses it: a program, an import, a docstring."""
+        if isinstance(statement, ast.FunctionDef):
+            return any(map(_registers, statement.decorator_list))
+        return not _binds(statement) or "TOPICS" in _binds(statement)
+
+    def statements(self, name: str | None) -> list[ast.stmt]:
+        """The statements that define or change a name of this module. All statements for None."""
+        return [each for each in self.tree.body if name is None or name in _binds(each)]
+
+    def uses(self, statement: ast.stmt) -> Iterator[tuple[str, str | None]]:
+        """The modules and names that a statement uses. The name is None for a whole module."""
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            return
+        names, parts = _names(statement), _parts(statement)
+        if "globals" in names:
+            yield self.path, None
+        for name in {*names, *parts}:
+            source, original = self.imported.get(name, (self.path, name))
+            if original is not None:
+                yield source, original
+            elif name in names:
+                yield source, None
+            else:
+                yield from ((source, part) for part in parts[name])
+
+    def text(self, modules: Mapping[str, _Module]) -> str:
+        body = [self._filtered(each, modules) for each in self.tree.body if each in self.kept]
+        return ast.unparse(ast.Module([each for each in body if each is not None], [])) + "\n"
+
+    def _filtered(self, statement: ast.stmt, modules: Mapping[str, _Module]) -> ast.stmt | None:
+        """An import without the names that its module no longer has."""
+        if not isinstance(statement, ast.ImportFrom):
+            return statement
+        gone = {
+            bound
+            for bound, source, name in self._imports(statement)
+            if source in modules and not modules[source].has(name)
+        }
+        names = [alias for alias in statement.names if (alias.asname or alias.name) not in gone]
+        return ast.ImportFrom(statement.module, names, statement.level) if names else None
+
+    def has(self, name: str | None) -> bool:
+        return name is None or name in self.imported or any(name in _binds(each) for each in self.kept)
+
+    def _imports(self, node: ast.AST) -> Iterator[tuple[str, str, str | None]]:
+        """For each name that a relative import binds: the file of the module, and the name there, None for the module itself."""
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            return
+        folder = PurePosixPath(self.path).parents[node.level - 1]
+        for alias in node.names:
+            bound = alias.asname or alias.name
+            if node.module is None:
+                yield bound, str(folder / f"{alias.name}.py"), None
+            else:
+                yield bound, str(folder / f"{node.module.replace('.', '/')}.py"), alias.name
+
+
+class _WithoutJudge(ast.NodeTransformer):
+    """Removes oracles, and the arguments of `program` that only the judge reads."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
+        if any(getattr(decorator, "attr", "") == "oracle" for decorator in node.decorator_list):
+            return None
+        for decorator in node.decorator_list:
+            if _registers(decorator):
+                decorator.keywords = [ast.keyword("cases", ast.Constant(None))]
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.For | None:
+        self.generic_visit(node)
+        return node if node.body else None
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if getattr(getattr(node.value, "func", None), "attr", "") == "oracle" else node
+
+
+def _registers(decorator: ast.expr) -> bool:
+    """Whether a decorator is `program(...)`."""
+    return getattr(getattr(decorator, "func", None), "id", "") == "program"
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a module defines or changes. Empty for imports, which are always kept."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if isinstance(statement, ast.Assign):
+        return set().union(*map(_names, statement.targets))
+    if isinstance(statement, ast.AugAssign | ast.AnnAssign):
+        return _names(statement.target)
+    if isinstance(statement, ast.For):
+        return set().union(*map(_binds, statement.body))
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return _names(getattr(statement.value.func, "value", ast.Tuple([])))  # a method changes its object
+    return set()
+
+
+def _parts(tree: ast.AST) -> dict[str, set[str]]:
+    """For each name of which an attribute is taken: which ones."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.setdefault(node.value.id, set()).add(node.attr)
+    return found
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """The names that stand anywhere in a piece of code, but for those of which only attributes are taken."""
+    inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in inside}

@@ -1,0 +1,100 @@
+"""The subject's half of the checks: complete, and without what the judge knows."""
+
+import json
+import os
+import subprocess
+import sys
+from itertools import groupby
+
+import pytest
+
+from autograder.check import is_bench, registry
+from autograder.course import labs
+from autograder.edition import edition
+from autograder.programs import programs
+
+ONE_OF_EACH_PHASE = [next(group) for _, group in groupby(labs(), key=lambda lab: lab[:2])]
+
+TINY = {
+    "checks/cases.py": "def rows(st):\n    return st\n\ndef field(tree):\n    return tree\n",
+    "checks/01_tiny/sums.py": """
+'''A docstring of a module.'''
+from ...check import program
+from ..cases import field, rows
+from . import words as said
+LEFT = 2
+RIGHT = 3
+RIGHT += 1
+FAULTS = []
+FAULTS.append(LEFT)
+
+@program("tiny.add", cases=lambda st: rows(st), edges=FAULTS, hint="no")
+def added(rl, x):
+    return field(doubled(rl.tiny.add(x, RIGHT))), said.hello
+
+@added.oracle
+def _(torch, x):
+    return answer(x), said.goodbye
+
+def doubled(x):
+    return x + x
+
+def answer(x):
+    return x + LEFT + WRONG
+WRONG = doubled(3)
+""",
+    "checks/01_tiny/words.py": "from .sums import answer, doubled\nhello = 'hello'\ngoodbye = 'goodbye'\n",
+}
+
+
+def test_a_program_and_what_it_uses_are_all_that_stays():
+    kept = programs(TINY)
+    assert kept["checks/cases.py"] == "def field(tree):\n    return tree\n"
+    assert kept["checks/01_tiny/words.py"] == "from .sums import doubled\nhello = 'hello'\n"
+    assert kept["checks/01_tiny/sums.py"] == (
+        '"""A docstring of a module."""\n'
+        "from ...check import program\n"
+        "from ..cases import field\n"
+        "from . import words as said\n"
+        "RIGHT = 3\n"
+        "RIGHT += 1\n\n"
+        "@program('tiny.add', cases=None)\n"
+        "def added(rl, x):\n"
+        "    return (field(doubled(rl.tiny.add(x, RIGHT))), said.hello)\n\n"
+        "def doubled(x):\n"
+        "    return x + x\n"
+    )
+
+
+LOOK = """
+import importlib, json, pathlib, sys
+import autograder.check
+checks = importlib.import_module("autograder.check").registry()
+for path in pathlib.Path(autograder.__path__[0], "checks").rglob("*.py"):  # those that no TOPICS names, too
+    importlib.import_module(".".join(["autograder", *path.relative_to(autograder.__path__[0]).with_suffix("").parts]))
+known = [name for name, check in checks.items() if check.reference or check.edges or check.cases or check.hint]
+print(json.dumps({"checks": sorted(checks), "known": known, "torch": "torch" in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("lab", ONE_OF_EACH_PHASE)
+def test_an_edition_has_every_program_of_its_phase_and_nothing_of_the_judge(lab):
+    place = edition(lab)
+    found = subprocess.run(
+        [sys.executable, "-c", LOOK],
+        cwd="/",
+        env=os.environ | {"PYTHONPATH": str(place)},
+        capture_output=True,
+        text=True,
+    )
+    assert found.stderr == ""
+    seen = json.loads(found.stdout)
+    assert seen["checks"] == sorted(name for name, check in registry().items() if check.phase[:2] == lab[:2])
+    assert seen["known"] == []
+    assert is_bench(lab) or not seen["torch"]
+    assert [path.name for path in place.rglob("checks/**/*.py") if ".oracle" in path.read_text(encoding="utf-8")] == []
+
+
+def test_what_only_an_oracle_uses_is_gone():
+    text = (edition("12a_tokens") / "autograder/checks/12_minigpt/tokens.py").read_text(encoding="utf-8")
+    assert "def merges_of" not in text
