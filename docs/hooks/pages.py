@@ -55,9 +55,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    said = page.meta.get("description") or (
-        "" if page.is_homepage else description(page.file.src_uri, content, page.title)
-    )
+    said = page.meta.get("description") or ("" if page.is_homepage else description(page.file.src_uri, content))
     if said:
         page.meta["description"] = html.escape(str(said), quote=True)
     name = phase.group(1) if (phase := re.match(r"phases/(\d\d)_", page.file.src_uri)) else "rushlight"
