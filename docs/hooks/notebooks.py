@@ -17,6 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 
 import nbformat
+import numpy
 from jinja2 import DictLoader
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -194,12 +195,17 @@ def _card(phase: Phase) -> str:
 
 def _numbers(config: MkDocsConfig) -> str:
     labs = [lab for phase in config.extra["phases"] for lab in phase.labs]
-    declared = Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml"
-    operators = declared.read_text(encoding="utf-8").count("- func: ")
+    framework = Path(config.config_file_path).parent / "rushlight"
+    operators = (framework / "aten/native/native_functions.yaml").read_text(encoding="utf-8").count("- func: ")
+    with numpy.load(framework / "course/gpt.npz") as file:
+        weights = {
+            each.tobytes(): each.size for name, each in file.items() if name.startswith("weights/")
+        }  # one is tied
     said = [
         (sum(len({*lab.exercises}) for lab in labs), "pieces to build"),
         (len(labs), "labs, each checked by torch"),
         (operators, "operators around them"),
+        (f"{sum(weights.values()):,}", "weights of the GPT that it trains"),
     ]
     return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
 
