@@ -5,17 +5,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FILES = (
-    *("labs", "phases"),
-    *(
-        "LICENSE",
-        "Makefile",
-        "constraints.txt",
-        "hatch_build.py",
-        "nbgrader_config.py",
-        "pyproject.toml",
-        "system.sh",
-        ".gitignore",
-    ),
+    *("labs", "phases", ".gitignore"),
+    # what `autograder/release.py` copies
+    *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
 )
 
 

@@ -47,6 +47,7 @@ def write_page(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pai
     `published` are notebooks of others. Returns the path, all pairs, and what could not be read. Raises LookupError if fewer than
     three can be compared.
     """
+    published = list(dict.fromkeys(published))
     answers, unreadable = _answers(lab, published)
     names = list(dict.fromkeys(each.student for each in answers))
     if len(names) < 3:
@@ -54,6 +55,8 @@ def write_page(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pai
             f"{len(names)} of the submissions of {lab} have an answer, and what is rare needs three at least"
         )
     found = pairs(answers, [_name(path) for path in published])
+    if not found:
+        raise LookupError(f"no two submissions of {lab} have an answer to the same exercise")
     path = classroom() / f"alike-{lab}.html"
     part = path.with_suffix(".part")
     part.write_text(_page(lab, answers, names, found, unreadable), encoding="utf-8")
@@ -83,15 +86,15 @@ def _answers(lab: str, published: Sequence[Path]) -> tuple[list[Answer], list[st
 
 
 def _name(path: Path) -> str:
-    return f"published: {path.parent.name}/{path.name}"
+    return f"published: {path.as_posix()}"
 
 
 # HTML ----------------------------------------------------------------------------------------------------------------
 
 _HOW = """For each exercise a pair of students counts log2(<i>pairs / pairs that are at least as alike</i>) bits, for the code and
 for the words. So what many have in common counts nothing. Names of variables are words, and not code. <strong>Nothing here says
-that somebody copied.</strong> Two who learned together, or from the same page, write alike. Read both answers, and talk with the
-students."""
+that a student copied.</strong> Two students who learn together, or from the same page, write alike. Read both answers, and talk
+with the students."""
 
 
 def _page(lab: str, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
@@ -154,8 +157,8 @@ def _exercises(answers: list[Answer], found: list[Pair]) -> str:
     heads = "exercise", "answers", "alike, median", "one pair in 20 above", "pairs with the same code"
     head = "".join(f'<th scope="col">{each}</th>' for each in heads)
     note = (
-        "How much of the code of two answers is in both, by weight: what everybody wrote weighs nothing. A short exercise has few"
-        " right answers, and many write the same."
+        "How much of the code of two answers is in both, by weight: what all answers have weighs nothing. A short exercise has few"
+        " right answers, and many students write the same."
     )
     return (
         f'<h2>How alike answers are in this class</h2><p class="note">{note}</p>'
@@ -193,7 +196,7 @@ def _side_by_side(pair: Pair, exercise: str, answers: list[Answer]) -> str:
 def _marked(one: Answer, prints: set[int]) -> str:
     """The source with a mark on the lines that hold one of the fingerprints."""
     marked = {line for each in prints for line in range(one.lines[each][0], one.lines[each][1] + 1)}
-    lines = enumerate(one.source.splitlines(), 1)
+    lines = enumerate(one.source.split("\n"), 1)
     return "\n".join(
         f"<mark>{_text(text)}</mark>" if number in marked and text.strip() else _text(text) for number, text in lines
     )

@@ -1,9 +1,9 @@
 """A verdict as HTML for a notebook: inline styles only, no script, and only tags and styles that notebooks keep.
 
 JupyterLab removes `svg`, `aria-*` and `var()` from a notebook that it does not trust, so the card is made of `div`, `b`, `pre`
-and `details`. It must be readable on a light and on a dark page, and no colour of text is: text has the page's own colour on
-a translucent ground, or its own on a solid one. Every colour comes with a mark or a word. All text from the student's
-process is escaped.
+and `details`. It must be readable on a light and on a dark page, and no colour of text is readable on both. So text has the
+page's own colour on a translucent ground, or its own colour on a solid one. Every colour comes with a mark or a word. All text
+from the student's process is escaped.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
         said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading
         for reading in [*READINGS.glob(f"{name[:2]}_*"), READINGS / "recorded"]:
-            shutil.copytree(reading, ROOT / "phases" / reading.name, dirs_exist_ok=True)
+            shutil.copytree(reading, ROOT / "phases" / reading.name, dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
         out.print(line, markup=False)
     if no_open:
@@ -134,6 +134,12 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
         out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {number_of(name)} -- --allow-root`")
     return _open(copy, said, more)
+
+
+def _copy_missing(source: str, target: str) -> None:
+    """Copy a file unless there is one already, which may be somebody's own."""
+    if not Path(target).exists():
+        shutil.copyfile(source, target)
 
 
 def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
@@ -337,18 +343,26 @@ def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: in
     """
     names = [find_released(lab)] if lab else []
     from . import grade as grading  # imports nbgrader
+    from .observe import GradingError
 
     if sample:
+        _need_repository()
         from .sample import make
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
+    executor, failed = _engine(scheduler) if scheduler else None, []
     for name in names or grading.labs_handed_in():
-        _grade(name, force, no_sandbox, jobs, scheduler)
+        try:
+            _grade(name, force, no_sandbox, jobs, executor)
+        except GradingError as error:  # such as a compiler that is missing: the other labs may need none
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise GradingError("\n".join(failed))
     return 0
 
 
-def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> None:
+def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None) -> None:
     """Grade one lab, and print its table and where the files are."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -369,7 +383,6 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, scheduler
         def progress(student: str) -> None:
             bar.update(task, advance=1, description=escape(printable(student)))
 
-        executor = _engine(scheduler) if scheduler else None
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
@@ -520,6 +533,7 @@ def mutants(wanted: tuple[str, ...]) -> int:
     if not names:
         advice = did_you_mean(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
         raise LookupError(f"there is no phase {wanted[0]!r}; {advice}")
+    _need_repository()
     from .mutants import report  # it forks, which Windows cannot
 
     return max(report(name, out) for name in names)

@@ -103,7 +103,7 @@ def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
 def _programs(phase: str) -> dict[str, str]:
     """The subject's half of the checks of a phase."""
     grader = Path(__file__).parent
-    return programs({str(path.relative_to(grader)): _text(path) for path in check_files([phase])})
+    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([phase])})
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:

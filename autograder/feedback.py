@@ -7,9 +7,9 @@ all scripts and all requests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from textwrap import shorten
 
 import bleach
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
@@ -20,10 +20,10 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades
 
-from .check import NOT_ATTEMPTED, PASSED
+from .check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
 from .course import check_name, exercise_name, printable
 from .formulas import markdown2html
-from .pages import MARKS, SCHEMES
+from .pages import MARKS, OTHER, SCHEMES
 
 LONGEST = 240  # characters of a counterexample in one line
 
@@ -65,7 +65,7 @@ class FeedbackPage(GetGrades):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb, resources = super().preprocess(nb, resources)
         given = resources["nbgrader"]
-        checks = [*_checks(nb)]
+        checks = _checks(nb)
         resources["feedback"] = {
             "style": Markup(SCHEMES),
             "lab": printable(given["assignment"]),
@@ -83,26 +83,35 @@ def _nbgrader(cell: NotebookNode) -> dict:
     return cell.metadata.get("nbgrader", {})
 
 
-def _checks(nb: NotebookNode) -> Iterator[Section]:
-    """A section for each check, in order. An answer is in the section of its first check."""
+def _checks(nb: NotebookNode) -> list[Section]:
+    """A section for each check, in order. An answer is in the section of its first check that is to be fixed, or of its first."""
     answers = {exercise_name(cell): cell for cell in nb.cells if exercise_name(cell)}
+    sections: list[Section] = []
+    of_exercise: dict[str, list[Section]] = {}
     for cell in filter(check_name, nb.cells):
         name, grade = check_name(cell), _nbgrader(cell)
         exercise = next((each for each in answers if f"{name}.".startswith(f"{each}.")), None)
         score, points = grade.get("score") or 0.0, grade.get("points") or 0.0
         said = next((output for output in cell.outputs if "rushlight" in output.get("metadata", {})), None)
         verdict = said.metadata.rushlight if said else {}
-        yield Section(
-            name.partition(".")[2],
-            grade.get("grade_id", cell.id),
-            *_result(cell, verdict, score == points),
-            score,
-            points,
-            why(verdict),
-            [str(note) for note in verdict.get("notes", [])],
-            _card(said.data if said else {}),
-            _cell(answers.pop(exercise)) if exercise else None,
+        sections.append(
+            Section(
+                name.partition(".")[2],
+                grade.get("grade_id", cell.id),
+                *_result(cell, verdict, score == points),
+                score,
+                points,
+                why(verdict),
+                [str(note) for note in verdict.get("notes", [])],
+                _card(said.data if said else {}),
+            )
         )
+        if exercise:
+            of_exercise.setdefault(exercise, []).append(sections[-1])
+    for exercise, given in of_exercise.items():
+        shown = next((each for each in given if each.kind == "fail"), given[0])
+        shown.answer = _cell(answers[exercise])
+    return sections
 
 
 def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str, str]:
@@ -112,7 +121,7 @@ def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str,
     outcome = str(verdict["outcome"])
     if outcome == NOT_ATTEMPTED and "did not run" in verdict.get("message", ""):
         return "fail", "✗", "its cell did not run"
-    kind, mark = MARKS.get(outcome, ("fail", "✗"))
+    kind, mark = OTHER if outcome == GRADER_ERROR else MARKS.get(outcome, ("fail", "✗"))
     errors = [output.evalue for output in cell.outputs if output.output_type == "error"]
     words = errors[0].partition(": ")[2] if errors else outcome  # "3 of 100 cases agree with torch"
     return kind, mark, words
@@ -127,54 +136,29 @@ def why(verdict: dict) -> tuple[str, str]:
     case = ", ".join(lines) if are_short or len(lines) == 1 else f"{lines[0]} …"
     message = str(verdict.get("message", ""))
     message = message.partition("did not run: ")[2] or message
-    return tuple(shorten(text, LONGEST, placeholder=" …") for text in (case, message))
+    return _line(case), _line(message)
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]} …"
 
 
 # What a verdict's card consists of. bleach escapes all other tags, and drops all other attributes and properties.
 _TAGS = {
-    "b",
-    "code",
-    "details",
-    "div",
-    "em",
-    "i",
-    "p",
-    "pre",
-    "span",
-    "strong",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "tr",
+    *("b", "code", "details", "div", "em", "i", "p", "pre", "span", "strong", "summary"),
+    *("table", "tbody", "td", "th", "tr"),
 }
 _PROPERTIES = {
     *ALLOWED_CSS_PROPERTIES,
-    "align-items",
-    "background",
-    "border",
-    "border-left",
-    "border-radius",
-    "opacity",
+    *("align-items", "background", "border", "border-left", "border-radius", "column-gap", "flex", "flex-wrap", "gap"),
+    *("margin", "margin-bottom", "max-width", "min-width", "opacity", "overflow-wrap", "overflow-x", "padding"),
 }
-_PROPERTIES |= {
-    "column-gap",
-    "flex",
-    "flex-wrap",
-    "gap",
-    "margin",
-    "margin-bottom",
-    "max-width",
-    "min-width",
-    "padding",
-}
-_PROPERTIES |= {"overflow-wrap", "overflow-x"}
 
 
 def _is_plain(tag: str, name: str, value: str) -> bool:
     """Whether an attribute is a style that loads nothing."""
-    return name == "style" and "url" not in value.lower() and "\\" not in value
+    return name == "style" and "\\" not in value and not re.search(r"(?<!rgb)(?<!rgba)\(", value, re.IGNORECASE)
 
 
 def _card(data: dict) -> Markup | str:

@@ -625,7 +625,7 @@ def show_frames(frames: list[Tree]) -> str:
 
 
 def clean_frames(raised: Tree) -> list[Tree]:
-    """The frames of an error tree, each a function, a line and the text of the line. None if they have another form."""
+    """The frames of an error tree, each a function, a line and the text of the line. Empty if they have another form."""
     with suppress(KeyError, TypeError, ValueError):
         frames = raised["frames"][-MAX_FRAMES:]
         return [[clean(name, MAX_LINE), int(line), clean(text, MAX_LINE)] for name, line, text in frames]

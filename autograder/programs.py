@@ -1,12 +1,13 @@
-"""The subject's half of the checks: their programs, and whatever these use.
+"""The subject's half of the checks: their programs, and the functions and constants that these use.
 
-A module of checks has both halves. The other one is the judge's: the cases, the edges, the hints, and the oracles, which a
-student's code could run for the answers. A subject in a sandbox gets this half only.
+A module of checks has both halves. The judge's half is the cases, the edges, the hints, and the oracles, which a student's code
+could run for the answers. A subject in a sandbox gets the subject's half only.
 """
 
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -26,9 +27,16 @@ def programs(sources: Mapping[str, str]) -> dict[str, str]:
             continue
         module.kept.add(statement)
         for path, name in module.uses(statement):
-            if path in modules:
-                waiting += [(modules[path], each) for each in modules[path].statements(name)]
+            path, name = _origin(modules, path, name)
+            waiting += [(modules[path], each) for each in modules[path].statements(name)] if path in modules else []
     return {path: module.text(modules) for path, module in modules.items()}
+
+
+def _origin(modules: Mapping[str, _Module], path: str, name: str | None) -> tuple[str, str | None]:
+    """The module that defines a name which another one only imports, and the name there."""
+    while path in modules and name in modules[path].imported:
+        path, name = modules[path].imported[name]
+    return path, name
 
 
 class _Module:
@@ -44,8 +52,9 @@ class _Module:
 
     def stays(self, statement: ast.stmt) -> bool:
         """Whether a statement is kept even if nothing uses it: a program, an import, a docstring."""
-        if isinstance(statement, ast.FunctionDef):
-            return any(map(_registers, statement.decorator_list))
+        functions = (node for node in ast.walk(statement) if isinstance(node, ast.FunctionDef))
+        if any(_registers(decorator) for function in functions for decorator in function.decorator_list):
+            return True
         return not _binds(statement) or "TOPICS" in _binds(statement)
 
     def statements(self, name: str | None) -> list[ast.stmt]:
@@ -56,7 +65,9 @@ class _Module:
         """The modules and names that a statement uses. The name is None for a whole module."""
         if isinstance(statement, ast.Import | ast.ImportFrom):
             return
-        names, parts = _names(statement), _parts(statement)
+        found = _globals(statement)
+        names = _names(statement) & found
+        parts = {name: attributes for name, attributes in _parts(statement).items() if name in found}
         if "globals" in names:
             yield self.path, None
         for name in {*names, *parts}:
@@ -76,16 +87,13 @@ class _Module:
         """An import without the names that its module no longer has."""
         if not isinstance(statement, ast.ImportFrom):
             return statement
-        gone = {
-            bound
-            for bound, source, name in self._imports(statement)
-            if source in modules and not modules[source].has(name)
-        }
+        origins = {bound: _origin(modules, source, name) for bound, source, name in self._imports(statement)}
+        gone = {bound for bound, (path, name) in origins.items() if path in modules and not modules[path].has(name)}
         names = [alias for alias in statement.names if (alias.asname or alias.name) not in gone]
         return ast.ImportFrom(statement.module, names, statement.level) if names else None
 
     def has(self, name: str | None) -> bool:
-        return name is None or name in self.imported or any(name in _binds(each) for each in self.kept)
+        return name is None or any(name in _binds(each) for each in self.kept)
 
     def _imports(self, node: ast.AST) -> Iterator[tuple[str, str, str | None]]:
         """For each name that a relative import binds: the file of the module, and the name there, None for the module itself."""
@@ -137,6 +145,20 @@ def _binds(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return _names(getattr(statement.value.func, "value", ast.Tuple([])))  # a method changes its object
     return set()
+
+
+def _globals(statement: ast.stmt) -> set[str]:
+    """The names of the module that a statement uses, and not those of the functions in it."""
+
+    def walk(table: symtable.SymbolTable) -> Iterator[str]:
+        is_module = table.get_type() == "module"
+        yield from (
+            each.get_name() for each in table.get_symbols() if (each.is_referenced() if is_module else each.is_global())
+        )
+        for child in table.get_children():
+            yield from walk(child)
+
+    return set(walk(symtable.symtable(ast.unparse(statement), "<statement>", "exec")))
 
 
 def _parts(tree: ast.AST) -> dict[str, set[str]]:

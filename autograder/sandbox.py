@@ -316,7 +316,12 @@ def _system() -> list[str]:
 
 def _private() -> list[Path]:
     """The course with its solutions, the class, and this process's own packages: in a container they may be under `/usr`."""
-    return [ROOT, classroom(), *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else [])]
+    return [
+        ROOT,
+        Path(__file__).resolve().parents[1],
+        classroom(),
+        *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else []),
+    ]
 
 
 _PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian

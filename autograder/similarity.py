@@ -1,12 +1,12 @@
-"""How alike the answers of a class are: pairs of students whose code has in common what few others wrote.
+"""How alike the answers of a class are: pairs of students whose answers share what few other answers have.
 
 An answer becomes a row of *tokens*, its syntax tree without docstrings, annotations and the names of variables. Of these tokens
 winnowing (Schleimer, Wilkerson and Aiken, 2003) keeps some of the hashes of `GRAM` in a row: its *fingerprints*. Its *words*, the
 names and the comments, are compared too.
 
 Two answers are as alike as the part of their fingerprints, or words, that both have, where one that `k` of `n` answers have weighs
-log2(n / k): what everybody wrote weighs nothing. How alike honest answers are depends on the exercise. So a pair counts
-log2(pairs / pairs that are at least as alike) bits for each exercise. Nothing here decides that somebody copied.
+log2(n / k), so a common one weighs nothing. How alike honest answers are depends on the exercise. So a pair counts
+log2(pairs / pairs that are at least as alike) bits for each exercise. Nothing here decides whether a student copied.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tokenize
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -29,7 +30,7 @@ WINDOW = 4  # hashes of which the smallest is kept
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote for an exercise. `lines` has, for each fingerprint, the lines of the source where it stands, from 1."""
+    """What a student wrote for an exercise. `lines` has, for each fingerprint, the lines of the source where it is, from 1."""
 
     student: str
     exercise: str
@@ -65,13 +66,9 @@ class Pair:
 
 
 def answer(student: str, exercise: str, source: str, given: str = "") -> Answer:
-    """A student's answer. The words of the text that was given to everybody are not the student's."""
-    python = re.sub(r"^\s*[%!].*$", "pass", source, flags=re.MULTILINE)
-    try:
-        tokens = list(_tokens(ast.parse(python)))
-    except (SyntaxError, ValueError, RecursionError):
-        tokens = []
-    return Answer(student, exercise, source, dict(fingerprints(tokens)), frozenset(_words(python)) - {*_words(given)})
+    """A student's answer. The words of `given`, the lab's own text, are not the student's."""
+    prints = dict(fingerprints(tokens(source)))
+    return Answer(student, exercise, source, prints, frozenset(_words(source)) - {*_words(given)})
 
 
 def pairs(answers: Iterable[Answer], published: Sequence[str] = ()) -> list[Pair]:
@@ -131,7 +128,15 @@ def fingerprints(tokens: Sequence[tuple[str, int]]) -> Iterator[tuple[int, tuple
         yield hashes[at], (min(numbers, default=1), max(numbers, default=1))
 
 
-def _tokens(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def tokens(source: str) -> list[tuple[str, int]]:
+    """The nodes of a cell's syntax tree, each with its line. IPython's commands count as `pass`. Empty if it is no Python."""
+    for text in (source, re.sub(r"^([ \t]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the last two for deep nesting
+            return list(_walk(ast.parse(text)))
+    return []
+
+
+def _walk(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """The nodes of a syntax tree from the top down, each with its line."""
     own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}

@@ -75,7 +75,7 @@
         h("rect", { width: wide, height: 72, opacity: 0 }),
         h("rect", { x: 2, y: 52 - tall, width: wide - 4, height: tall, class: i === at ? "one" : i === program.best ? "good" : "" }),
         h("text", { x: wide / 2, y: 68, class: `middle small ${i === at ? "strong one" : "quiet"}` }, i === at ? "▲" : ""),
-        h("text", { x: wide / 2, y: 84, class: `middle small ${i === program.best ? "good strong" : ""}` }, mark));
+        h("text", { x: i === program.best ? 4 : wide - 4, y: 84, class: `small ${i === program.best ? "good strong" : "end"}` }, mark));
     });
     const line = (place, title, each) => [title, each.bytes.toLocaleString("en"), each.weight.toLocaleString("en")].map((text, i) =>
       h("text", { key: `line ${place} ${i}`, x: [330, 520, 610][i], y: CHART + 6 + place * 20, class: `small ${i ? "code end" : ""} ${place === 1 ? "one strong" : place ? "" : "quiet"}` }, text));

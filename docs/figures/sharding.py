@@ -269,8 +269,8 @@ CARRIES = {  # what a collective does, by kind of training and by the direction 
 }
 BEGIN = {
     "DDP": "Each rank has all weights and a part of the batch. ",
-    "FSDP": "Each rank has a shard of all weights and a part of the batch. ",
-    "TP": "Each rank has a shard of all weights and the whole batch. ",
+    "FSDP": "Each rank has a shard of each weight and a part of the batch. ",
+    "TP": "Each rank has a shard of each weight and the whole batch. ",
 }
 END = {
     "DDP": "The step is over: each rank has all averages, and AdamW updates all weights on each rank.",

@@ -453,9 +453,9 @@ def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, 
     count = sum(len(entries) for _, entries in declared)
     parts = [
         "# Operators",
-        f"What `native_functions.yaml` declares: {count} operators, each with its schema and with its kernels by dispatch key. "
-        f"The schemas are those of the same names in PyTorch's {counterpart}; an operator without a kernel here is made "
-        "from one that has `.out` in its name. Derivatives are in `derivatives.yaml`, and in PyTorch in "
+        f"`native_functions.yaml` declares {count} operators. Each has a schema, and kernels by dispatch key. "
+        f"The schemas are those of the same names in PyTorch's {counterpart}. An operator without a kernel here is generated "
+        "from its form with `.out`. Derivatives are in `derivatives.yaml`, and in PyTorch in "
         f"{_link('tools/autograd/derivatives.yaml')}.",
     ]
     says = facts(natives := load())

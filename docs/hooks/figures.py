@@ -60,7 +60,7 @@ def pictures() -> dict[str, tuple[str, str]]:
 
 def _entry(name: str, phase: str, picture: str) -> str:
     title = name.replace("_", "-").capitalize()
-    return f"## {title}\n\n{picture}\n\nIt stands in [Reading {phase[:2]}](phases/{phase}/reading.md)."
+    return f"## {title}\n\n{picture}\n\nThis figure is in [Reading {phase[:2]}](phases/{phase}/reading.md)."
 
 
 def figure(name: str, alt: str, calm: bool = False) -> str:

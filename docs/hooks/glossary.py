@@ -27,14 +27,14 @@ ENTRY = re.compile(r"^### (.+)\n\n(?:<!-- (.+) -->\n\n)?(.+)", re.MULTILINE)
 RULES = re.compile(r"^<!-- (?:names|on|not): .+ -->\n\n", re.MULTILINE)
 PHASE = re.compile(r"phases/(\d\d)_")
 PAGE = re.compile(r"(?:phases/(\d\d)_\w+/(?:(\d\d[a-z]?)_\w+|reading)|[\w-]+)$")
-SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*])")
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*\[])")
 MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|[`*]")
 TAG = re.compile(r"""(<!--.*?-->|<(?:[^>"']|"[^"]*"|'[^']*')*>)""", re.DOTALL)
 CLOSED = "a|button|details|dt|figure|h[1-6]|math|pre|script|style|summary|svg|table"
 OUTSIDE = re.compile(
     rf'<(?:({CLOSED})\b|(\w+)[^>]* class="[^"]*\b(?:admonition-title|caption|figure|layers|notes|output)\b)'
 )
-GUIDES = {"contributing", "gpu", "instructors", "jupyterhub", "map", "releasing", "students", "term", "threats", "why"}
+GUIDES = {path.stem for path in Path(__file__).parents[1].glob("*.md")} - {"index", "glossary", "figures"}
 
 
 @dataclass

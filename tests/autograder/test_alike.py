@@ -67,9 +67,34 @@ def test_the_words_of_the_given_text_are_nobodys():
     assert one.words == {"own", "# a remark of my own"}
 
 
-@pytest.mark.parametrize("source", ["def f(:\n", "f(" * 500, "'''", "\0", "%time f()\n!ls\n", "", "\tx\n  y\n"])
-def test_code_that_is_no_python_is_compared_all_the_same(source):
-    pairs([answer(name, "x.f", source) for name in "abc"])
+BROKEN = [
+    "def f(:\n    uncommon\n",
+    f"uncommon = {'f(' * 500}",
+    "uncommon '''",
+    "uncommon\0",
+    f"uncommon = {'-' * 7000}1",
+]
+
+
+@pytest.mark.parametrize("source", BROKEN, ids=range(5))
+def test_the_words_of_code_that_is_no_python_are_compared(source):
+    found = pairs(class_of(a=source, b=source.replace("f(", "f (", 1), c=LOOP, d=PRODUCTS))
+    like = only(found, "a", "b").exercises["strided.contiguous_strides"]
+    assert like.code == 0 and like.words_bits > 2
+
+
+def test_commands_of_ipython_do_not_hide_the_code():
+    cell = f"%matplotlib inline\n\n{LOOP}\n    !ls\n"
+    assert similarity.tokens(cell) and similarity.tokens(
+        LOOP.replace("step *= max(size, 1)", "step = (step\n    % max(size, 1))")
+    )
+    lines = [line for text, line in similarity.tokens(f"\n\n%time x\n{LOOP}") if text.startswith("FunctionDef")]
+    assert lines == [5]
+
+
+@pytest.mark.parametrize("depth", [200, 900, 3000])
+def test_deep_code_does_not_end_the_comparison(depth):
+    pairs(class_of(a=f"x = {'-' * depth}1", b=f"x = {'(' * depth}1{')' * depth}", c=LOOP))
 
 
 def test_published_answers_are_compared_with_the_class_only():
@@ -115,9 +140,9 @@ def test_winnowing_keeps_a_hash_of_every_window():
 def hand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
 
-    def hand_in(student, source):
+    def hand_in(student, source, exercise="strided.contiguous_strides"):
         notebook = nbformat.read(released_path(LAB), as_version=4)
-        cell = next(cell for cell in notebook.cells if exercise_name(cell) == "strided.contiguous_strides")
+        cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise)
         cell.source = source
         folder = tmp_path / "submitted" / student / LAB
         folder.mkdir(parents=True)
@@ -148,6 +173,15 @@ def test_an_untouched_submission_is_compared_with_nobody(hand_in):
         alike.write_page(LAB)
 
 
+def test_three_students_without_a_common_exercise_cannot_be_compared(hand_in):
+    released = nbformat.read(released_path(LAB), as_version=4)
+    sources = {name: cell.source for cell in released.cells if (name := exercise_name(cell))}
+    for student, exercise in zip(("ada", "bob", "cyd"), sources):
+        hand_in(student, sources[exercise] + "\n    return 1\n", exercise)
+    with pytest.raises(LookupError, match="no two submissions of 01a_views have an answer to the same exercise"):
+        alike.write_page(LAB)
+
+
 def test_the_command_names_the_pairs_and_the_page(hand_in, tmp_path, capsys):
     for student, source in (("ada", LOOP), ("bob", RENAMED), ("cyd", PRODUCTS)):
         hand_in(student, source)
@@ -156,7 +190,7 @@ def test_the_command_names_the_pairs_and_the_page(hand_in, tmp_path, capsys):
     published.write_bytes((tmp_path / "submitted" / "cyd" / LAB / f"{LAB}.ipynb").read_bytes())
     assert app.main(["alike", "01a", "--published", str(published)], standalone_mode=False) == 0
     said = capsys.readouterr().out
-    assert "bits  cyd  published: found/answers.ipynb" in said and "6 pairs" in said and f"alike-{LAB}.html" in said
+    assert f"bits  cyd  published: {published.as_posix()}" in said and "6 pairs" in said and f"alike-{LAB}.html" in said
 
 
 def _shown(text):

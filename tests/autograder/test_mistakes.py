@@ -144,6 +144,7 @@ def test_no_bubblewrap(spoilt, path_without, command):
 
 
 def test_port_taken(course):
+    (course / "mkdocs.yml").write_text("site_name: Rushlight\n")
     with socket.socket() as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if server.connect_ex(("127.0.0.1", 8000)):

@@ -59,7 +59,19 @@ def test_a_class_repository_can_be_made_of_it(run):
     assert made >= {"Makefile", "autograder", "labs", "phases", "pyproject.toml", "rushlight"}
 
 
-@pytest.mark.parametrize("command", ["build", "docs"])
+def test_a_lab_that_is_opened_again_leaves_the_copies_alone(run):
+    lab = find_lab("01b")
+    run("lab", "01b", "--no-open")
+    copies = [run.home / "work" / lab / f"{lab}.ipynb", run.home / "phases/01_strided/reading.ipynb"]
+    for path in copies:
+        path.write_text("{}")
+    (run.home / "phases/01_strided/reading.md").unlink()
+    assert run("lab", "01b", "--no-open").returncode == 0
+    assert [path.read_text() for path in copies] == ["{}", "{}"]
+    assert (run.home / "phases/01_strided/reading.md").exists()
+
+
+@pytest.mark.parametrize("command", ["build", "docs", "mutants"])
 def test_what_needs_the_repository_says_so_and_changes_nothing(run, command):
     before = {path: path.stat().st_mtime_ns for path in run.packages.rglob("*.py")}
     said = run(command)
@@ -74,5 +86,7 @@ def test_it_says_its_version(run):
     assert run("--version").stdout == f"rushlight {__version__}\n"
 
 
-def test_no_solution_is_in_it(run):
+def test_no_solution_of_a_lab_is_in_it(run):
+    notebooks = [path.read_text(encoding="utf-8") for path in run.packages.rglob("labs/**/*.ipynb")]
+    assert notebooks and not [text for text in notebooks if "BEGIN SOLUTION" in text]
     assert not [path for path in run.packages.rglob("*") if "solutions" in path.parts]

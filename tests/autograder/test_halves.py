@@ -22,11 +22,17 @@ TINY = {
 from ...check import program
 from ..cases import field, rows
 from . import words as said
+from .words import greeting
 LEFT = 2
 RIGHT = 3
 RIGHT += 1
 FAULTS = []
 FAULTS.append(LEFT)
+for kind in ("a", "b"):
+    @program(f"tiny.{kind}", cases=None)
+    def registered(rl):
+        answers = greeting
+        return answers
 
 @program("tiny.add", cases=lambda st: rows(st), edges=FAULTS, hint="no")
 def added(rl, x):
@@ -41,23 +47,34 @@ def doubled(x):
 
 def answer(x):
     return x + LEFT + WRONG
+answers = [answer(1)]
 WRONG = doubled(3)
 """,
-    "checks/01_tiny/words.py": "from .sums import answer, doubled\nhello = 'hello'\ngoodbye = 'goodbye'\n",
+    "checks/01_tiny/words.py": "from .sums import answer, doubled\n"
+    "from .deep import greeting, secret\n"
+    "hello = 'hello'\ngoodbye = 'goodbye'\n",
+    "checks/01_tiny/deep.py": "greeting = 'good morning'\nsecret = 42\n",
 }
 
 
 def test_a_program_and_what_it_uses_are_all_that_stays():
     kept = programs(TINY)
     assert kept["checks/cases.py"] == "def field(tree):\n    return tree\n"
-    assert kept["checks/01_tiny/words.py"] == "from .sums import doubled\nhello = 'hello'\n"
+    assert kept["checks/01_tiny/words.py"] == "from .sums import doubled\nfrom .deep import greeting\nhello = 'hello'\n"
+    assert kept["checks/01_tiny/deep.py"] == "greeting = 'good morning'\n"
     assert kept["checks/01_tiny/sums.py"] == (
         '"""A docstring of a module."""\n'
         "from ...check import program\n"
         "from ..cases import field\n"
         "from . import words as said\n"
+        "from .words import greeting\n"
         "RIGHT = 3\n"
-        "RIGHT += 1\n\n"
+        "RIGHT += 1\n"
+        "for kind in ('a', 'b'):\n\n"
+        "    @program(f'tiny.{kind}', cases=None)\n"
+        "    def registered(rl):\n"
+        "        answers = greeting\n"
+        "        return answers\n\n"
         "@program('tiny.add', cases=None)\n"
         "def added(rl, x):\n"
         "    return (field(doubled(rl.tiny.add(x, RIGHT))), said.hello)\n\n"
