@@ -264,7 +264,7 @@ def _coloured(verdict: Verdict) -> Text:
 def status(no_sandbox: bool) -> int:
     """Show which pieces in work/ agree with torch, and the points."""
     table = Table(box=None, pad_edge=False)
-    for heading, justify in (("lab", "left"), ("pieces", "right"), ("", "left"), ("points", "right")):
+    for heading, justify in (("lab", "left"), ("checks", "right"), ("", "left"), ("points", "right")):
         table.add_column(heading, justify=justify)
     with _progress() as progress:
         for name in released_labs():
