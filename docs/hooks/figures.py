@@ -22,7 +22,7 @@ PHASES = FOLDER.parents[1] / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
 STILL = " On the site this figure moves."  # what a caption says to readers of the notebook
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
-LEAST = 0.047  # rem for a unit of a picture: its text stays legible on a phone, where the picture scrolls
+LEAST = 0.05  # rem for a unit of a picture: its text stays legible on a phone, where the picture scrolls
 ELSEWHERE = re.compile(r"<!-- figure: (\w+)( calm)? -->")
 
 

@@ -54,7 +54,7 @@ def _render(page: Page, config: MkDocsConfig, files: Files) -> None:
     text = f"{config.extra['surroundings']}\0{page.file.src_uri}\0{page.markdown}"
     path = _folder(config) / f"{hashlib.sha256(text.encode()).hexdigest()}.pickle"
     used.add(path)
-    with suppress(OSError, EOFError, pickle.UnpicklingError):
+    with suppress(Exception):  # a file that is missing or broken
         rendered, links = pickle.loads(path.read_bytes())
         vars(page).update(rendered)
         page.links_to_anchors = {files.get_file_from_path(uri): anchors for uri, anchors in links.items()}

@@ -139,3 +139,12 @@ def test_a_page_that_goes_is_missed_by_the_pages_that_link_to_it_in_every_build(
     for _ in range(2):
         rendered, (warning,) = built(caplog)
         assert rendered == ["index.md"] and "two.md" in warning
+
+
+@pytest.mark.parametrize("broken", [b"", b"no pickle\n.", b"\x80\x04K\x01.", b"cno_module\nname\n."])
+def test_a_page_whose_kept_file_is_broken_is_rendered_again(built, tmp_path, caplog, broken):
+    built(caplog)
+    for path in tmp_path.glob("build/site/*.pickle"):
+        path.write_bytes(broken)
+    assert built(caplog) == (["index.md", "two.md"], [])
+    assert built(caplog) == ([], [])
