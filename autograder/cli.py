@@ -367,6 +367,7 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from . import grade as grading
+    from . import releases
     from .report import write_report
 
     total = len(grading.students(name))
@@ -386,6 +387,8 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
+    if line := releases.keep(name):
+        out.print(line, markup=False, style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
@@ -475,9 +478,13 @@ def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
     LAB is a lab, or a phase, which means all its labs.
     """
     names = [find_released(lab) for number in labs for lab in find_labs(number)]
+    from . import releases
     from .release import release
 
-    written = release(list(dict.fromkeys(names)), folder.resolve(), core)
+    names = list(dict.fromkeys(names))
+    written = release(names, folder.resolve(), core)
+    for line in filter(None, map(releases.keep, names)):
+        out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")
     return 0
 

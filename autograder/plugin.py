@@ -44,7 +44,8 @@ from .course import (
 )
 from .feedback import FeedbackExporter, FeedbackPage
 from .observe import NotGraded
-from .restore import Unreadable, read_released, read_submission, released_notebook, restore_text
+from .releases import release_of
+from .restore import Unreadable, read_released, read_submission, restore_text
 from .run import run
 from .sandbox import missing
 
@@ -200,7 +201,7 @@ class Restore(NbGraderPreprocessor):
             if marked and marked.exists():
                 nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
             else:
-                nb = restore_text(text, released_notebook(lab))
+                nb = restore_text(text, release_of(lab, text))
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
         nb.metadata["submission"] = digest(text)

@@ -16,8 +16,20 @@ import zlib
 from base64 import b85encode
 from pathlib import Path
 
+from . import releases
 from .check import function_of
-from .course import COURSE, READINGS, RELEASED, core_labs, exercises, number_of, phases, released
+from .course import (
+    COURSE,
+    READINGS,
+    RELEASED,
+    core_labs,
+    exercises,
+    number_of,
+    phases,
+    released,
+    released_path,
+    todays_path,
+)
 from .edition import body_lines, check_files, file_of, framework_files
 
 _PROJECT_FILES = (
@@ -55,6 +67,8 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
         from .plugin import take_core  # imports nbgrader
 
         take_core(labs)
+    for lab in labs:
+        releases.keep(lab)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
         course = Path(temporary) / "course"
@@ -69,7 +83,7 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
         readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
         for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
             shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
-        for lab in {*labs} & {*core_labs()}:
+        for lab in [lab for lab in labs if lab in core_labs() or released_path(lab) != todays_path(lab)]:
             text = json.dumps(released(lab), indent=1, ensure_ascii=False)
             _write(course / "labs" / lab / f"{lab}.ipynb", f"{text}\n")
         _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
