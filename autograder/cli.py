@@ -219,18 +219,26 @@ _no_sandbox = click.option("--no-sandbox", is_flag=True, help="Run the cells as 
 @app.command()
 @click.argument("lab", required=False)
 @click.option("--notebook", type=click.Path(path_type=Path), help="Another notebook than the one in work/.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON, for a program.")
 @_no_sandbox
-def check(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
+def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: bool) -> int:
     """Compare your copy of a lab with torch, without opening it.
 
     LAB is 01a by default. The exit code is 0 if all checks pass.
     """
+    out.stderr = as_json  # where the bar and remarks go
     name = find_released(lab or _usual_lab())
     path = notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {number_of(name)} --no-open` makes one")
     with _progress() as progress:
         verdicts = _run(name, path, not no_sandbox, progress)
+    passed = all(verdict.passed for verdict in verdicts.values())
+    if as_json:
+        from .verdicts import as_data
+
+        print(json.dumps(as_data(name, path, verdicts), indent=1))
+        return 0 if passed else 1
     untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
         if verdict not in untouched:
@@ -242,7 +250,7 @@ def check(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
     written = written_points(name)
     more = f", and up to {written:g} for your written answer" if written else ""
     out.print(f"\n[bold]{earned:g} of {sum(worth.values()):g} points[/bold]{more}")
-    return 0 if all(verdict.passed for verdict in verdicts.values()) else 1
+    return 0 if passed else 1
 
 
 def _is_untouched(verdict: Verdict) -> bool:
@@ -472,7 +480,8 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
     help="A folder that does not exist yet.",
 )
 @click.option("--core", is_flag=True, help="Further exercises of these labs carry no points in this class.")
-def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
+@click.option("--github", is_flag=True, help="Add GitHub Classroom's autograding workflow.")
+def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> int:
     """Write a repository of labs for students, without the answers.
 
     LAB is a lab, or a phase, which means all its labs.
@@ -482,7 +491,7 @@ def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
     from .release import release
 
     names = list(dict.fromkeys(names))
-    written = release(names, folder.resolve(), core)
+    written = release(names, folder.resolve(), core, github)
     for line in filter(None, map(releases.keep, names)):
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")

@@ -31,6 +31,7 @@ from .course import (
     todays_path,
 )
 from .edition import body_lines, check_files, file_of, framework_files
+from .github import workflow
 
 _PROJECT_FILES = (
     *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
@@ -55,10 +56,11 @@ Here: {labs}.
 """
 
 
-def release(labs: list[str], folder: Path, core: bool = False) -> Path:
+def release(labs: list[str], folder: Path, core: bool = False, github: bool = False) -> Path:
     """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
-    With `core`, the further exercises of these labs carry no points in this class, from now on. Raises FileExistsError if the
+    With `core`, the further exercises of these labs carry no points in this class, from now on. With `github`, git does not ignore
+    `work/`, and GitHub Classroom runs the checks of what a student pushes. Raises FileExistsError if the
     folder exists, and LookupError if the gradebook already has points for the further exercises. Then nothing is written.
     """
     if folder.exists():
@@ -87,7 +89,11 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
             text = json.dumps(released(lab), indent=1, ensure_ascii=False)
             _write(course / "labs" / lab / f"{lab}.ipynb", f"{text}\n")
         _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
-        _write(course / ".gitignore", (COURSE / ".gitignore").read_text())
+        ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
+        if github:
+            ignored = ignored.replace("work/\n", "")
+            _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
+        _write(course / ".gitignore", ignored)
         course.rename(folder)
     return folder
 
