@@ -403,8 +403,10 @@ def _cannot_write(reason: str) -> GradingError:
 @contextmanager
 def _class_lock() -> Iterator[None]:
     """Hold the class's lock, so that a second grader is refused. The system releases it however this process ends."""
-    import fcntl  # it does not exist on Windows, where grading does not run
-
+    try:
+        import fcntl
+    except ImportError:
+        raise GradingError("grading needs Linux or macOS: on Windows, run it in WSL 2") from None
     with (classroom() / "grading.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

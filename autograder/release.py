@@ -94,6 +94,7 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
             ignored = ignored.replace("work/\n", "")
             _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
         _write(course / ".gitignore", ignored)
+        _write(course / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
         course.rename(folder)
     return folder
 
