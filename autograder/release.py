@@ -33,9 +33,15 @@ from .course import (
 from .edition import body_lines, check_files, file_of, framework_files
 from .github import workflow
 
-_PROJECT_FILES = (
-    *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
-)
+_PROJECT_FILES = [
+    "LICENSE",
+    "Makefile",
+    "constraints.txt",
+    "hatch_build.py",
+    "nbgrader_config.py",
+    "pyproject.toml",
+    "system.sh",
+]
 
 _README = """# Rushlight
 
