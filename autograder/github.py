@@ -12,7 +12,7 @@ import json
 import sys
 from base64 import b64encode
 
-from .course import number_of, points
+from .course import find_released, number_of, points
 
 _HEAD = """\
 # Runs the checks after each push and reports the points to GitHub Classroom. They are feedback: grades come from `rushlight grade`.
@@ -84,12 +84,12 @@ def result(lab: str, verdicts: str) -> str:
             }
         )
     status = "pass" if all(test["status"] == "pass" for test in tests) else "fail"
-    return b64encode(
-        json.dumps({"version": 1, "status": status, "max_score": sum(worth.values()), "tests": tests}).encode()
-    ).decode()
+    whole = {"version": 1, "status": status, "max_score": sum(worth.values()), "tests": tests}
+    return b64encode(json.dumps(whole).encode()).decode()
 
 
 if __name__ == "__main__":
-    from .course import find_released
-
-    print(f"result={result(find_released(sys.argv[1]), sys.stdin.read())}")
+    verdicts = sys.stdin.read()
+    for each in json.loads(verdicts)["checks"] if verdicts.strip() else []:
+        print(each["text"], file=sys.stderr)  # for the student, in the log
+    print(f"result={result(find_released(sys.argv[1]), verdicts)}")

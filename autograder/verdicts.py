@@ -4,7 +4,7 @@
      "passed": false, "points": 2, "maximum": 28, "written": 2,
      "exercises": [{"exercise": "strided.permute", "passed": false, "points": 0, "maximum": 3}, …],
      "checks": [{"check": "strided.permute", "exercise": "strided.permute", "outcome": "disagreed", "passed": false,
-                 "points": 0, "maximum": 3, "case": "{'sizes': [2], …}", "message": …, "text": …}, …]}
+                 "points": 0, "maximum": 3, "case": "sizes = [2, 0], …", "message": …, "text": …}, …]}
 
 `case` is the smallest case that does not agree, and `text` is what the command prints about the check without `--json`.
 """
