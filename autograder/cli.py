@@ -95,8 +95,20 @@ _SECTIONS = {
 }
 
 
+def _print_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from rushlight import (
+            __version__,
+        )  # what was installed may be an earlier version, in a folder that has been updated
+
+        click.echo(f"rushlight {__version__}")
+        context.exit()
+
+
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="rushlight", prog_name="rushlight", message="%(prog)s %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
 @click.pass_context
 def app(context: click.Context) -> None:
     """A course in PyTorch's internals, graded against the real one."""
