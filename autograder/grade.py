@@ -432,7 +432,15 @@ def _is_done(lab: str, student: str) -> bool:
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
         and _is_of(graded, _submitted(lab, student))
+        and _has_points_of(graded, lab)
     )
+
+
+def _has_points_of(graded: Path, lab: str) -> bool:
+    """Whether a graded notebook was graded with the points that its checks have now. All students of a class have the same."""
+    cells = filter(check_name, json.loads(graded.read_text(encoding="utf-8"))["cells"])
+    had = {check_name(cell): cell["metadata"].get("nbgrader", {}).get("points") for cell in cells}
+    return all(had.get(check) == worth for check, worth in points(lab).items())
 
 
 def _is_of(graded: Path, submitted: Path) -> bool:

@@ -31,7 +31,7 @@ from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreproces
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .collect import DOWNLOADED, Collector, Exchanged, Extractor
+from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .course import (
     ROOT,
     classroom,
@@ -76,6 +76,7 @@ def configure(c: Any) -> None:
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
     c.ExchangeFactory.collect = Exchanged
+    c.ExchangeFactory.release_assignment = HandedOut
     c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
     c.NbGrader.logfile = str(folder / "nbgrader.log")

@@ -9,7 +9,6 @@ changed.
 from __future__ import annotations
 
 import ast
-import json
 import shutil
 import tempfile
 import zlib
@@ -22,13 +21,9 @@ from .course import (
     COURSE,
     READINGS,
     RELEASED,
-    core_labs,
     exercises,
     number_of,
     phases,
-    released,
-    released_path,
-    todays_path,
 )
 from .edition import body_lines, check_files, file_of, framework_files
 from .github import workflow
@@ -91,9 +86,8 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
         readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
         for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
             shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
-        for lab in [lab for lab in labs if lab in core_labs() or released_path(lab) != todays_path(lab)]:
-            text = json.dumps(released(lab), indent=1, ensure_ascii=False)
-            _write(course / "labs" / lab / f"{lab}.ipynb", f"{text}\n")
+        for lab in labs:
+            _write(course / "labs" / lab / f"{lab}.ipynb", releases.given_out(lab))
         _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
         ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
         if github:

@@ -22,6 +22,7 @@ from .check import find
 from .course import (
     check_name,
     classroom,
+    core_labs,
     digest_at,
     exercise_name,
     kept_folder,
@@ -57,6 +58,13 @@ def keep(lab: str) -> str:
     part.write_bytes(path.read_bytes())
     os.replace(part, folder / f"{number}-{name}.ipynb")
     return ""
+
+
+def given_out(lab: str) -> str:
+    """The text of the notebook that this class gives to its students."""
+    if lab in core_labs():
+        return json.dumps(released(lab), indent=1, ensure_ascii=False) + "\n"
+    return released_path(lab).read_text(encoding="utf-8")
 
 
 def _in_gradebook(lab: str, wanted: Collection[str]) -> set[str]:

@@ -6,8 +6,10 @@ import sqlite3
 
 import nbformat
 import pytest
+from nbgrader.coursedir import CourseDirectory
 
 from autograder import build, course, releases, sample
+from autograder.collect import HandedOut
 from autograder.course import check_name, digest_at, exercise_name, kept_folder, labs, points, todays_path
 from autograder.grade import write_csv
 from autograder.observe import GradingError
@@ -80,12 +82,12 @@ def test_its_version_is_the_one_in_which_it_last_changed(publish, tmp_path, monk
 
 def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_new_points(publish, hand_in, quick_grade):
     old = publish([FIRST, SECOND], text="As in week 2. ")
-    releases.keep(LAB)
-    new = publish([FIRST, SECOND], worth=5, version="0.2.0")
     hand_in("old", old, text="As in week 2. ")
+    assert totals(quick_grade(LAB)) == {"old": 4}
+    new = publish([FIRST, SECOND], worth=5, version="0.2.0")
     hand_in("new", new)
     hand_in("untouched", old)
-    (kept,) = kept_folder(LAB).iterdir()
+    (kept,) = kept_folder(LAB).iterdir()  # as it was given out
     blank = kept_folder(LAB).parents[1] / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
     blank.write_bytes(kept.read_bytes())
     rows = quick_grade(LAB)
@@ -178,6 +180,16 @@ def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_v
     with pytest.raises(GradingError, match=r"\(strided.former_name\): grade this class with version 0.1.0"):
         quick_grade(LAB)
     assert not (course.classroom() / "gradebook.db").exists()
+
+
+def test_the_exchange_gives_out_the_lab_of_the_class(publish, tmp_path):
+    publish([FIRST, SECOND])
+    releases.keep(LAB)
+    publish([FIRST, THIRD], version="0.2.0")
+    exchange = HandedOut(coursedir=CourseDirectory(assignment_id=LAB))
+    exchange.do_copy(str(course.RELEASED / LAB), str(tmp_path / "outbound"))
+    given = nbformat.read(tmp_path / "outbound" / f"{LAB}.ipynb", as_version=4)
+    assert [name for name in map(exercise_name, given.cells) if name] == [FIRST, SECOND]
 
 
 def test_a_kept_release_that_is_no_notebook_is_named(publish):

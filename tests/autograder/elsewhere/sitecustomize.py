@@ -22,6 +22,11 @@ FUNCTIONS = (
 )
 SIGNALS = "SIGALRM SIGKILL SIGCHLD SIGSTOP alarm setitimer pthread_kill"
 OTHERS = "numpy psutil click rich.console rich.progress rich.table hypothesis cloudpickle yaml IPython nbformat nbclient ml_dtypes"
+ALSO = {  # by a word of the command
+    "judge": "torch torch._dynamo",
+    "cli": "torch torch._dynamo nbgrader.apps nbgrader.plugins sqlalchemy",
+    "ipykernel": "ipykernel.kernelapp ipykernel.ipkernel ipykernel.debugger matplotlib_inline",
+}
 
 
 def _fail(*_):
@@ -29,8 +34,10 @@ def _fail(*_):
 
 
 def become(system):
-    needs_torch = any("judge" in word or "cli" in word or "ipykernel" in word for word in sys.orig_argv)
-    for name in [*OTHERS.split(), *(["torch", "torch._dynamo"] if needs_torch else [])]:
+    needed = (
+        name for word, names in ALSO.items() if any(word in each for each in sys.orig_argv) for name in names.split()
+    )
+    for name in [*OTHERS.split(), *needed]:
         with suppress(ImportError):
             importlib.import_module(name)
     multiprocessing.get_all_start_methods = lambda: ["spawn"]
