@@ -72,15 +72,21 @@ def _in_gradebook(lab: str, wanted: Collection[str]) -> set[str]:
     if not (classroom() / "gradebook.db").exists():
         return {*wanted}
     from nbgrader.api import Gradebook, MissingEntry
+    from sqlalchemy.exc import SQLAlchemyError
 
     from .plugin import gradebook_url
 
-    with Gradebook(gradebook_url(), "rushlight") as gradebook:
-        try:
+    try:
+        with Gradebook(gradebook_url(), "rushlight") as gradebook:
             notebook = gradebook.find_notebook(lab, lab)
-        except MissingEntry:
-            return {*wanted}
-        return {cell.name for cell in notebook.source_cells} if notebook.submissions else {*wanted}
+            return {cell.name for cell in notebook.source_cells} if notebook.submissions else {*wanted}
+    except MissingEntry:
+        return {*wanted}
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", error))
+        raise GradingError(
+            f"{classroom()}/gradebook.db cannot be read ({reason}): put your last copy of it in its place"
+        ) from None
 
 
 def expect_checks(lab: str) -> None:

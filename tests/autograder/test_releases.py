@@ -192,6 +192,15 @@ def test_the_exchange_gives_out_the_lab_of_the_class(publish, tmp_path):
     assert [name for name in map(exercise_name, given.cells) if name] == [FIRST, SECOND]
 
 
+def test_a_gradebook_that_cannot_be_read_is_named_and_left_alone(publish, hand_in, quick_grade):
+    hand_in("ada", publish([FIRST]))
+    gradebook = course.classroom() / "gradebook.db"
+    gradebook.write_bytes(b"half of a gradebook" * 100)
+    with pytest.raises(GradingError, match="gradebook.db cannot be read"):
+        quick_grade(LAB)
+    assert gradebook.read_bytes() == b"half of a gradebook" * 100 and not kept_folder(LAB).exists()
+
+
 def test_a_kept_release_that_is_no_notebook_is_named(publish):
     publish([FIRST])
     releases.keep(LAB)
