@@ -21,8 +21,10 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+import rushlight
+
 from .check import find, function_of, is_milestone
-from .course import COURSE, READINGS, RELEASED, SOURCES, BuildError, find_labs, labs, phases, set_environment
+from .course import COURSE, READINGS, RELEASED, SOURCES, BuildError, digest_of, find_labs, labs, phases, set_environment
 from .edition import body_lines
 
 _METADATA = {
@@ -251,6 +253,18 @@ def release(lab: str, source: NotebookNode) -> NotebookNode:
         return nbformat.read(Path(folder) / "release" / lab / f"{lab}.ipynb", as_version=4)
 
 
+def stamped(notebook: NotebookNode, lab: str, path: Path) -> NotebookNode:
+    """A released notebook that says which release of the lab it is, and in which version of the course the lab became that."""
+    release, before = digest_of(notebook), _stamp(nbformat.read(path, as_version=4)) if path.exists() else {}
+    version = before["version"] if before.get("release") == release else rushlight.__version__
+    notebook.metadata["rushlight"] = {"lab": lab, "release": release, "version": version}
+    return notebook
+
+
+def _stamp(notebook: NotebookNode) -> dict:
+    return notebook.metadata.get("rushlight", {})
+
+
 # The reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -311,7 +325,8 @@ def built(name: str) -> dict[Path, NotebookNode]:
     notebooks, has_reading = {}, (READINGS / name / "reading.md").exists()
     if not has_reading or (SOURCES / name / f"{name}.md").exists():
         source = notebooks[SOURCES / name / f"{name}.ipynb"] = solution(name)
-        notebooks[RELEASED / name / f"{name}.ipynb"] = release(name, source)
+        path = RELEASED / name / f"{name}.ipynb"
+        notebooks[path] = stamped(release(name, source), name, path)
     if has_reading:
         notebooks[READINGS / name / "reading.ipynb"] = reading(name)
     return notebooks
@@ -376,5 +391,5 @@ def _same(path: Path, notebook: NotebookNode) -> bool:
 def _bare(notebook: NotebookNode) -> dict:
     return {
         "cells": [(c.id, c.cell_type, c.source, c.metadata) for c in notebook.cells],
-        "metadata": notebook.metadata.kernelspec,
+        "metadata": (notebook.metadata.kernelspec, _stamp(notebook)),
     }

@@ -57,6 +57,8 @@ out = Console(highlight=False, soft_wrap=True)
 
 def main() -> None:
     """Run one command. An error is one line on standard error and exit code 1, or 2 for a command that cannot be understood."""
+    for stream in (sys.stdout, sys.stderr):  # a pipe on Windows cannot hold ✓
+        stream.reconfigure(errors="replace")
     try:
         code = app.main(prog_name="rushlight", standalone_mode=False)
     except click.UsageError as error:
@@ -93,8 +95,20 @@ _SECTIONS = {
 }
 
 
+def _print_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from rushlight import (
+            __version__,
+        )  # what was installed may be an earlier version, in a folder that has been updated
+
+        click.echo(f"rushlight {__version__}")
+        context.exit()
+
+
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="rushlight", prog_name="rushlight", message="%(prog)s %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
 @click.pass_context
 def app(context: click.Context) -> None:
     """A course in PyTorch's internals, graded against the real one."""
@@ -204,7 +218,8 @@ def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
     if not found.endswith("+cpu") or not (driver.exists() or shutil.which("nvidia-smi")):
         return ""
     exactly = f"torch==={found.removesuffix('+cpu')}"
-    pip = ".venv/bin/python -m pip install --force-reinstall --constraint constraints.txt"
+    python = ".venv/bin/python" if os.name == "posix" else r".venv\Scripts\python"
+    pip = f"{python} -m pip install --force-reinstall --constraint constraints.txt"
     return f"there is an NVIDIA driver here, and torch is a build for the CPU; for CUDA: `{pip} {exactly}`"
 
 
@@ -219,18 +234,26 @@ _no_sandbox = click.option("--no-sandbox", is_flag=True, help="Run the cells as 
 @app.command()
 @click.argument("lab", required=False)
 @click.option("--notebook", type=click.Path(path_type=Path), help="Another notebook than the one in work/.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON, for a program.")
 @_no_sandbox
-def check(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
+def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: bool) -> int:
     """Compare your copy of a lab with torch, without opening it.
 
     LAB is 01a by default. The exit code is 0 if all checks pass.
     """
+    out.stderr = as_json  # where the bar and remarks go
     name = find_released(lab or _usual_lab())
     path = notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {number_of(name)} --no-open` makes one")
     with _progress() as progress:
-        verdicts = _run(name, path, not no_sandbox, progress)
+        verdicts = _run(name, path, _isolated(no_sandbox, notebook), progress)
+    passed = all(verdict.passed for verdict in verdicts.values())
+    if as_json:
+        from .verdicts import as_data
+
+        print(json.dumps(as_data(name, path, verdicts), indent=1))
+        return 0 if passed else 1
     untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
         if verdict not in untouched:
@@ -242,7 +265,7 @@ def check(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
     written = written_points(name)
     more = f", and up to {written:g} for your written answer" if written else ""
     out.print(f"\n[bold]{earned:g} of {sum(worth.values()):g} points[/bold]{more}")
-    return 0 if all(verdict.passed for verdict in verdicts.values()) else 1
+    return 0 if passed else 1
 
 
 def _is_untouched(verdict: Verdict) -> bool:
@@ -266,10 +289,11 @@ def status(no_sandbox: bool) -> int:
     table = Table(box=None, pad_edge=False)
     for heading, justify in (("lab", "left"), ("checks", "right"), ("", "left"), ("points", "right")):
         table.add_column(heading, justify=justify)
+    isolated = _isolated(no_sandbox)
     with _progress() as progress:
         for name in released_labs():
             path, worth = WORK / name / f"{name}.ipynb", points(name)
-            verdicts = _run(name, path, not no_sandbox, progress) if path.exists() else {}
+            verdicts = _run(name, path, isolated, progress) if path.exists() else {}
             done = [check for check in worth if check in verdicts and verdicts[check].passed]
             filled = round(20 * len(done) / len(worth))
             bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
@@ -277,6 +301,16 @@ def status(no_sandbox: bool) -> int:
             table.add_row(name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
     out.print(table)
     return 0
+
+
+def _isolated(no_sandbox: bool, notebook: Path | None = None) -> bool:
+    """Whether to run a notebook in a sandbox. Where no sandbox can be, one's own copy runs without."""
+    if no_sandbox or sys.platform == "linux" or notebook:
+        return not no_sandbox
+    out.print(
+        "this system has no sandbox: your cells run as an ordinary process, and the verdicts are the same", style="dim"
+    )
+    return False
 
 
 Advance = Callable[[int, int, str], None]
@@ -367,6 +401,7 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from . import grade as grading
+    from . import releases
     from .report import write_report
 
     total = len(grading.students(name))
@@ -386,6 +421,8 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
+    if line := releases.keep(name):
+        out.print(line, markup=False, style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
@@ -469,15 +506,20 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
     help="A folder that does not exist yet.",
 )
 @click.option("--core", is_flag=True, help="Further exercises of these labs carry no points in this class.")
-def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
+@click.option("--github", is_flag=True, help="Add GitHub Classroom's autograding workflow.")
+def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> int:
     """Write a repository of labs for students, without the answers.
 
     LAB is a lab, or a phase, which means all its labs.
     """
     names = [find_released(lab) for number in labs for lab in find_labs(number)]
+    from . import releases
     from .release import release
 
-    written = release(list(dict.fromkeys(names)), folder.resolve(), core)
+    names = list(dict.fromkeys(names))
+    written = release(names, folder.resolve(), core, github)
+    for line in filter(None, map(releases.keep, names)):
+        out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")
     return 0
 

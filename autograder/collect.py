@@ -23,10 +23,11 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
-from .course import labs, printable, retired_labs
+from . import releases
+from .course import labs, printable, retired_labs, todays_path
 from .restore import ACTIVE_IN_PAGES, MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, YEARS, Unreadable, reason_in_timestamp
 
 MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange
@@ -142,6 +143,19 @@ def _unpack(path: Path, member: zipfile.ZipInfo) -> bytes:
 
 
 # The exchange --------------------------------------------------------------------------------------------------------
+
+
+class HandedOut(ExchangeReleaseAssignment):
+    """nbgrader's own gives out today's notebook, also to a class that began with another release of the lab."""
+
+    def do_copy(self, src: str, dest: str, log: object = None) -> None:
+        super().do_copy(src, dest, log)
+        if todays_path(
+            lab := self.coursedir.assignment_id
+        ).exists():  # an instructor may have assignments of another kind
+            if line := releases.keep(lab):
+                self.log.warning(line)
+            Path(dest, f"{lab}.ipynb").write_text(releases.given_out(lab), encoding="utf-8")
 
 
 class Exchanged(ExchangeCollect):

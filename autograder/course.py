@@ -9,6 +9,7 @@ submission in the classroom. Nothing here imports nbgrader or torch.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import os
 import re
@@ -43,10 +44,50 @@ def cache_folder() -> Path:
 # Labs ----------------------------------------------------------------------------------------------------------------
 
 
-def released_path(lab: str) -> Path:
-    """The students' notebook of a lab."""
+def todays_path(lab: str) -> Path:
+    """The students' notebook of a lab, as this version of the course has it."""
     path, retired = RELEASED / lab / f"{lab}.ipynb", RETIRED / f"{lab}.ipynb"
     return retired if retired.exists() and not path.exists() else path
+
+
+def released_path(lab: str) -> Path:
+    """The students' notebook of a lab, as this class has it. (`releases` says how a class comes to have another than today's.)"""
+    path, kept = todays_path(lab), kept_releases(lab)
+    return path if not kept or digest_at(path) in kept else [*kept.values()][-1]
+
+
+def kept_releases(lab: str) -> dict[str, Path]:
+    """The releases of a lab that this class has had, by their digests, in order: `classroom/releases/LAB/1-DIGEST.ipynb`."""
+
+    def number(path: Path) -> tuple[int, str]:
+        return int(re.match(r"\d*", path.stem)[0] or 0), path.stem
+
+    return {digest_at(path): path for path in sorted(kept_folder(lab).glob("*.ipynb"), key=number)}
+
+
+def kept_folder(lab: str) -> Path:
+    return classroom() / "releases" / lab
+
+
+def digest_of(notebook: Mapping) -> str:
+    """What names a release of a lab: a digest of its cells without their outputs."""
+    cells = [
+        [cell.get("id"), cell["cell_type"], "".join(cell["source"]), cell["metadata"]] for cell in notebook["cells"]
+    ]
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def digest_at(path: Path) -> str:
+    """The digest of a notebook of the course or of the class, or nothing if there is none."""
+    return _digest(path, path.stat().st_mtime_ns) if path.exists() else ""
+
+
+@cache
+def _digest(path: Path, changed: int) -> str:
+    try:
+        return digest_of(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
 
 
 def labs() -> list[str]:
@@ -115,10 +156,10 @@ def find_released(number: str) -> str:
     return lab
 
 
-def released(lab: str) -> dict:
-    """The students' notebook of a lab, as this class has it: in a class that takes only the core, a further exercise has no
-    points."""
-    notebook = json.loads(released_path(lab).read_text(encoding="utf-8"))
+def released(lab: str, path: Path | None = None) -> dict:
+    """The students' notebook of a lab (or its release at a `path`), as this class has it: in a class that takes only the core, a
+    further exercise has no points."""
+    notebook = json.loads((path or released_path(lab)).read_text(encoding="utf-8"))
     if lab in core_labs():
         for cell in filter(is_further, notebook["cells"]):
             if "points" in cell["metadata"]["nbgrader"]:

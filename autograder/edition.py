@@ -60,10 +60,12 @@ def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     framework = Path(rushlight.__file__).parent
     files = {}
     for path in sorted(path for kind in ("py", "yaml", "h") for path in framework.rglob(f"*.{kind}")):
-        relative = path.relative_to(framework)
+        relative = path.relative_to(framework).as_posix()
         names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
         files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
-    files |= {f"rushlight/{path.relative_to(framework)}": _bytes(path) for path in sorted(framework.rglob("*.npz"))}
+    files |= {
+        f"rushlight/{path.relative_to(framework).as_posix()}": _bytes(path) for path in sorted(framework.rglob("*.npz"))
+    }
     if sealed := files.get("rushlight/sealed.py"):  # in a class repository
         files["rushlight/sealed.py"] = without_sealed(sealed, missing)
     return files

@@ -18,6 +18,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import sys
 import threading
@@ -25,7 +26,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,12 +35,22 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from . import sandbox
+from . import releases, sandbox
 from .check import PASSED
-from .course import check_name, classroom, neutral, points, printable, released_labs, retired_labs
+from .course import (
+    check_name,
+    classroom,
+    digest_at,
+    neutral,
+    points,
+    printable,
+    released_labs,
+    released_path,
+    retired_labs,
+)
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
-from .restore import Unreadable, edited_checks, read_submission, released_notebook, restore_text
+from .restore import Unreadable, edited_checks, read_submission, restore_text
 from .run import run
 
 FEEDBACK_SECONDS = 60
@@ -55,6 +66,7 @@ class Row:
     verdicts: dict[str, dict] = field(default_factory=dict)  # the summary that RunInSubject wrote into the check's cell
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
+    release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
 
     @property
     def total(self) -> float:
@@ -67,7 +79,7 @@ class Row:
         if self.problem:
             return printable(self.problem)
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
-        parts = []
+        parts = [self.release] if self.release else []
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
@@ -110,6 +122,8 @@ def grade(
     if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
         raise GradingError(reason)
     with _class_lock():
+        releases.keep(lab)
+        releases.expect_checks(lab)
         rows = {student: Row(student) for student in found}
         waiting = [student for student in found if force or not _is_done(lab, student)]
         for student in set(found) - set(waiting):
@@ -192,7 +206,7 @@ class _ClassRun:
             text = read_submission(_submitted(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
-            arguments = [text, self.seed, self.isolated]
+            arguments = [text, self.seed, self.isolated, digest_at(released_path(self.lab))]
         try:
             self.pending[task.executor.submit(step, self.lab, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -263,12 +277,18 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
-    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it.
+def mark(lab: str, text: str, seed: int, isolated: bool, release: str) -> str:
+    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it. `release` is the digest of
+    the class's lab.
 
-    Raises Unreadable or NotGraded.
+    Raises Unreadable or NotGraded, and GradingError if this machine has another release of the lab.
     """
-    notebook = restore_text(text, released_notebook(lab))
+    if digest_at(released_path(lab)) != release:
+        where = f"{socket.gethostname()} has another release of {lab} than this class"
+        raise GradingError(
+            f"{where}: install the same version there, and set RUSHLIGHT_CLASSROOM to the class's folder"
+        )
+    notebook = restore_text(text, releases.release_of(lab, text))
     run(notebook, lab, judge_of(seed), isolated)
     return nbformat.writes(notebook)
 
@@ -383,8 +403,10 @@ def _cannot_write(reason: str) -> GradingError:
 @contextmanager
 def _class_lock() -> Iterator[None]:
     """Hold the class's lock, so that a second grader is refused. The system releases it however this process ends."""
-    import fcntl  # it does not exist on Windows, where grading does not run
-
+    try:
+        import fcntl
+    except ImportError:
+        raise GradingError("grading needs Linux or macOS: on Windows, run it in WSL 2") from None
     with (classroom() / "grading.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -410,7 +432,15 @@ def _is_done(lab: str, student: str) -> bool:
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
         and _is_of(graded, _submitted(lab, student))
+        and _has_points_of(graded, lab)
     )
+
+
+def _has_points_of(graded: Path, lab: str) -> bool:
+    """Whether a graded notebook was graded with the points that its checks have now. All students of a class have the same."""
+    cells = filter(check_name, json.loads(graded.read_text(encoding="utf-8"))["cells"])
+    had = {check_name(cell): cell["metadata"].get("nbgrader", {}).get("points") for cell in cells}
+    return all(had.get(check) == worth for check, worth in points(lab).items())
 
 
 def _is_of(graded: Path, submitted: Path) -> bool:
@@ -439,14 +469,10 @@ def _read_grades(row: Row, lab: str) -> None:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
-    row.edited = _edited(lab, row.student)
-
-
-def _edited(lab: str, student: str) -> list[str]:
-    try:
-        return edited_checks(json.loads(read_submission(_submitted(lab, student))), released_notebook(lab))
-    except (ValueError, RecursionError):  # it has been replaced since it was graded
-        return []
+    with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
+        text = read_submission(_submitted(lab, row.student))
+        row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
+        row.release = releases.remark(lab, text)
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:

@@ -171,8 +171,9 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
 
-# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.)
-_PROCESSES = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
+# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.) On macOS the system's
+# libraries may end a fork, and Windows has none.
+_PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 _side = TorchSide()
 

@@ -187,11 +187,17 @@ def _display(verdict: Verdict, *standing: Any) -> None:
         from IPython import get_ipython  # a script may use `check` without IPython
         from IPython.display import display
     except ImportError:
-        print(verdict)
+        _print(verdict)
         return
     if get_ipython() is None:
-        print(verdict)
+        _print(verdict)
     else:
         from .card import card  # not in the sandbox, where nothing is displayed
 
         display({"text/html": card(verdict, *standing), "text/plain": str(verdict)}, raw=True)
+
+
+def _print(verdict: Verdict) -> None:
+    """Print a verdict, on Windows also to a pipe that cannot hold its marks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(str(verdict).encode(encoding, "replace").decode(encoding))

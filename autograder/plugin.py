@@ -31,7 +31,7 @@ from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreproces
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .collect import DOWNLOADED, Collector, Exchanged, Extractor
+from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .course import (
     ROOT,
     classroom,
@@ -44,7 +44,8 @@ from .course import (
 )
 from .feedback import FeedbackExporter, FeedbackPage
 from .observe import NotGraded
-from .restore import Unreadable, read_released, read_submission, released_notebook, restore_text
+from .releases import release_of
+from .restore import Unreadable, read_released, read_submission, restore_text
 from .run import run
 from .sandbox import missing
 
@@ -75,6 +76,7 @@ def configure(c: Any) -> None:
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
     c.ExchangeFactory.collect = Exchanged
+    c.ExchangeFactory.release_assignment = HandedOut
     c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
     c.NbGrader.logfile = str(folder / "nbgrader.log")
@@ -200,7 +202,7 @@ class Restore(NbGraderPreprocessor):
             if marked and marked.exists():
                 nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
             else:
-                nb = restore_text(text, released_notebook(lab))
+                nb = restore_text(text, release_of(lab, text))
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
         nb.metadata["submission"] = digest(text)

@@ -9,16 +9,24 @@ changed.
 from __future__ import annotations
 
 import ast
-import json
 import shutil
 import tempfile
 import zlib
 from base64 import b85encode
 from pathlib import Path
 
+from . import releases
 from .check import function_of
-from .course import COURSE, READINGS, RELEASED, core_labs, exercises, number_of, phases, released
+from .course import (
+    COURSE,
+    READINGS,
+    RELEASED,
+    exercises,
+    number_of,
+    phases,
+)
 from .edition import body_lines, check_files, file_of, framework_files
+from .github import workflow
 
 _PROJECT_FILES = [
     "LICENSE",
@@ -49,10 +57,11 @@ Here: {labs}.
 """
 
 
-def release(labs: list[str], folder: Path, core: bool = False) -> Path:
+def release(labs: list[str], folder: Path, core: bool = False, github: bool = False) -> Path:
     """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
-    With `core`, the further exercises of these labs carry no points in this class, from now on. Raises FileExistsError if the
+    With `core`, the further exercises of these labs carry no points in this class, from now on. With `github`, git does not ignore
+    `work/`, and GitHub Classroom runs the checks of what a student pushes. Raises FileExistsError if the
     folder exists, and LookupError if the gradebook already has points for the further exercises. Then nothing is written.
     """
     if folder.exists():
@@ -61,6 +70,8 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
         from .plugin import take_core  # imports nbgrader
 
         take_core(labs)
+    for lab in labs:
+        releases.keep(lab)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
         course = Path(temporary) / "course"
@@ -75,11 +86,15 @@ def release(labs: list[str], folder: Path, core: bool = False) -> Path:
         readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
         for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
             shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
-        for lab in {*labs} & {*core_labs()}:
-            text = json.dumps(released(lab), indent=1, ensure_ascii=False)
-            _write(course / "labs" / lab / f"{lab}.ipynb", f"{text}\n")
+        for lab in labs:
+            _write(course / "labs" / lab / f"{lab}.ipynb", releases.given_out(lab))
         _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
-        _write(course / ".gitignore", (COURSE / ".gitignore").read_text())
+        ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
+        if github:
+            ignored = ignored.replace("work/\n", "")
+            _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
+        _write(course / ".gitignore", ignored)
+        _write(course / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
         course.rename(folder)
     return folder
 

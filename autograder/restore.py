@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from .course import check_name, printable, released
+from .course import check_name, core_labs, printable, released, released_path
 
 MAX_NOTEBOOK = 10 << 20  # bytes
 MAX_FOLDER = 50 << 20  # bytes of a submission
@@ -45,7 +45,15 @@ def read_released(lab: str) -> NotebookNode:
     return nbformat.reads(json.dumps(released(lab)), as_version=4)
 
 
-released_notebook = cache(read_released)  # to be copied before it is changed
+def released_notebook(lab: str) -> NotebookNode:
+    """The same, read once. It must be copied before it is changed."""
+    path = released_path(lab)
+    return _released_notebook(lab, path, path.stat().st_mtime_ns, lab in core_labs())
+
+
+@cache
+def _released_notebook(lab: str, path: Path, changed: int, core: bool) -> NotebookNode:
+    return read_released(lab)
 
 
 def rejection_reason(submission: Path) -> str:

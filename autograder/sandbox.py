@@ -20,10 +20,12 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
@@ -31,6 +33,8 @@ from . import seccomp
 from .course import ROOT, classroom, exercises
 from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
+
+T = TypeVar("T")
 
 PATH = "/usr/bin:/bin"  # in the sandbox
 PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
@@ -47,6 +51,7 @@ FILES = 64 << 20  # bytes: the largest file, and each of the two writable folder
 INODES = 100_000  # files, folders and links in each of the two: they take memory of the kernel, as sockets do
 SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
+POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
 KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
 
 # The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
@@ -64,12 +69,17 @@ for limit, most in {limits}:
 sys.path[:0] = {path}
 {then}
 """
+_BOOT_ELSEWHERE = "import sys; sys.path[:0] = {path}; {then}"  # not on Linux: nothing limits what a subject takes
 _SERVE = "from autograder.subject import main; main()"
 _SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready, so that the import takes none of a cell's time
 
 
 def missing() -> str | None:
     """Why no sandbox is available on this machine, with advice, or None."""
+    if sys.platform != "linux":
+        return (
+            "the sandbox needs Linux (on Windows, WSL 2): use one, or grade with --no-sandbox (the report will say so)"
+        )
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
     trial = _try(_user())
@@ -100,14 +110,15 @@ class Sandbox:
 
     def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
         self.isolated = isolated
-        with _filter(bench) as filter:
+        with _filter(bench) if isolated else nullcontext(-1) as filter:
             self.process = subprocess.Popen(
                 _isolated(edition, bench, filter) if isolated else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env={
-                    "PATH": PATH,
+                    **({} if POSIX else os.environ),  # Python does not start on Windows without some of it
+                    "PATH": PATH if POSIX else os.environ["PATH"],
                     "LANG": "C.UTF-8",
                     "HOME": "/tmp",
                     "MPLBACKEND": "agg",
@@ -116,7 +127,7 @@ class Sandbox:
                     "OMP_NUM_THREADS": "1",
                     **{name: os.environ[name] for name in KERNELS if name in os.environ},
                 },
-                cwd="/tmp",
+                cwd="/tmp" if POSIX else tempfile.gettempdir(),
                 start_new_session=True,
                 bufsize=0,
                 pass_fds=[filter] if isolated else [],
@@ -149,10 +160,20 @@ class Sandbox:
     def close(self) -> None:
         """End the subject and all processes that it started."""
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            _kill(self.process)
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+
+
+def _kill(process: subprocess.Popen) -> None:
+    if POSIX:
+        return os.killpg(process.pid, signal.SIGKILL)
+    with suppress(psutil.NoSuchProcess):
+        whole = psutil.Process(process.pid)
+        for each in [*whole.children(recursive=True), whole]:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
 
 
 class _Pipes:
@@ -165,32 +186,50 @@ class _Pipes:
 
     def write(self, data: bytes) -> None:
         pipe = self.process.stdin.fileno()
-        os.set_blocking(pipe, False)
+        if POSIX:
+            os.set_blocking(pipe, False)
         while data:
-            self._wait([], [pipe])
-            data = data[os.write(pipe, data) :]
+            data = data[self._wait(pipe, True, partial(os.write, pipe, data)) :]
 
     def read(self, count: int) -> bytes:
         data, pipe = bytearray(), self.process.stdout.fileno()
         while len(data) < count:
-            self._wait([pipe], [])
-            part = os.read(pipe, min(count - len(data), 1 << 20))
+            part = self._wait(pipe, False, partial(os.read, pipe, min(count - len(data), 1 << 20)))
             if not part:
                 break
             data += part
         return bytes(data)
 
-    def _wait(self, reading: list[int], writing: list[int]) -> None:
-        while not any(select.select(reading, writing, [], random.uniform(0.5, 1.0) * WATCH_SECONDS)):
-            self.clock.measure()
-            if self.clock.seconds() > self.limit:
-                raise SubjectTimedOut(too_long(self.limit))
-            if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
-                raise NotGraded("this machine is too busy to tell how long it takes")
-            if _memory(self.process.pid) > TOTAL_MEMORY:
-                raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
-            if self.isolated:
-                _check_space(self.process.pid)
+    def _wait(self, pipe: int, writing: bool, then: Callable[[], T]) -> T:
+        """Wait until the pipe is ready, and return `then()`."""
+        if not POSIX:
+            return self._wait_in_thread(then)
+        files = ([], [pipe], []) if writing else ([pipe], [], [])
+        while not any(select.select(*files, self._interval())):
+            self._measure()
+        return then()
+
+    def _wait_in_thread(self, then: Callable[[], T]) -> T:
+        thread = ThreadPoolExecutor(1)  # it ends when the subject does, at the latest
+        future = thread.submit(then)
+        thread.shutdown(wait=False)
+        while not wait([future], self._interval()).done:
+            self._measure()
+        return future.result()
+
+    def _interval(self) -> float:
+        return random.uniform(0.5, 1.0) * WATCH_SECONDS
+
+    def _measure(self) -> None:
+        self.clock.measure()
+        if self.clock.seconds() > self.limit:
+            raise SubjectTimedOut(too_long(self.limit))
+        if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
+            raise NotGraded("this machine is too busy to tell how long it takes")
+        if _memory(self.process.pid) > TOTAL_MEMORY:
+            raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
+        if self.isolated:
+            _check_space(self.process.pid)
 
 
 def _memory(pid: int) -> int:
@@ -342,7 +381,9 @@ def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
         ("RLIMIT_FSIZE", FILES),
         ("RLIMIT_CORE", 0),
     ]
-    boot = _BOOT.format(user=user, limits=limits, path=path, then=then)
+    boot = (_BOOT if sys.platform == "linux" else _BOOT_ELSEWHERE).format(
+        user=user, limits=limits, path=path, then=then
+    )
     return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", boot]
 
 

@@ -25,7 +25,6 @@ import itertools
 import os
 import pkgutil
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -319,6 +318,8 @@ class _ForkServer:
             raise
 
     def start(self) -> None:
+        if not hasattr(os, "fork"):
+            raise RuntimeError("ranks are forks of a process, so they need Linux or macOS: on Windows, use WSL 2")
         self.stop()
         here, there = socket.socketpair()
         self.socket, self.control = here, Connection(os.dup(here.fileno()))
@@ -380,7 +381,8 @@ class _ForkServer:
 
 
 _fork_server = _ForkServer()
-os.register_at_fork(after_in_child=_fork_server.forget)
+if hasattr(os, "fork"):
+    os.register_at_fork(after_in_child=_fork_server.forget)
 stop = _fork_server.stop
 atexit.register(stop)
 
@@ -403,6 +405,8 @@ def _run_server() -> None:
                 control.send_bytes(cloudpickle.dumps(found))
 
     signal.signal(signal.SIGCHLD, ended)
+    import resource  # it does not exist on Windows, where no rank starts
+
     with contextlib.suppress(ValueError):
         hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
         resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))  # the limit of the parent does not apply here

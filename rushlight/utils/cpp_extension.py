@@ -119,7 +119,7 @@ def compiler() -> str:
             return path
     raise RuntimeError(
         "there is no C++ compiler: install one (Debian, Ubuntu: `apt-get install g++`; macOS: `xcode-select --install`; "
-        "conda: `conda install cxx-compiler`), or name one in $CXX"
+        "Windows: in WSL 2; conda: `conda install cxx-compiler`), or name one in $CXX"
     )
 
 

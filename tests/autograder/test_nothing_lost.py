@@ -219,13 +219,13 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
         assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600
 
 
-def mark_or_die(lab, text, seed, isolated):
+def mark_or_die(lab, text, *more):
     if "fatal" in text:
         os.kill(os.getpid(), signal.SIGKILL)
-    return mark(lab, text, seed, isolated)
+    return mark(lab, text, *more)
 
 
-def mark_and_die(lab, text, seed, isolated):
+def mark_and_die(lab, text, *more):
     os.kill(os.getpid(), signal.SIGKILL)
 
 

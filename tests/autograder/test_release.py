@@ -21,7 +21,10 @@ LAB = "01a_views"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    return release([LAB], tmp_path_factory.mktemp("class") / "course")
+    place = tmp_path_factory.mktemp("class")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "classroom"))
+        return release([LAB], place / "course")
 
 
 def rushlight(course, *arguments):

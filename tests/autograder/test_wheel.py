@@ -84,6 +84,8 @@ def test_it_says_its_version(run):
     from rushlight import __version__
 
     assert run("--version").stdout == f"rushlight {__version__}\n"
+    (metadata,) = run.packages.glob("rushlight-*.dist-info/METADATA")
+    assert f"\nVersion: {__version__}\n" in metadata.read_text(encoding="utf-8")
 
 
 def test_no_solution_of_a_lab_is_in_it(run):

@@ -1,0 +1,154 @@
+"""What a student runs on macOS and on Windows.
+
+On Linux, Python is made like theirs (`elsewhere/sitecustomize.py`). On the systems themselves, the same tests run as they are.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from sweep import sweep
+
+from autograder import sample
+from autograder.course import ROOT, SOURCES
+from autograder.release import release
+
+LAB = "01a_views"
+SYSTEMS = sweep(["win32", "darwin"]) if sys.platform == "linux" else [sys.platform]
+MODULES = "check course edition exercise judge limits notebook observe restore run sandbox subject verdicts work card releases"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A class repository with a student's copy of a lab: one exercise right, one wrong."""
+    place = tmp_path_factory.mktemp("elsewhere")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "classroom"))
+        course = release([LAB], place / "course")
+    notebook = nbformat.read(course / "labs" / LAB / f"{LAB}.ipynb", as_version=4)
+    answers = sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4))
+    _, wrong = sample.fill(notebook, answers, until=2 / len(answers))
+    wrong.source = wrong.source.replace("return ", "return not ", 1)
+    (course / "work" / LAB).mkdir(parents=True)
+    nbformat.write(notebook, course / "work" / LAB / f"{LAB}.ipynb")
+    return course
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(request):
+    return request.param
+
+
+@pytest.fixture
+def python(course, system):
+    """`python(argument, …)` runs Python as on a system, in the class repository. A pipe has the encoding of Windows."""
+
+    environment = {"PYTHONPATH": str(course), "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    if sys.platform == "linux":
+        environment["PYTHONPATH"] += os.pathsep + str(Path(__file__).parent / "elsewhere")
+        environment |= {"RUSHLIGHT_TEST_SYSTEM": system, "LC_ALL": "C"}
+
+    def python(*arguments):
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=course,
+            env=os.environ | environment,
+            capture_output=True,
+            encoding="cp1252",
+        )
+
+    python.environment = environment
+    return python
+
+
+def rushlight(python, *arguments):
+    return python("-m", "autograder.cli", *arguments)
+
+
+def test_every_module_that_a_student_needs_can_be_imported(python):
+    names = ", ".join(f"autograder.{name}" for name in MODULES.split())
+    done = python("-c", f"import rushlight as rl, {names}; rl.distributed; rl.cpp; rl.inductor; print('imported')")
+    assert done.stdout.strip() == "imported", done.stderr
+
+
+def test_check_compares_a_copy_with_torch(python):
+    done = rushlight(python, "check", "01a")
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert "this system has no sandbox" in done.stdout and "\n2 of 28 points, and up to 4" in done.stdout
+    assert "strided.element_offset: all" in done.stdout and "strided.contiguous_strides:" in done.stdout
+
+
+def test_check_prints_json_and_nothing_else(python):
+    done = rushlight(python, "check", "01a", "--json", "--no-sandbox")
+    assert (json.loads(done.stdout)["points"], done.returncode) == (2, 1), done.stderr
+
+
+def test_status_counts_the_checks(python):
+    done = rushlight(python, "status")
+    assert (done.returncode, "2 / 28" in done.stdout) == (0, True), done.stderr
+
+
+def test_lab_makes_no_second_copy(python, course):
+    before = (course / "work" / LAB / f"{LAB}.ipynb").read_bytes()
+    done = rushlight(python, "lab", "01a", "--no-open")
+    assert (done.returncode, done.stderr) == (0, "") and "your copy is" in done.stdout
+    assert (course / "work" / LAB / f"{LAB}.ipynb").read_bytes() == before
+
+
+def test_check_in_a_kernel_shows_a_verdict(python, course, monkeypatch):
+    cells = [
+        "import rushlight as rl\nfrom autograder import check, exercise",
+        "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return ()",
+        'check("strided.contiguous_strides")',
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    for name, value in python.environment.items():  # the kernel inherits them
+        monkeypatch.setenv(name, value)
+    where = {"metadata": {"path": str(course)}}
+    NotebookClient(notebook, allow_errors=True, timeout=300, kernel_name="python3", resources=where).execute()
+    shown, error = notebook.cells[-1].outputs
+    assert error.ename == "CheckFailed"
+    assert "contiguous_strides" in shown.data["text/plain"] and "replay" in shown.data["text/plain"]
+
+
+def test_check_in_a_script_prints_a_verdict(python, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "if __name__ == '__main__':\n"
+        "    import rushlight as rl\n    from autograder import check, exercise\n"
+        "    @exercise(rl.strided)\n    def element_offset(index, strides, storage_offset):\n"
+        "        return storage_offset + sum(i * s for i, s in zip(index, strides))\n"
+        "    check('strided.element_offset')\n"
+    )
+    done = python(str(script))
+    assert done.returncode == 0 and "? strided.element_offset: all" in done.stdout, done.stderr
+
+
+def test_grade_says_in_one_line_what_it_needs(python, course, system):
+    folder = course / "classroom" / "submitted" / "ada" / LAB
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{LAB}.ipynb").write_bytes((course / "work" / LAB / f"{LAB}.ipynb").read_bytes())
+    done = rushlight(python, "grade", "01a")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "the sandbox needs Linux" in done.stderr
+    if system == "win32":
+        assert "grading needs Linux or macOS" in rushlight(python, "grade", "01a", "--no-sandbox").stderr
+
+
+def test_no_path_of_the_course_is_one_that_windows_cannot_hold():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, encoding="utf-8").stdout.split(
+        "\0"
+    )
+    paths = list(filter(None, listed))
+    if not paths:
+        pytest.skip("no git")
+    reserved = {"con", "prn", "aux", "nul", *(f"{device}{n}" for device in ("com", "lpt") for n in range(1, 10))}
+    for path in paths:
+        assert not {*'<>:"|?*\\'} & {*path} and len(path) < 150, path
+        for part in path.split("/"):
+            assert part.partition(".")[0].lower() not in reserved and part[-1] not in ". ", path
+    assert len({path.lower() for path in paths}) == len(paths)

@@ -1,0 +1,210 @@
+"""A lab changes in mid-term, and students hand in copies of the release that they fetched."""
+
+import copy
+import csv
+import sqlite3
+
+import nbformat
+import pytest
+from nbgrader.coursedir import CourseDirectory
+
+from autograder import build, course, releases, sample
+from autograder.collect import HandedOut
+from autograder.course import check_name, digest_at, exercise_name, kept_folder, labs, points, todays_path
+from autograder.grade import write_csv
+from autograder.observe import GradingError
+
+LAB = "01a_views"
+FIRST, SECOND, THIRD = "strided.element_offset", "strided.contiguous_strides", "strided.permute"
+
+
+@pytest.fixture
+def publish(released, tmp_path, monkeypatch, isolated):
+    """`publish(exercises, …)` makes this day's version of the lab, with these exercises only, and returns it."""
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "class"))
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "seed").write_text("1")
+
+    def publish(exercises, text="", worth=None, version="0.1.0"):
+        folder = tmp_path / f"version-{version}"
+        monkeypatch.setattr(course, "RELEASED", folder)
+        monkeypatch.setattr(build.rushlight, "__version__", version)
+        notebook = copy.deepcopy(released)
+        notebook.cells = [
+            cell for cell in notebook.cells if (exercise_name(cell) or check_name(cell) or FIRST) in exercises
+        ]
+        for cell in notebook.cells:
+            if exercise_name(cell):
+                cell.source = cell.source.replace('"""', f'"""{text}', 1)
+            if worth and check_name(cell):
+                cell.metadata.nbgrader.points = worth
+        path = folder / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(build.stamped(notebook, LAB, path), path)
+        return notebook
+
+    return publish
+
+
+@pytest.fixture
+def hand_in(answers, tmp_path):
+    def hand_in(student, notebook, text=""):
+        notebook = copy.deepcopy(notebook)
+        sample.fill(notebook, {key: answer.replace('"""', f'"""{text}', 1) for key, answer in answers.items()})
+        folder = tmp_path / "class" / "submitted" / student / LAB
+        folder.mkdir(parents=True)
+        nbformat.write(notebook, folder / f"{LAB}.ipynb")
+
+    return hand_in
+
+
+def totals(rows):
+    return {row.student: row.total for row in rows}
+
+
+def graded(student):
+    return (course.classroom() / "autograded" / student / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_a_lab_says_which_release_it_is(lab):
+    about = nbformat.read(todays_path(lab), as_version=4).metadata.rushlight
+    assert (about.lab, about.release) == (lab, digest_at(todays_path(lab)))
+
+
+def test_its_version_is_the_one_in_which_it_last_changed(publish, tmp_path, monkeypatch):
+    notebook, path = publish([FIRST]), todays_path(LAB)
+    monkeypatch.setattr(build.rushlight, "__version__", "0.2.0")
+    assert build.stamped(copy.deepcopy(notebook), LAB, path).metadata.rushlight.version == "0.1.0"
+    notebook.cells[0].source += "!"
+    assert build.stamped(notebook, LAB, path).metadata.rushlight.version == "0.2.0"
+
+
+def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_new_points(publish, hand_in, quick_grade):
+    old = publish([FIRST, SECOND], text="As in week 2. ")
+    hand_in("old", old, text="As in week 2. ")
+    assert totals(quick_grade(LAB)) == {"old": 4}
+    new = publish([FIRST, SECOND], worth=5, version="0.2.0")
+    hand_in("new", new)
+    hand_in("untouched", old)
+    (kept,) = kept_folder(LAB).iterdir()  # as it was given out
+    blank = kept_folder(LAB).parents[1] / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
+    blank.write_bytes(kept.read_bytes())
+    rows = quick_grade(LAB)
+    assert totals(rows) == {"old": 10, "new": 10, "untouched": 0}
+    assert [row.release for row in rows] == ["", "", ""]
+    assert "As in week 2." in graded("untouched") and "As in week 2." not in graded("new")
+
+
+def test_a_class_goes_on_with_the_exercises_with_which_it_began(publish, hand_in, quick_grade):
+    old = publish([FIRST, SECOND])
+    assert releases.keep(LAB) == ""
+    new = publish([FIRST, THIRD], version="0.2.0")  # one was removed, or renamed, and one was added
+    assert releases.keep(LAB) == (
+        f"{LAB}: this class goes on with the exercises of version 0.1.0: it does not get {THIRD}, and it keeps {SECOND}"
+    )
+    hand_in("old", old)
+    hand_in("new", new)
+    rows = {row.student: row for row in quick_grade(LAB)}
+    assert points(LAB).keys() == {FIRST, SECOND}
+    assert {student: row.total for student, row in rows.items()} == {
+        "old": sum(points(LAB).values()),
+        "new": points(LAB)[FIRST],
+    }
+    assert rows["old"].remark() == ""
+    said = (
+        f"made from another release of the lab (version 0.2.0): no points here for its {THIRD}, and it lacks {SECOND}"
+    )
+    assert rows["new"].remark().startswith(said)
+    assert "def permute" in graded("new")  # the answer is still there
+    with write_csv(LAB, [*rows.values()]).open() as file:
+        assert {row["student"]: row["remark"] for row in csv.DictReader(file)}["new"].startswith(said)
+
+
+def test_a_copy_of_a_release_that_the_class_never_had_is_named_and_its_answers_are_kept(publish, hand_in, quick_grade):
+    hand_in("old", publish([FIRST, SECOND]))
+    publish([FIRST, THIRD], version="0.2.0")
+    (row,) = quick_grade(LAB)
+    assert row.total == points(LAB)[FIRST] and "def contiguous_strides" in graded("old")
+    assert row.remark().startswith(
+        f"made from another release of the lab (version 0.1.0): no points here for its {SECOND}"
+    )
+
+
+def test_to_claim_another_release_earns_nothing(publish, hand_in, quick_grade):
+    dear = publish([FIRST, SECOND], worth=50)
+    releases.keep(LAB)
+    now = publish([FIRST, SECOND], worth=5, version="0.2.0")
+    easy = publish([FIRST], worth=10, version="0.3.0")  # a notebook that this class has not had
+    publish([FIRST, SECOND], worth=5, version="0.4.0")
+    half = copy.deepcopy(now)
+    for student, stamp in {
+        "dear": dear.metadata.rushlight,
+        "never": easy.metadata.rushlight,
+        "path": {"release": "../../../etc/passwd"},
+        "list": {"release": [1]},
+        "none": None,
+    }.items():
+        half.metadata["rushlight"] = stamp
+        hand_in(student, half)
+    assert {*totals(quick_grade(LAB)).values()} == {10}
+
+
+def test_a_class_that_has_grades_but_no_release_is_told_before_anything_is_written(publish, hand_in, quick_grade):
+    old = publish([FIRST])
+    hand_in("ada", old)
+    quick_grade(LAB)
+    (kept,) = kept_folder(LAB).iterdir()
+    kept.rename(kept.parents[2] / "elsewhere.ipynb")  # as in a class that was graded before releases were kept
+    publish([FIRST, SECOND], version="0.2.0")
+    with pytest.raises(GradingError, match=f"from before it had {SECOND}: put the notebook of that time into"):
+        quick_grade(LAB, force=True)
+    assert not [*kept_folder(LAB).iterdir()]
+    with sqlite3.connect(course.classroom() / "gradebook.db") as gradebook:
+        assert [*gradebook.execute("select max(auto_score) from grade")] == [(points(LAB)[FIRST],)]
+    (kept.parents[2] / "elsewhere.ipynb").rename(kept_folder(LAB) / "week 2.ipynb")
+    assert totals(quick_grade(LAB, force=True)) == {"ada": points(LAB)[FIRST]}
+
+
+def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_version_that_has_it(
+    publish, hand_in, quick_grade
+):
+    old = publish([FIRST, SECOND])
+    for cell in old.cells:
+        if check_name(cell) == SECOND:
+            cell.metadata.rushlight.check = "strided.former_name"
+    nbformat.write(build.stamped(old, LAB, todays_path(LAB)), todays_path(LAB))
+    releases.keep(LAB)
+    hand_in("ada", old)
+    publish([FIRST], version="0.2.0")
+    with pytest.raises(GradingError, match=r"\(strided.former_name\): grade this class with version 0.1.0"):
+        quick_grade(LAB)
+    assert not (course.classroom() / "gradebook.db").exists()
+
+
+def test_the_exchange_gives_out_the_lab_of_the_class(publish, tmp_path):
+    publish([FIRST, SECOND])
+    releases.keep(LAB)
+    publish([FIRST, THIRD], version="0.2.0")
+    exchange = HandedOut(coursedir=CourseDirectory(assignment_id=LAB))
+    exchange.do_copy(str(course.RELEASED / LAB), str(tmp_path / "outbound"))
+    given = nbformat.read(tmp_path / "outbound" / f"{LAB}.ipynb", as_version=4)
+    assert [name for name in map(exercise_name, given.cells) if name] == [FIRST, SECOND]
+
+
+def test_a_gradebook_that_cannot_be_read_is_named_and_left_alone(publish, hand_in, quick_grade):
+    hand_in("ada", publish([FIRST]))
+    gradebook = course.classroom() / "gradebook.db"
+    gradebook.write_bytes(b"half of a gradebook" * 100)
+    with pytest.raises(GradingError, match="gradebook.db cannot be read"):
+        quick_grade(LAB)
+    assert gradebook.read_bytes() == b"half of a gradebook" * 100 and not kept_folder(LAB).exists()
+
+
+def test_a_kept_release_that_is_no_notebook_is_named(publish):
+    publish([FIRST])
+    releases.keep(LAB)
+    (kept,) = kept_folder(LAB).iterdir()
+    kept.write_text("{")
+    with pytest.raises(LookupError, match="is not a notebook"):
+        points(LAB)
