@@ -1,0 +1,3 @@
+c = get_config()
+c.CourseDirectory.course_id = "rushlight"
+c.Exchange.root = "/srv/exchange"

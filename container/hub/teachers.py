@@ -1,0 +1,5 @@
+from autograder.plugin import configure
+
+c = get_config()
+configure(c)
+c.Exchange.root = "/srv/exchange"
