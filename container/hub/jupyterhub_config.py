@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 TEACHERS = {"teacher"}
 
 c.Spawner.cmd = ["/srv/rushlight/.venv/bin/jupyterhub-singleuser"]

@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 from autograder.plugin import configure
 
 c = get_config()
