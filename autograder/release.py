@@ -20,11 +20,17 @@ from .check import function_of
 from .course import COURSE, READINGS, RELEASED, core_labs, exercises, number_of, phases, released
 from .edition import body_lines, check_files, file_of, framework_files
 
-_PROJECT_FILES = (
-    *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
+_PROJECT_FILES = [
+    "LICENSE",
+    "Makefile",
+    "constraints.txt",
+    "hatch_build.py",
+    "nbgrader_config.py",
+    "pyproject.toml",
+    "system.sh",
     *(".dockerignore", "container/Dockerfile", "container/jupyter_server_config.py", ".devcontainer/devcontainer.json"),
     *("binder/apt.txt", "binder/requirements.txt", "binder/runtime.txt"),
-)
+]
 
 _README = """# Rushlight
 
