@@ -21,7 +21,10 @@ for extension in formgrader course-list create-assignment; do
     ./jupyter labextension disable --level=sys_prefix @jupyter/nbgrader:$extension
 done
 
+/srv/rushlight/.venv/bin/python -m compileall -q /srv/rushlight/rushlight /srv/rushlight/autograder # a student cannot write there
+
 mkdir -p /srv/exchange /srv/course/classroom
+mkdir -p -m 700 /srv/hub
 chmod 777 /srv/exchange
 find /srv/course -path /srv/course/.venv -prune -o -exec chown teacher: {} +
 chmod 750 /srv/course

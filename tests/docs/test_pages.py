@@ -4,6 +4,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -139,3 +140,18 @@ def test_a_page_that_goes_is_missed_by_the_pages_that_link_to_it_in_every_build(
     for _ in range(2):
         rendered, (warning,) = built(caplog)
         assert rendered == ["index.md"] and "two.md" in warning
+
+
+def test_a_lab_can_be_opened_elsewhere_if_the_repository_is_known_and_on_github(hooks):
+    def said(repo_url):
+        config = SimpleNamespace(repo_url=repo_url, edit_uri="edit/main/docs/")
+        return hooks["notebooks"]._elsewhere("01a_views", config)
+
+    page = said("https://github.com/owner/course/")
+    links = dict(re.findall(r"\[(\w+)\]\((https://\S+)\)", page))
+    assert [*links] == ["Codespaces", "Binder", "Colab"]
+    assert all("owner/course" in link for link in links.values())
+    for way, before in ("Binder", "owner/course/main?urlpath=lab/tree/"), ("Colab", "owner/course/blob/main/"):
+        assert (ROOT / links[way].partition(before)[2]).is_file() and before in links[way]
+    assert "install --quiet --no-deps git+https://github.com/owner/course@main\n" in page
+    assert [*map(said, ("", None, "https://git.example.org/github.com/course"))] == ["", "", ""]
