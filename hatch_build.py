@@ -8,6 +8,8 @@ FILES = (
     *("labs", "phases", ".gitignore"),
     # what `autograder/release.py` copies
     *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
+    *(".dockerignore", "container/Dockerfile", "container/jupyter_server_config.py", ".devcontainer/devcontainer.json"),
+    *("binder/apt.txt", "binder/requirements.txt", "binder/runtime.txt"),
 )
 
 

@@ -202,7 +202,10 @@ def _address(jupyterlab: subprocess.Popen, page: str) -> str:
     while jupyterlab.poll() is None:
         with suppress(OSError, ValueError):  # it is not there yet, or half written
             server = json.loads(path.read_text(encoding="utf-8"))
-            return f"{server['url']}{page}" + (f"?token={server['token']}" if server["token"] else "")
+            url = server["url"]
+            if server["hostname"] in ("", "0.0.0.0", "::"):  # a container's own name is unknown outside it
+                url = url.replace(socket.gethostname(), "localhost", 1)
+            return f"{url}{page}" + (f"?token={server['token']}" if server["token"] else "")
         time.sleep(0.1)
     return ""
 

@@ -36,6 +36,8 @@ _PROJECT_FILES = [
     "nbgrader_config.py",
     "pyproject.toml",
     "system.sh",
+    *(".dockerignore", "container/Dockerfile", "container/jupyter_server_config.py", ".devcontainer/devcontainer.json"),
+    *("binder/apt.txt", "binder/requirements.txt", "binder/runtime.txt"),
 ]
 
 _README = """# Rushlight
@@ -82,6 +84,7 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
             _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
         shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
         for name in _PROJECT_FILES:
+            (course / name).parent.mkdir(exist_ok=True)
             shutil.copy(COURSE / name, course / name)
         readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
         for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:

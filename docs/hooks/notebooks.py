@@ -174,7 +174,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             needs = _needs(Path(config.docs_dir) / "map.md", phase.name[:2])
             add(phase.reading.page, _front(phase.reading) + _ways(page, phase, needs, config.extra["phases"]))
         for lab in phase.labs:
-            add(lab.page, _front(lab) + _opened(convert(lab, add), lab.path.stem))
+            add(lab.page, _front(lab) + _opened(convert(lab, add), lab.path.stem, _elsewhere(lab.path.stem, config)))
             add(f"phases/{phase.name}/{lab.path.name}", lab.path.read_bytes())
 
 
@@ -257,14 +257,34 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
 
 
-def _opened(page: str, name: str) -> str:
+def _elsewhere(name: str, config: MkDocsConfig) -> str:
+    """The ways to open a lab on a machine of others, if the course's repository is known and is on GitHub."""
+    host, _, repository = (config.repo_url or "").rstrip("/").partition("github.com/")
+    if host != "https://":
+        return ""
+    branch, lab = config.edit_uri.split("/")[1], f"labs/{name}/{name}.ipynb"
+    links = {
+        "Codespaces": f"https://codespaces.new/{repository}",
+        "Binder": f"https://mybinder.org/v2/gh/{repository}/{branch}?urlpath=lab/tree/{lab}",
+        "Colab": f"https://colab.research.google.com/github/{repository}/blob/{branch}/{lab}",
+    }
+    buttons = " ".join(f"[{text}]({link}){{ .md-button }}" for text, link in links.items())
+    return (
+        f"    Or open it on another machine, and [save it from there](../../anywhere.md): {buttons}\n\n"
+        "    In Colab, run this in a new cell at the top first:\n\n    ``` { .python .copy }\n"
+        f"    %pip install --quiet --no-deps git+https://github.com/{repository}@{branch}\n"
+        "    %pip install --quiet hypothesis\n    ```\n\n"
+    )
+
+
+def _opened(page: str, name: str, elsewhere: str) -> str:
     """A lab's page with the way to open the lab below its title."""
     box = (
         '<!-- unsearched -->\n\n!!! abstract "Open this lab"\n'
         f"    In your copy of the course, this copies the lab to `work/{name}/` and opens it in JupyterLab:\n\n"
         f"    ```sh\n    .venv/bin/rushlight lab {number_of(name)}\n    ```\n\n"
         f"    Or download the notebook, [{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}, "
-        "into an environment where the course is installed.\n\n<!-- /unsearched -->\n"
+        f"into an environment where the course is installed.\n\n{elsewhere}<!-- /unsearched -->\n"
     )
     title = TITLE.search(page)
     place = title.end() if title else 0

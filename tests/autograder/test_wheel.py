@@ -57,6 +57,7 @@ def test_a_class_repository_can_be_made_of_it(run):
     assert run("release", "--out", "class", "01a").returncode == 0
     made = {path.name for path in (run.home / "class").iterdir()}
     assert made >= {"Makefile", "autograder", "labs", "phases", "pyproject.toml", "rushlight"}
+    assert made >= {".devcontainer", ".dockerignore", "binder", "container"}
 
 
 def test_a_lab_that_is_opened_again_leaves_the_copies_alone(run):

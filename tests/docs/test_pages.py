@@ -4,6 +4,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -148,3 +149,18 @@ def test_a_page_whose_kept_file_is_broken_is_rendered_again(built, tmp_path, cap
         path.write_bytes(broken)
     assert built(caplog) == (["index.md", "two.md"], [])
     assert built(caplog) == ([], [])
+
+
+def test_a_lab_can_be_opened_elsewhere_if_the_repository_is_known_and_on_github(hooks):
+    def said(repo_url):
+        config = SimpleNamespace(repo_url=repo_url, edit_uri="edit/main/docs/")
+        return hooks["notebooks"]._elsewhere("01a_views", config)
+
+    page = said("https://github.com/owner/course/")
+    links = dict(re.findall(r"\[(\w+)\]\((https://\S+)\)", page))
+    assert [*links] == ["Codespaces", "Binder", "Colab"]
+    assert all("owner/course" in link for link in links.values())
+    for way, before in ("Binder", "owner/course/main?urlpath=lab/tree/"), ("Colab", "owner/course/blob/main/"):
+        assert (ROOT / links[way].partition(before)[2]).is_file() and before in links[way]
+    assert "install --quiet --no-deps git+https://github.com/owner/course@main\n" in page
+    assert [*map(said, ("", None, "https://git.example.org/github.com/course"))] == ["", "", ""]

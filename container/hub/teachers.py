@@ -1,0 +1,6 @@
+# ruff: noqa: F821
+from autograder.plugin import configure
+
+c = get_config()
+configure(c)
+c.Exchange.root = "/srv/exchange"

@@ -1,0 +1,155 @@
+"""Containers, workflows and the ways to a rented machine: what they name exists, and versions agree with the course's."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder import cli
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DOCKERFILE = (ROOT / "container/Dockerfile").read_text()
+COMPOSE = yaml.safe_load((ROOT / "container/compose.yaml").read_text())
+DEVCONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+WORKFLOWS = {path.name: path.read_text() for path in sorted(ROOT.glob(".github/workflows/*.yml"))}
+HUB = "jupyterhub_config.py", "students.py", "teachers.py"
+INDEX = re.search(r"PIP_EXTRA_INDEX_URL=(\S+)", (ROOT / "README.md").read_text())[1]
+
+
+def pythons():
+    """The Python versions that the course allows, such as 3.11."""
+    low, high = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", PROJECT["requires-python"]).groups()
+    return [f"3.{minor}" for minor in range(int(low), int(high))]
+
+
+def test_every_python_of_the_course_is_tested():
+    assert yaml.safe_load(WORKFLOWS["tests.yml"])["jobs"]["tests"]["strategy"]["matrix"]["python"] == pythons()
+
+
+def test_every_python_that_is_named_is_one_of_the_course():
+    named = [(ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-")]
+    named += re.findall(r"python:(3\.\d+)", DEVCONTAINER["image"])
+    named += [each for text in WORKFLOWS.values() for each in re.findall(r'python-version: "(.+)"', text)]
+    assert len(named) >= 5 and {*named} <= {*pythons()}
+
+
+def test_the_parts_of_everything_are_counted_right():
+    job = yaml.safe_load(WORKFLOWS["tests.yml"])["jobs"]["everything"]
+    shards = job["strategy"]["matrix"]["shard"]
+    assert shards == [*range(1, len(shards) + 1)]
+    assert job["steps"][-1]["run"] == f"make test-all SHARD=${{{{ matrix.shard }}}}/{len(shards)}"
+
+
+def test_all_take_torch_from_the_index_that_the_readme_names():
+    places = [*WORKFLOWS.values(), DOCKERFILE, json.dumps(DEVCONTAINER), (ROOT / "binder/requirements.txt").read_text()]
+    found = {url for text in places for url in re.findall(r"https://download\.pytorch\.org[\w/.]*", text)}
+    assert found == {INDEX}
+
+
+def test_the_targets_of_make_exist():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    texts = [*WORKFLOWS.values(), json.dumps(DEVCONTAINER)]
+    named = [target for text in texts for target in re.findall(r'(?:run: |")make ([a-z-]+)', text)]
+    assert len(named) >= 4 and {*named} <= {*targets}
+
+
+def test_the_commands_of_the_course_exist():
+    texts = [*WORKFLOWS.values(), DOCKERFILE, json.dumps(DEVCONTAINER), (ROOT / "container/hub/install.sh").read_text()]
+    named = [words for text in texts for words in re.findall(r"bin/rushlight ([^\"\n]+)", text)]
+    named += re.findall(r"docker run --rm rushlight (.+)", "".join(texts))
+    named.append(json.loads(re.search(r"^CMD (.+)", DOCKERFILE, re.MULTILINE)[1])[0])
+    assert len(named) >= 6
+    for words in named:
+        command, *options = words.replace("$LABS", "01").split()
+        cli.app.commands[command].make_context(command, options)
+
+
+def test_what_an_image_copies_exists_and_is_not_ignored():
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    copied = [
+        source
+        for line in re.findall(r"^COPY (.+)", DOCKERFILE, re.MULTILINE)
+        if "--from=" not in line
+        for source in [word for word in line.split() if not word.startswith("--")][:-1]
+    ]
+    assert len(copied) >= 8
+    for source in copied:
+        assert (ROOT / source).exists(), source
+        assert not {source, source.split("/")[0]} & {*ignored}, source
+
+
+def test_what_git_ignores_gets_into_no_image():
+    git, docker = ((ROOT / name).read_text().splitlines() for name in (".gitignore", ".dockerignore"))
+    bare = {line.removeprefix("**/").rstrip("/") for line in docker}
+    assert {line.rstrip("/") for line in git} <= bare
+
+
+def test_what_a_wheel_needs_is_there_where_an_image_makes_it():
+    sys.path.insert(0, str(ROOT))
+    from hatch_build import FILES
+
+    ignored = {*(ROOT / ".dockerignore").read_text().splitlines()}
+    assert not [name for name in FILES if {name, name.split("/")[0]} & ignored]
+
+
+def test_what_compose_names_exists():
+    hub = COMPOSE["services"]["hub"]
+    context = (ROOT / "container" / hub["build"]["context"]).resolve()
+    assert (context / hub["build"]["dockerfile"]).samefile(ROOT / "container/Dockerfile")
+    assert f" AS {hub['build']['target']}\n" in DOCKERFILE
+    assert {volume.split(":")[0] for volume in hub["volumes"]} == {*COMPOSE["volumes"]}
+    assert {secret["source"] for secret in hub["secrets"]} == {*COMPOSE["secrets"]}
+    start = (ROOT / "container/hub/start.sh").read_text()
+    assert all(f"<{secret['target']} " in start for secret in hub["secrets"])
+
+
+def test_the_list_of_passwords_is_ignored_by_git():
+    path = Path("container", COMPOSE["secrets"]["users"]["file"])
+    assert f"{path}" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def statements(text):
+    return {ast.unparse(statement) for statement in ast.parse(text).body}
+
+
+def test_the_hub_in_a_container_is_the_hub_of_the_page():
+    page = (ROOT / "docs/jupyterhub.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    hub, students, teachers = (statements((ROOT / "container/hub" / path).read_text()) for path in HUB)
+    for block in map(statements, blocks):
+        assert block <= hub or block in (students, teachers)
+    assert len(blocks) >= 3
+
+
+def test_the_hub_in_a_container_hides_from_students_what_the_page_hides():
+    page, script = ((ROOT / name).read_text() for name in ("docs/jupyterhub.md", "container/hub/install.sh"))
+    hidden = {*re.findall(r"@jupyter/nbgrader:([\w-]+)", page)}
+    assert {*re.search(r"for extension in (.+);", script)[1].split()} == hidden != set()
+    assert re.search(r"jupyter (server extension disable --\S+ \S+)", page)[1] in script
+
+
+@pytest.mark.parametrize("name", ["install.sh", "start.sh"])
+def test_a_script_of_the_hub_is_one(name):
+    subprocess.run(["sh", "-n", ROOT / "container/hub" / name], check=True)
+
+
+def test_the_address_of_a_container_is_one_that_opens_outside_it(tmp_path, monkeypatch):
+    import socket
+
+    class Server:
+        pid = 7
+
+        def poll(self):
+            return None
+
+    said = {"url": f"http://{socket.gethostname()}:8888/", "hostname": "0.0.0.0", "token": "secret"}
+    (tmp_path / "jpserver-7.json").write_text(json.dumps(said))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    assert cli._address(Server(), "lab/tree/a.ipynb") == "http://localhost:8888/lab/tree/a.ipynb?token=secret"
