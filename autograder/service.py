@@ -110,7 +110,8 @@ def _listen(path: Path) -> socket.socket:
         other.connect(str(path))
         raise GradingError(f"there is a judge at {path} already")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
+    if path.is_socket():  # of a service that has ended
+        path.unlink()
     before = os.umask(0 if os.geteuid() == 0 else 0o177)
     listener.bind(str(path))
     os.umask(before)
@@ -194,14 +195,14 @@ class _Limited:
         return self.source.read(count)
 
 
-_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 
 def main(path: str) -> None:
     """Serve, in a Python in which no library starts a thread, because a fork would not have that thread."""
     if not hasattr(socket, "SO_PEERCRED"):
         raise GradingError("one judge for several notebooks needs Linux; here each notebook starts its own")
-    if not _ONE_THREAD.items() <= os.environ.items():
+    if not ONE_THREAD.items() <= os.environ.items():
         again = [sys.executable, "-m", "autograder.cli", "judge", "--socket", path]
-        os.execve(sys.executable, again, os.environ | _ONE_THREAD)
+        os.execve(sys.executable, again, os.environ | ONE_THREAD)
     serve(Path(path).absolute())
