@@ -35,7 +35,7 @@ MAX_STARTS = 30  # of one user in a minute
 MEMORY = 2 << 30  # bytes that one judge may write, like the largest check needs three times over
 CPU_SECONDS = 300  # of one judge, between two messages of its client
 SILENCE_SECONDS = 900  # between two messages of a client: a slow one, one that does not read, and one that is away
-ANSWER_SECONDS = 10  # until the service is taken to be out of order
+ANSWER_SECONDS = 30  # until the service is taken to be out of order: on a busy machine a fork may wait
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 

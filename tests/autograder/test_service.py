@@ -46,6 +46,7 @@ def right(slot):
 
 if len(sys.argv) > 1:
     user = int(sys.argv[1])
+    service.version()  # imports what it needs, which this user may not be able to read
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
