@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from typing import Any, BinaryIO
 
 from .check import GRADER_ERROR, NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
@@ -117,7 +116,7 @@ class _Shared(_Judge):
         self.source, self.target = connection.makefile("rb"), connection.makefile("wb")
 
     def close(self) -> None:
-        with suppress(OSError):
+        with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
 
@@ -165,7 +164,7 @@ def _standing(verdict: Verdict) -> list:
         _passed[name] = _function(name)
     else:
         _passed.pop(name, None)
-    with suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
+    with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
         worth = course.points(lab) if (lab := course.lab_of(name, find(name).phase)) else {}
         if name in worth:
             done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
@@ -215,7 +214,7 @@ def _ask_shared(name: str, case: dict | None) -> Verdict | None:
 
 
 def _connect() -> _Shared | None:
-    with suppress(ImportError):  # of what only Linux has; nor is the service in the sandbox
+    with contextlib.suppress(ImportError):  # of what only Linux has; nor is the service in the sandbox
         from .service import connect
 
         return _Shared(connection) if (connection := connect()) else None

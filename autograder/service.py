@@ -14,10 +14,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import secrets
+import shutil
 import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 from collections import Counter
 from importlib import import_module, metadata
@@ -162,6 +165,7 @@ def _fork(connection: socket.socket, listener: socket.socket, user: int, group: 
             send(target, {"version": loaded})
             serve(_Limited(source), target, any_case=False)
     finally:
+        shutil.rmtree(os.environ["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
         os._exit(0)  # without what the parent would do at its end
 
 
@@ -178,7 +182,8 @@ def _become(user: int, group: int) -> None:
         os.setgroups([])
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
-    os.environ["USER"] = str(user)  # names torch's cache folder
+    # Inductor has a folder of root's name since it was imported. This one it makes if it needs one
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = f"{tempfile.gettempdir()}/judge-{secrets.token_hex(8)}"
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
