@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import BinaryIO
@@ -159,13 +160,12 @@ def _fork(connection: socket.socket, listener: socket.socket, user: int, group: 
     try:
         listener.close()
         _become(user, group)
-        from .judge import serve
+        with _own_cache(), connection.makefile("rb") as source, connection.makefile("wb") as target:
+            from .judge import serve
 
-        with connection.makefile("rb") as source, connection.makefile("wb") as target:
             send(target, {"version": loaded})
             serve(_Limited(source), target, any_case=False)
     finally:
-        shutil.rmtree(os.environ["TORCHINDUCTOR_CACHE_DIR"], ignore_errors=True)
         os._exit(0)  # without what the parent would do at its end
 
 
@@ -182,9 +182,17 @@ def _become(user: int, group: int) -> None:
         os.setgroups([])
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
-    # Inductor has a folder of root's name since it was imported. This one it makes if it needs one
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = f"{tempfile.gettempdir()}/judge-{secrets.token_hex(8)}"
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _own_cache() -> Iterator[None]:
+    """Within: Inductor's folder is this process's own. Inductor makes it when it needs it, and has had its parent's until now."""
+    folder = os.environ["TORCHINDUCTOR_CACHE_DIR"] = f"{tempfile.gettempdir()}/judge-{secrets.token_hex(8)}"
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Limited:

@@ -342,6 +342,31 @@ def test_what_a_judge_may_use_is_limited_and_what_it_started_ends_with_it(light)
     eventually(lambda: not parent.children())
 
 
+SHOWS_FOLDER = """
+def serve(source, target, any_case):
+    import os
+    from autograder.observe import send
+    os.mkdir(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    send(target, {"folder": os.environ["TORCHINDUCTOR_CACHE_DIR"]})
+    receive(source)
+stub.serve = serve
+"""
+
+
+@pytest.mark.parametrize("light", [SHOWS_FOLDER], indirect=True)
+def test_each_judge_compiles_in_a_folder_of_its_own_which_ends_with_it(light):
+    path, parent = light
+    folders = []
+    for _ in range(2):
+        with closing(dial(path, hello=False)) as connection, connection.makefile("rb") as stream:
+            receive(stream)
+            folders.append(Path(receive(stream)["folder"]))
+            assert folders[-1].is_dir()
+    assert folders[0] != folders[1]
+    eventually(lambda: not parent.children())
+    assert not any(folder.exists() for folder in folders)
+
+
 STARTS_ANOTHER = """
 def serve(source, target, any_case):
     import os, subprocess
