@@ -321,7 +321,7 @@ def test_a_user_has_so_many_notebooks_and_a_refused_one_disturbs_none(light):
         connection.close()
 
 
-@pytest.mark.parametrize("light", ["service.MAX_STARTS = 2"], indirect=True)
+@pytest.mark.parametrize("light", ["service.MAX_STARTS = 2"], ids=[""], indirect=True)
 def test_a_user_who_connects_over_and_over_is_refused_for_a_while(light):
     path, _ = light
     for _ in range(2):
@@ -353,7 +353,7 @@ stub.serve = serve
 """
 
 
-@pytest.mark.parametrize("light", [SHOWS_FOLDER], indirect=True)
+@pytest.mark.parametrize("light", [SHOWS_FOLDER], ids=[""], indirect=True)
 def test_each_judge_compiles_in_a_folder_of_its_own_which_ends_with_it(light):
     path, parent = light
     folders = []
@@ -376,7 +376,7 @@ stub.serve = serve
 """
 
 
-@pytest.mark.parametrize("light", [STARTS_ANOTHER], indirect=True)
+@pytest.mark.parametrize("light", [STARTS_ANOTHER], ids=[""], indirect=True)
 def test_a_process_that_a_judge_started_ends_with_it(light):
     path, parent = light
     dial(path).close()
