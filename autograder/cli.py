@@ -90,7 +90,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "alike", "release"),
+    "Instructors": ("grade", "alike", "release", "judge"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -525,6 +525,19 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> in
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")
     return 0
+
+
+@app.command()
+@click.option("--socket", "path", default=os.environ.get("RUSHLIGHT_JUDGE"), help="Where notebooks find it.")
+def judge(path: str | None) -> None:
+    """Load torch once for all notebooks of this machine.
+
+    Started by root, it serves all users, and otherwise only you. Notebooks look for it at the same place: in RUSHLIGHT_JUDGE,
+    or else in /run/rushlight/judge.sock.
+    """
+    from . import service  # it exists on Linux only
+
+    service.main(path or service.PATH)
 
 
 # Authors -------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import hypothesis
 from hypothesis import strategies as st
@@ -62,9 +62,11 @@ from .observe import (
     TORCH,
     Malformed,
     NotGraded,
+    Readable,
     SubjectDied,
     SubjectTimedOut,
     Tree,
+    accept,
     agreement,
     clean,
     clean_frames,
@@ -501,30 +503,42 @@ def _safely(render: Callable[[Tree], Any], tree: Tree, otherwise: Any = _UNREADA
         return otherwise
 
 
-def main() -> None:
-    """Serve one kernel on standard input and output: it names a check, is asked for observations, and receives a verdict."""
-    kernel, target = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # printed text is no message
-    judge = Judge()
+def serve(source: Readable, target: BinaryIO, any_case: bool = True) -> None:
+    """Serve one kernel: it names a check, is asked for observations, and receives a verdict, until the end of the stream.
+
+    A case may hold a program, which then runs here. Without `any_case` only a case that has been shown is replayed.
+    """
+    judge, shown = Judge(), set()
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         send(target, {"ask": cases})
-        reply = receive(kernel)
+        reply = receive(source)
         if "timed out" in reply:
             raise SubjectTimedOut(reply["timed out"])
+        accept(reply["observed"])
         return reply["observed"]
 
     while True:
         try:
-            message = receive(kernel)
+            message = receive(source)
         except EOFError:
             return
         if message.get("case") is None:
             judge.reseed()
             verdict = judge.verdict(message["check"], ask)
-        else:
+        elif any_case or _key([message["check"], message["case"]]) in shown:
             verdict = judge.replay(message["check"], message["case"], ask)
+        else:
+            return
+        shown.add(_key([verdict.check, verdict.case]))
         send(target, {"verdict": verdict.as_dict()})
+
+
+def main() -> None:
+    """Serve one kernel on standard input and output."""
+    kernel, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # printed text is no message
+    serve(kernel, target)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The notebook's half of a check: the kernel in which a student works is the subject.
 
-`check(name)` starts the judge as a helper process, once for each kernel, answers its questions with observations, and shows
-the verdict that comes back. Nothing is decided here.
+`check(name)` finds the judge of the machine (`service.py`), or starts one as a helper process, once for each kernel. It answers
+the judge's questions with observations, and shows the verdict that comes back. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import contextlib
 import io
 import json
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, BinaryIO
 
-from .check import NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
+from .check import GRADER_ERROR, NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
 from .exercise import is_filled
-from .observe import SubjectTimedOut, Tree, clean, receive, send
+from .observe import Malformed, SubjectTimedOut, Tree, clean, receive, send
 from .subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -33,31 +34,19 @@ class NoJudge(CheckFailed):
     """Raised by `check` if the judge's process has ended, so that there is no verdict."""
 
 
-class _Helper:
-    """The process of the judge, and what it writes to standard error."""
+class _Judge:
+    """A conversation with a judge."""
 
-    def __init__(self) -> None:
-        self.errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.judge"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            start_new_session=True,
-        )
-
-    def is_running(self) -> bool:
-        return self.process.poll() is None
+    source: BinaryIO
+    target: BinaryIO
+    pids: Collection[int] = ()  # its processes below this one, whose time is not the student's
 
     def verdict(self, name: str, case: dict | None) -> Verdict:
-        """Let the judge decide a check. Raises NoJudge if its process ends."""
+        """Let the judge decide a check. Raises EOFError or OSError if it ends."""
         printed: dict[str, str] = {}  # the program's output, by case
-        try:
-            send(self.process.stdin, {"check": name, "case": case})
-            while "verdict" not in (message := receive(self.process.stdout)):
-                send(self.process.stdin, self._answer(name, message["ask"], printed))
-        except (EOFError, BrokenPipeError):
-            raise NoJudge(self.why_it_ended()) from None
+        send(self.target, {"check": name, "case": case})
+        while "verdict" not in (message := receive(self.source)):
+            send(self.target, self._answer(name, message["ask"], printed))
         verdict = Verdict(**message["verdict"])
         if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
             print(clean(printed.get(_key(verdict.case), "")), end="")
@@ -70,11 +59,36 @@ class _Helper:
         try:
             return {
                 "observed": limits.limited(
-                    lambda: [_answer_quietly(name, case, printed) for case in cases], limit, {self.process.pid}
+                    lambda: [_answer_quietly(name, case, printed) for case in cases], limit, self.pids
                 )
             }
         except SubjectTimedOut as error:
             return {"timed out": str(error)}
+
+
+class _Helper(_Judge):
+    """A judge of this kernel's own: a process, and what it writes to standard error."""
+
+    def __init__(self) -> None:
+        self.errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "autograder.judge"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,
+        )
+        self.source, self.target, self.pids = self.process.stdout, self.process.stdin, {self.process.pid}
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def verdict(self, name: str, case: dict | None) -> Verdict:
+        """Let the judge decide a check. Raises NoJudge if its process ends."""
+        try:
+            return super().verdict(name, case)
+        except (EOFError, BrokenPipeError):
+            raise NoJudge(self.why_it_ended()) from None
 
     def why_it_ended(self) -> str:
         """Why the process has ended, and what the student can do."""
@@ -90,8 +104,25 @@ class _Helper:
             " `python -m autograder.judge` in a terminal shows more"
         )
 
+    def close(self) -> None:
+        self.process.kill()
+
+
+class _Shared(_Judge):
+    """A judge of the machine's service."""
+
+    def __init__(self, connection: socket.socket):
+        self.connection = connection
+        self.source, self.target = connection.makefile("rb"), connection.makefile("wb")
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        self.connection.close()
+
 
 _helper: _Helper | None = None
+_shared: _Shared | None = None
 
 
 def check(name: str, case: dict | None = None) -> None:
@@ -152,17 +183,53 @@ def _function(check: str) -> Callable | None:
 
 
 def _decide(name: str, case: dict | None) -> Verdict:
+    """The verdict of the machine's judge, or where there is none that can decide, of this kernel's own."""
+    try:
+        return _ask_shared(name, case) or _ask_helper(name, case)
+    except KeyboardInterrupt:
+        raise CheckFailed(f"{name}: interrupted") from None
+
+
+def _ask_shared(name: str, case: dict | None) -> Verdict | None:
+    """The verdict of the machine's judge, which ends after a long silence: then of a new one. None if there is none."""
+    global _shared
+    while _helper is None:  # otherwise its memory is taken already
+        kept, _shared = _shared, None
+        judge = kept or _connect()
+        if judge is None:
+            return None
+        try:
+            verdict = judge.verdict(name, case)
+        except (EOFError, OSError, Malformed):
+            judge.close()
+            if kept is None:
+                return None
+        except BaseException:
+            judge.close()
+            raise
+        else:
+            _shared = judge
+            return None if verdict.outcome == GRADER_ERROR else verdict
+    return None
+
+
+def _connect() -> _Shared | None:
+    with contextlib.suppress(ImportError):  # of what only Linux has; nor is the service in the sandbox
+        from .service import connect
+
+        return _Shared(connection) if (connection := connect()) else None
+    return None
+
+
+def _ask_helper(name: str, case: dict | None) -> Verdict:
     global _helper
     if _helper is None or not _helper.is_running():
         _helper = _Helper()
     helper, _helper = _helper, None  # after an error in mid-conversation the next check starts another process
     try:
         verdict = helper.verdict(name, case)
-    except KeyboardInterrupt:
-        helper.process.kill()
-        raise CheckFailed(f"{name}: interrupted") from None
     except BaseException:
-        helper.process.kill()
+        helper.close()
         raise
     _helper = helper
     return verdict
