@@ -1,7 +1,8 @@
-"""A real JupyterHub, set up as `docs/jupyterhub.md` says, on a machine of its own: `/etc/passwd`, `/home`, `/srv` and `/tmp` are its own.
+"""A real JupyterHub on a machine of its own, set up as `docs/jupyterhub.md` says: the files and the commands are the page's.
 
-The machine is a mount and a PID namespace, which only root can make here. With its first process all others end. The page's
-installations take minutes and gigabytes, so the machine's two are thin: virtual environments with the packages of this one.
+The machine is a mount namespace, which has its own users, `/home`, `/srv` and `/tmp`, and a PID namespace. Its processes end
+with the first of them. The page's installations take minutes and gigabytes, so the machine's two are thin: virtual environments
+that have the packages of this one, read-only, and find the course in their own folder.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from autograder.release import release
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "jupyterhub.md"
 PROXY = Path(sys.prefix) / "bin" / "configurable-http-proxy"
+UNSHARE = "unshare --mount --pid --fork --mount-proc"
+COURSES = "rushlight", "course"
 TEACHER, FIRST_USER = "teacher", 64001
 PREPARED = "make ", "npm ", "/srv/rushlight/.venv/bin/python -m pip ", "/srv/course/.venv/bin/python -m pip "
 
@@ -57,8 +60,11 @@ def missing() -> str | None:
         return "only root on Linux can make several users"
     if not PROXY.exists():
         return "there is no configurable-http-proxy (`sh system.sh hub` brings it)"
-    made = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--mount-proc", "true"], capture_output=True, text=True)
-    return made.stderr.strip() or None
+    for command in ([PROXY, "--version"], [*UNSHARE.split(), "true"]):
+        tried = subprocess.run(command, capture_output=True, text=True)
+        if tried.returncode:
+            return f"{command[0]}: {tried.stderr.strip().splitlines()[-1]}"
+    return None
 
 
 # The page ------------------------------------------------------------------------------------------------------------
@@ -85,6 +91,7 @@ mount --bind {place}/home /home
 mount --bind {place}/passwd /etc/passwd
 mount --bind {place}/group /etc/group
 mount --bind {packages} /srv/packages
+mount -o remount,bind,ro /srv/packages
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 if [ -n "{closed}" ]; then
     mkdir /tmp/python
@@ -92,6 +99,7 @@ if [ -n "{closed}" ]; then
     mount -t tmpfs -o mode=755 tmpfs {closed}
     mkdir -p {python}
     mount --move /tmp/python {python}
+    mount -o remount,bind,ro {python}
 fi
 echo ready
 sleep infinity & wait
@@ -103,7 +111,7 @@ class Machine:
 
     def __init__(self, place: Path, users: list[str]):
         self.place = place
-        for folder in ("srv/packages", "srv/hub", "home"):
+        for folder in ("srv/packages", "home"):
             (place / folder).mkdir(parents=True)
         lines = {"passwd": Path("/etc/passwd").read_text(), "group": Path("/etc/group").read_text()}
         for number, user in enumerate(users, FIRST_USER):
@@ -116,14 +124,21 @@ class Machine:
         python = Path(sys.base_prefix)
         closed = next((folder for folder in reversed(python.parents) if not folder.stat().st_mode & 1), "")  # /root is
         script = MACHINE.format(place=place, packages=sys.prefix, python=python, closed=closed)
-        command = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        self.process = subprocess.Popen([*command, "bash", "-c", script], stdout=subprocess.PIPE, text=True)
+        command = [*f"setpriv --pdeathsig KILL {UNSHARE} --kill-child bash -c".split(), script]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "ready\n", "the machine could not be made"
         self.first = psutil.Process(self.process.pid).children()[0].pid
 
     def enter(self, command: str) -> list[str]:
         clean = [f"--unset={name}" for name in os.environ if name.startswith(("JUPYTER", "RUSHLIGHT", "XDG", "PYTHON"))]
-        return ["nsenter", f"--target={self.first}", "--mount", "--pid", "env", *clean, "HOME=/root", "bash", "-c", command]
+        return [
+            *f"nsenter --target={self.first} --mount --pid env".split(),
+            *clean,
+            "HOME=/root",
+            "bash",
+            "-c",
+            command,
+        ]
 
     def run(self, command: str) -> str:
         done = subprocess.run(self.enter(command), cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -139,10 +154,6 @@ def install(machine: Machine, folder: str) -> None:
     """A virtual environment in `/srv/FOLDER` that has all packages of this one, and finds the course in that folder."""
     machine.run(f"{sys.base_prefix}/bin/python3 -m venv --without-pip /srv/{folder}/.venv")
     venv, packages = machine.place / "srv" / folder / ".venv", Path(sys.prefix)
-    installed = next(packages.glob("lib/python*/site-packages/*rushlight*.pth")).relative_to(packages)
-    (venv / "course.pth").write_text(f"/srv/{folder}\n")
-    machine.run(f"mount --bind /srv/packages/{installed.parent} /srv/{folder}/.venv/{installed.parent}")
-    machine.run(f"mount --bind /srv/{folder}/.venv/course.pth /srv/{folder}/.venv/{installed}")
     for script in (packages / "bin").iterdir():
         if script.is_file() and not script.is_symlink() and script.open("rb").read(2) == b"#!":
             text = re.sub(r"\A#!.*python.*", f"#!/srv/{folder}/.venv/bin/python", script.read_text())
@@ -151,6 +162,15 @@ def install(machine: Machine, folder: str) -> None:
     shutil.copytree(packages / "etc" / "jupyter", venv / "etc" / "jupyter")
     (venv / "share").mkdir(exist_ok=True)
     (venv / "share" / "jupyter").symlink_to("/srv/packages/share/jupyter")
+
+
+def show_packages(machine: Machine, folder: str) -> None:
+    """Mount the packages, read-only: after `chown -R`, which else would change the owner of this environment's own files."""
+    installed = next(Path(sys.prefix).glob("lib/python*/site-packages/*rushlight*.pth")).relative_to(sys.prefix)
+    site = f"/srv/{folder}/.venv/{installed.parent}"
+    (machine.place / "srv" / folder / ".venv" / "course.pth").write_text(f"/srv/{folder}\n")
+    machine.run(f"mount --bind /srv/packages/{installed.parent} {site} && mount -o remount,bind,ro {site}")
+    machine.run(f"mount --bind /srv/{folder}/.venv/course.pth /srv/{folder}/.venv/{installed}")
 
 
 # The hub -------------------------------------------------------------------------------------------------------------
@@ -162,17 +182,16 @@ class Hub:
     def __init__(self, machine: Machine):
         self.machine, self.token = machine, secrets.token_hex(16)
         self.log = machine.place / "hub.log"
-        with socket.create_server(("127.0.0.1", 0)) as a, socket.create_server(("127.0.0.1", 0)) as b:
-            with socket.create_server(("127.0.0.1", 0)) as c:
-                ports = [each.getsockname()[1] for each in (a, b, c)]
+        sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+        ports = [each.getsockname()[1] for each in sockets]
+        for each in sockets:
+            each.close()
         self.address = f"http://127.0.0.1:{ports[0]}"
         (machine.place / "srv/hub/test_config.py").write_text(SETTINGS.format(*ports, self.token))
-        [[*first, start]] = commands("Start it")
-        for command in first:
-            machine.run(command)
+        [start] = commands("Start it")
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                machine.enter(f"{start} --config=/srv/hub/test_config.py"), cwd="/", stdout=log, stderr=log
+                machine.enter(f"{' && '.join(start)} --config=/srv/hub/test_config.py"), cwd="/", stdout=log, stderr=log
             )
         self.wait(lambda: requests.get(f"{self.address}/hub/api/").ok)
 
@@ -252,7 +271,13 @@ class User:
 
 
 def _outputs(channels: websocket.WebSocket, source: str) -> Iterator[NotebookNode]:
-    header = {"msg_id": secrets.token_hex(16), "msg_type": "execute_request", "version": "5.3", "username": "", "session": ""}
+    header = {
+        "msg_id": secrets.token_hex(16),
+        "msg_type": "execute_request",
+        "version": "5.3",
+        "username": "",
+        "session": "",
+    }
     content = {"code": source, "stop_on_error": False}
     message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
     channels.send(json.dumps(message))
@@ -266,24 +291,31 @@ def _outputs(channels: websocket.WebSocket, source: str) -> Iterator[NotebookNod
             return
 
 
+def prepare(machine: Machine, heading: str) -> None:
+    """Run the commands below a heading of the page, except for those that fetch what is here already."""
+    for command in sum(commands(heading), []):
+        if not command.startswith(PREPARED):
+            machine.run(command)
+
+
 @contextmanager
 def running(students: list[str], labs: list[str]) -> Iterator[Hub]:
     """A hub for a class, in which some labs can be released."""
-    place = Path(tempfile.mkdtemp(prefix="rushlight-hub-"))
-    machine = Machine(place, [*students, TEACHER])
-    try:
-        release(labs, place / "srv" / "rushlight")
-        ignored = shutil.ignore_patterns("__pycache__", ".*", "tests", "site", "docs", "classroom", "work", "shots")
-        shutil.copytree(ROOT, place / "srv" / "course", ignore=ignored)
-        for folder in ("rushlight", "course"):
-            install(machine, folder)
-        for name, text in files().items():
-            (place / name.lstrip("/")).write_text(text)
-        for heading in ("Install", "The exchange"):
-            for command in sum(commands(heading), []):
-                if not command.startswith(PREPARED):
-                    machine.run(command)
-        yield Hub(machine)
-    finally:
-        machine.end()
-        shutil.rmtree(place)
+    with tempfile.TemporaryDirectory(prefix="rushlight-hub-") as folder:
+        place = Path(folder)
+        machine = Machine(place, [*students, TEACHER])
+        try:
+            release(labs, place / "srv" / "rushlight")
+            ignored = shutil.ignore_patterns("__pycache__", ".*", "tests", "site", "docs", "classroom", "work", "shots")
+            shutil.copytree(ROOT, place / "srv" / "course", ignore=ignored)
+            for course in COURSES:
+                install(machine, course)
+            prepare(machine, "Install")
+            for course in COURSES:
+                show_packages(machine, course)
+            for name, text in files().items():
+                (place / name.lstrip("/")).write_text(text)
+            prepare(machine, "The exchange")
+            yield Hub(machine)
+        finally:
+            machine.end()

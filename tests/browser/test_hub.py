@@ -5,11 +5,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import hub as hubs
 import nbformat
 import pytest
 import requests
 
-import hub as hubs
 from autograder import sample
 from autograder.course import points
 
@@ -79,15 +79,21 @@ def graded(hub, teacher, students):
     return said
 
 
+@pytest.fixture(scope="module")
+def totals(hub, graded):
+    """The points of each student, from the table that grading writes."""
+    with (hub.machine.place / f"srv/course/classroom/grades-{LAB}.csv").open() as file:
+        return {row["student"]: float(row["total"]) for row in csv.DictReader(file)}
+
+
 def test_checks_pass_in_the_kernels_of_students_who_are_right(students):
     ada, ben = students
     assert ada.failed == [] and ben.failed == ['check("strided.contiguous_strides")']
 
 
-def test_the_points_are_those_that_the_student_was_shown_before(hub, graded, students):
-    with (hub.machine.place / f"srv/course/classroom/grades-{LAB}.csv").open() as file:
-        total = {row["student"]: int(row["points"]) for row in csv.DictReader(file)}
-    assert total["ada"] == ALL > total["ben"] > 0 and f"{total['ben']} of {ALL} points" in students[1].said
+def test_the_points_are_those_that_the_student_was_shown_before(totals, students):
+    assert totals["ada"] == ALL > totals["ben"] > 0
+    assert f"{totals['ben']:g} of {ALL:g} points" in students[1].said
 
 
 def test_a_submission_in_the_name_of_another_user_is_skipped_and_no_link_is_followed(hub, graded):
@@ -97,18 +103,55 @@ def test_a_submission_in_the_name_of_another_user_is_skipped_and_no_link_is_foll
     assert not (submitted / "ben" / LAB / "answers.txt").exists()
 
 
-def test_students_get_their_feedback(graded, students):
+def test_students_get_their_feedback(totals, students):
     ada, ben = students
     ask(ada, "fetch_feedback")
     ben.run(ACTIVATE, f"nbgrader fetch_feedback {LAB}")
-    for student, passed in ((ada, True), (ben, False)):
+    for student in students:
         [folder] = student.ask("GET", f"api/contents/{LAB}/feedback")["content"]
         page = student.ask("GET", f"api/contents/{folder['path']}/{LAB}.html")["content"]
-        assert (f"{ALL} of {ALL} points" in page) == passed
+        assert f'<p class="points">{totals[student.name]:g} of ' in page
 
 
 def test_students_see_nothing_of_the_solutions_of_others_and_of_the_gradebook(students):
     ada, ben = students
-    for command in ("ls /srv/course", "ls /srv/exchange/rushlight/inbound", "ls /home/ada", "touch /srv/rushlight/mine"):
+    for command in (
+        "ls /srv/course",
+        "ls /srv/exchange/rushlight/inbound",
+        "ls /home/ada",
+        "touch /srv/rushlight/mine",
+    ):
         assert "denied" in ben.run(command, fails=True)
     assert requests.get(f"{ada.address}/api/contents", headers=ben.headers).status_code == 403
+
+
+@pytest.mark.sweep
+def test_a_student_works_in_a_browser_alone(page, hub, teacher, shots):
+    """Fetch, all cells of the notebook, Submit, Fetch Feedback: by clicks, from the login to the page with the points."""
+    page.goto(hub.address)
+    page.get_by_label("Username").fill("cleo")
+    page.get_by_label("Password").fill("any")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    assert page.get_by_role("menuitem", name="Formgrader").count() == 0
+    page.get_by_role("menuitem", name="Assignment List").click()
+    page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
+    submit = page.locator("#fetched_assignments_list").get_by_role("button", name="Submit")
+    submit.wait_for()
+    page.screenshot(path=shots / "hub_fetched.png")
+    page.goto(f"{hub.address}/user/cleo/lab/tree/{NOTEBOOK}?reset")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.get_by_text("strided.element_offset: not attempted").first.wait_for()
+    page.keyboard.press("Control+s")
+    page.screenshot(path=shots / "hub_ran.png")
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    page.get_by_role("menuitem", name="Assignment List").click()
+    submit.click()
+    page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").wait_for()
+    page.screenshot(path=shots / "hub_submitted.png")
+    teacher.run(INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN)
+    page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
+    page.get_by_text("(view feedback)").click()
+    page.screenshot(path=shots / "hub_feedback.png")
