@@ -161,7 +161,8 @@ def install(machine: Machine, folder: str) -> None:
             (venv / "bin" / script.name).chmod(0o755)
     shutil.copytree(packages / "etc" / "jupyter", venv / "etc" / "jupyter")
     (venv / "share").mkdir(exist_ok=True)
-    (venv / "share" / "jupyter").symlink_to("/srv/packages/share/jupyter")
+    for entry in (packages / "share").glob("jupyter*"):
+        (venv / "share" / entry.name).symlink_to(f"/srv/packages/share/{entry.name}")
 
 
 def show_packages(machine: Machine, folder: str) -> None:
