@@ -1,7 +1,7 @@
 """Memory of students at work on a JupyterHub: the server, the kernel and the judge of each, after all checks of lab 01a.
 
-The hub is the one that `tests/browser/test_hub.py` starts, so this needs root. Printed is the proportional set size (PSS) of
-each kind of process: a page that several processes share counts for a part in each. So the sum is what the machine needs.
+The hub is the one that `tests/browser/test_hub.py` starts, so this needs root. Printed is the memory that a process has for
+itself, in MB for each student, and then the pages of files, such as PyTorch's libraries, that are in memory once for all.
 """
 
 from __future__ import annotations
@@ -21,17 +21,21 @@ sys.path.insert(0, str(COURSE / "tests"))
 KINDS = {"jupyterhub-singleuser": "server", "ipykernel_launcher": "kernel"}
 
 
-def megabytes(first: int) -> Counter[str]:
-    """PSS in MB of the students' processes, by kind. `first` is the process of the machine from which all others come."""
+def megabytes(first: int) -> tuple[Counter[str], float]:
+    """The memory of the students' processes, by kind, and the pages of files that they share. All come from the process `first`."""
     from hub import FIRST_USER
 
     found: Counter[str] = Counter()
+    files: dict[str, int] = {}
     for process in psutil.Process(first).children(recursive=True):
         if process.uids().real >= FIRST_USER:
             line = " ".join(process.cmdline())
             kind = next((kind for mark, kind in KINDS.items() if mark in line), "judge")
-            found[kind] += process.memory_full_info().pss / 1e6
-    return found
+            for part in process.memory_maps():
+                is_file = part.path.startswith("/")
+                found[kind] += (part.anonymous if is_file else part.pss) / 1e6
+                files[part.path] = max(files.get(part.path, 0), part.rss - part.anonymous if is_file else 0)
+    return found, sum(files.values()) / 1e6
 
 
 def main() -> None:
@@ -46,7 +50,7 @@ def main() -> None:
     lab = sample.LAB
     solved = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
     names = [f"student{number}" for number in range(1, max(counts) + 1)]
-    print("students at work  server  kernel   judge  each (MB of PSS)")
+    print("students at work  server  kernel   judge    each    files for all (MB)")
     with running(names, [lab]) as hub:
         for number, name in enumerate(names, 1):
             student = hub.user(name)
@@ -55,9 +59,12 @@ def main() -> None:
             student.write(f"{lab}.ipynb", notebook)
             student.run_all(f"{lab}.ipynb")
             if number in counts:
-                found = megabytes(hub.machine.first)
+                found, files = megabytes(hub.machine.first)
                 figures = [found[kind] / number for kind in ("server", "kernel", "judge")]
-                print(f"{number:16d}" + "".join(f"{figure:8.0f}" for figure in [*figures, sum(figures)]), flush=True)
+                print(
+                    f"{number:16d}" + "".join(f"{figure:8.0f}" for figure in [*figures, sum(figures), files]),
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":
