@@ -21,13 +21,13 @@ sys.path.insert(0, str(COURSE / "tests"))
 KINDS = {"jupyterhub-singleuser": "server", "ipykernel_launcher": "kernel"}
 
 
-def megabytes(first: int) -> tuple[Counter[str], float]:
-    """The memory of the students' processes, by kind, and the pages of files that they share. All come from the process `first`."""
+def megabytes() -> tuple[Counter[str], float]:
+    """The memory of the students' processes, by kind, and the pages of files that they share."""
     from hub import FIRST_USER
 
     found: Counter[str] = Counter()
     files: dict[str, int] = {}
-    for process in psutil.Process(first).children(recursive=True):
+    for process in psutil.Process().children(recursive=True):
         if process.uids().real >= FIRST_USER:
             line = " ".join(process.cmdline())
             kind = next((kind for mark, kind in KINDS.items() if mark in line), "judge")
@@ -59,7 +59,7 @@ def main() -> None:
             student.write(f"{lab}.ipynb", notebook)
             student.run_all(f"{lab}.ipynb")
             if number in counts:
-                found, files = megabytes(hub.machine.first)
+                found, files = megabytes()
                 figures = [found[kind] / number for kind in ("server", "kernel", "judge")]
                 print(
                     f"{number:16d}" + "".join(f"{figure:8.0f}" for figure in [*figures, sum(figures), files]),
