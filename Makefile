@@ -15,13 +15,13 @@ grade: setup            ## autograde a sample class for lab 01a
 	@$(BIN)/rushlight grade 01a --sample
 
 test: setup             ## run the tests (17 minutes on two cores): a fixed choice of what takes long
-	@sh system.sh chromium
+	@sh system.sh chromium hub
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 4 --durations 10
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
-	@sh system.sh chromium
+	@sh system.sh chromium hub
 	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="strided.permute"

@@ -1,0 +1,155 @@
+"""A class on a JupyterHub, as `docs/jupyterhub.md` describes it: its files and its commands are taken from the page."""
+
+import csv
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import hub as hubs
+import nbformat
+import pytest
+import requests
+
+from autograder import sample
+from autograder.course import points
+
+LAB = sample.LAB
+NOTEBOOK = f"{LAB}/{LAB}.ipynb"
+RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")
+ACTIVATE, FETCH, CHECK, SUBMIT = STUDENT
+INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN = TEACHER
+ALL = sum(points(LAB).values())
+
+
+@pytest.fixture(scope="module")
+def hub():
+    if (reason := hubs.missing()) and os.environ.get("CI") != "true":
+        pytest.skip(reason)
+    assert reason is None
+    with hubs.running(["ada", "ben", "cleo"], [LAB]) as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def teacher(hub):
+    """The teacher, who has released the lab."""
+    teacher = hub.user(hubs.TEACHER)
+    teacher.run(*RELEASE)
+    return teacher
+
+
+@pytest.fixture(scope="module")
+def students(hub, teacher):
+    """Ada by the Assignment List, and Ben in a terminal, have worked on the lab and handed it in."""
+    with ThreadPoolExecutor() as pool:
+        ada, ben = pool.map(hub.user, ("ada", "ben"))
+        list(pool.map(lambda work: work(), (lambda: ask(ada, "fetch"), lambda: ben.run(ACTIVATE, FETCH))))
+        list(pool.map(work, (ada, ben), (sample.all_right, sample.subtly_wrong_strides)))
+    ask(ada, "submit")
+    ben.said = ben.run(ACTIVATE, CHECK, fails=True)
+    ben.place = ben.run(ACTIVATE, SUBMIT).partition("Destination: ")[2].splitlines()[0]
+    return ada, ben
+
+
+def ask(student, action):
+    """What a button of the Assignment List does."""
+    student.ask("POST", f"assignments/{action}", course_id="rushlight", assignment_id=LAB)
+
+
+def work(student, answer):
+    """Write the answers into the notebook of a student, and run all cells. Returns the notebook."""
+    solved = nbformat.read(hubs.ROOT / "solutions" / NOTEBOOK, as_version=4)
+    student.write(NOTEBOOK, nbformat.reads(answer(student.read(NOTEBOOK), sample.answers(solved)), as_version=4))
+    student.failed = [cell.source for cell in student.run_all(NOTEBOOK).cells if failed(cell)]
+
+
+def failed(cell):
+    return any(output.output_type == "error" for output in cell.get("outputs", ()))
+
+
+@pytest.fixture(scope="module")
+def graded(hub, teacher, students):
+    """What `nbgrader collect` said, after which the teacher has graded and handed back."""
+    ada, ben = students
+    later = datetime.now(UTC) + timedelta(seconds=5)
+    ben.run(f"cp -r ~/{LAB} '/srv/exchange/rushlight/inbound/ada+{LAB}+{later:%Y-%m-%d %H:%M:%S.%f} UTC+forged'")
+    ben.run(f"ln -s /srv/course/nbgrader_config.py '{ben.place}/answers.txt'")
+    said = teacher.run(INTO, ACTIVATE_COURSE, COLLECT)
+    teacher.run(INTO, ACTIVATE_COURSE, GRADE, *RETURN)
+    return said
+
+
+@pytest.fixture(scope="module")
+def totals(hub, graded):
+    """The points of each student, from the table that grading writes."""
+    with (hub.machine.place / f"srv/course/classroom/grades-{LAB}.csv").open() as file:
+        return {row["student"]: float(row["total"]) for row in csv.DictReader(file)}
+
+
+def test_checks_pass_in_the_kernels_of_students_who_are_right(students):
+    ada, ben = students
+    assert ada.failed == [] and ben.failed == ['check("strided.contiguous_strides")']
+
+
+def test_the_points_are_those_that_the_student_was_shown_before(totals, students):
+    assert totals["ada"] == ALL > totals["ben"] > 0
+    assert f"{totals['ben']:g} of {ALL:g} points" in students[1].said
+
+
+def test_a_submission_in_the_name_of_another_user_is_skipped_and_no_link_is_followed(hub, graded):
+    submitted = hub.machine.place / "srv/course/classroom/submitted"
+    assert "+forged: not the folder of the user in its name" in graded
+    assert {path.name for path in submitted.iterdir()} == {"ada", "ben"}
+    assert not (submitted / "ben" / LAB / "answers.txt").exists()
+
+
+def test_students_get_their_feedback(totals, students):
+    ada, ben = students
+    ask(ada, "fetch_feedback")
+    ben.run(ACTIVATE, f"nbgrader fetch_feedback {LAB}")
+    for student in students:
+        [folder] = student.ask("GET", f"api/contents/{LAB}/feedback")["content"]
+        page = student.ask("GET", f"api/contents/{folder['path']}/{LAB}.html")["content"]
+        assert f'<p class="points">{totals[student.name]:g} of ' in page
+
+
+def test_students_see_nothing_of_the_solutions_of_others_and_of_the_gradebook(students):
+    ada, ben = students
+    for command in (
+        "ls /srv/course",
+        "ls /srv/exchange/rushlight/inbound",
+        "ls /home/ada",
+        "touch /srv/rushlight/mine",
+    ):
+        assert "denied" in ben.run(command, fails=True)
+    assert requests.get(f"{ada.address}/api/contents", headers=ben.headers).status_code == 403
+
+
+@pytest.mark.sweep
+def test_a_student_works_in_a_browser_alone(page, hub, teacher):
+    """Fetch, all cells of the notebook, Submit, Fetch Feedback: by clicks, from the login to the page with the points."""
+    page.goto(hub.address)
+    page.get_by_label("Username").fill("cleo")
+    page.get_by_label("Password").fill("any")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    assert page.get_by_role("menuitem", name="Formgrader").count() == page.locator(".Toastify__toast").count() == 0
+    page.get_by_role("menuitem", name="Assignment List").click()
+    page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
+    submit = page.locator("#fetched_assignments_list").get_by_role("button", name="Submit")
+    submit.wait_for()
+    page.goto(f"{hub.address}/user/cleo/lab/tree/{NOTEBOOK}?reset")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.get_by_text("strided.element_offset: not attempted").first.wait_for()
+    page.keyboard.press("Control+s")
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    page.get_by_role("menuitem", name="Assignment List").click()
+    submit.click()
+    page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").wait_for()
+    teacher.run(INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN)
+    page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
+    page.get_by_text("(view feedback)").click()
+    page.get_by_text(f"{LAB}.html").dblclick()
+    assert page.frame_locator("iframe").locator(".points").inner_text().startswith("0 of ")
