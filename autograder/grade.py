@@ -46,6 +46,10 @@ FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 
 
+class EngineLost(GradingError):
+    """Raised if the executor that marks submissions has ended. No other lab can be graded on it either."""
+
+
 @dataclass
 class Row:
     """One student's line: the points and the verdict of each check, and a remark if something went wrong."""
@@ -223,7 +227,7 @@ class _ClassRun:
     def _replace(self, broken: Executor) -> None:
         """Go on with a new pool if the present one has broken."""
         if broken is self.engine:
-            raise GradingError("the engine that marks submissions has broken: run it again to go on")
+            raise EngineLost("the engine that marks submissions has broken: run it again to go on")
         if broken is self.pool:
             self.pool = _markers(self.jobs)
 
@@ -248,11 +252,11 @@ def _problem_of(error: BaseException, step: Step) -> str:
 
 
 def _markers(jobs: int) -> Executor:
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), start_with, (os.getpid(),))
 
 
-def _begin_marker(parent: int) -> None:
-    """Ignore interrupts, which the grading process handles, and end when that process ends."""
+def start_with(parent: int) -> None:
+    """What a marker does first: ignore interrupts, which the grading process handles, and end when that process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:

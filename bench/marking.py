@@ -13,16 +13,13 @@ import argparse
 import csv
 import multiprocessing
 import os
-import platform
 import re
-import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import version
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -43,7 +40,9 @@ def right(lab: str) -> str:
     return nbformat.writes(notebook)
 
 
-in_sandboxes = 0.0  # CPU seconds in those that have been closed: the system forgets the times of what dies with a sandbox
+in_sandboxes = (
+    0.0  # CPU seconds in those that have been closed: the system forgets the times of what dies with a sandbox
+)
 
 
 def count_sandboxes() -> None:
@@ -113,8 +112,8 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     results.send(("marked", None))
     writer, file = NbGraderAPI(config=config), marked_path(Path(config.Restore.marked_folder), text)
     for student in "01":  # the first enters the lab into the gradebook
-        figures["record"], _ = timed(lambda: grading._record(writer, lab, student, marked, file))
-        figures["feedback"], _ = timed(lambda: grading.write_feedback(lab, student))
+        figures["record"], _ = timed(partial(grading._record, writer, lab, student, marked, file))
+        figures["feedback"], _ = timed(partial(grading.write_feedback, lab, student))
     results.send(("done", figures))
 
 
