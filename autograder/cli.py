@@ -334,7 +334,12 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 @click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
 @click.option("--force", is_flag=True, help="Grade all submissions again (manual scores stay).")
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
-@click.option("--jobs", type=int, metavar="N", help="Submissions to mark at once (default: one per core).")
+@click.option(
+    "--jobs",
+    type=int,
+    metavar="N",
+    help="Submissions to mark at once (default: one per core, if the memory allows it).",
+)
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
 def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
     """Autograde a lab's submissions with nbgrader; write feedback.

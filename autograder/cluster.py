@@ -7,14 +7,13 @@ a fork would lose. If a worker dies, the scheduler gives its submission to anoth
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
-from .grade import EngineLost, start_with
+from .grade import EngineLost, _markers
 from .observe import GradingError, NotGraded
 
 
@@ -65,7 +64,7 @@ class _Cluster(Executor):
 def _marker() -> Executor:
     # The worker's nanny has made it a daemon, which may not start processes. This one ends with the worker all the same.
     multiprocessing.current_process()._config["daemon"] = False
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), start_with, (os.getpid(),))
+    return _markers(1)
 
 
 def _in_marker(step: Callable, *arguments: Any) -> Any:

@@ -25,17 +25,18 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
+import psutil
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from . import sandbox
-from .check import PASSED
+from .check import PASSED, is_bench
 from .course import check_name, classroom, neutral, points, printable, released_labs, retired_labs
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
@@ -44,6 +45,10 @@ from .run import run
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
+JOB_MEMORY = (
+    1 << 29,
+    3 << 29,
+)  # bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has more
 
 
 class EngineLost(GradingError):
@@ -103,7 +108,8 @@ def grade(
 ) -> list[Row]:
     """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
 
-    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` runs.
+    `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
+    runs.
     `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
@@ -119,13 +125,21 @@ def grade(
         for student in set(found) - set(waiting):
             progress(student)
         if waiting:
-            for student, problem in _ClassRun(lab, isolated, jobs or os.cpu_count() or 1, executor).grade(waiting):
+            for student, problem in _ClassRun(lab, isolated, jobs or jobs_here(lab), executor).grade(waiting):
                 rows[student].problem = problem
                 progress(student)
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
     return list(rows.values())
+
+
+def jobs_here(lab: str) -> int:
+    """One job per core, or fewer if the free memory of this machine, or of its container, is not enough for so many."""
+    memory = psutil.virtual_memory().available
+    with suppress(OSError, ValueError):  # not in a container, or one without a limit: "max"
+        memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab)]))
 
 
 Step = Callable[..., str]  # `mark` or `write_feedback`
@@ -252,11 +266,11 @@ def _problem_of(error: BaseException, step: Step) -> str:
 
 
 def _markers(jobs: int) -> Executor:
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), start_with, (os.getpid(),))
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
 
 
-def start_with(parent: int) -> None:
-    """What a marker does first: ignore interrupts, which the grading process handles, and end when that process ends."""
+def _begin_marker(parent: int) -> None:
+    """Ignore interrupts, which the grading process handles, and end when that process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:

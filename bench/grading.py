@@ -1,8 +1,9 @@
 """Submissions per minute: `rushlight grade` against stock `nbgrader autograde`, same class, same machine, in alternation.
 
 Stock nbgrader autogrades one submission at a time and writes no feedback. `rushlight grade` marks as many as there are
-cores, records them through nbgrader, and writes the feedback too; all of that is counted, and so is every start-up. A second
-table says where rushlight's time goes, step by step, for one submission at a time.
+cores, records them through nbgrader, and writes the feedback too; all of that is counted, and so is every start-up. The class
+of lab 01a has right and wrong submissions, and a second table says where rushlight's time goes, step by step, for one
+submission at a time. The class of another lab has right submissions only.
 """
 
 from __future__ import annotations
@@ -19,35 +20,39 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+from marking import right
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from autograder import grade as grading
 from autograder import sample
-from autograder.course import ROOT
+from autograder.course import ROOT, labs
 from autograder.plugin import configure, marked_path
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {
-    "stock": [sys.executable, "-m", "nbgrader", "autograde", sample.LAB],
-    "rushlight": [sys.executable, "-m", "autograder.cli", "grade", "01a"],
+    "stock": [sys.executable, "-m", "nbgrader", "autograde"],
+    "rushlight": [sys.executable, "-m", "autograder.cli", "grade"],
 }
 
 
-def enrol(submissions: Path, place: str, size: int) -> None:
+def enrol(lab: str, submissions: Path, place: str, size: int) -> None:
     for number in range(size):
-        shutil.copytree(
-            submissions / STUDENTS[number % len(STUDENTS)], Path(place) / "submitted" / f"student{number:03d}"
-        )
+        student = Path(place) / "submitted" / f"student{number:03d}"
+        if lab == sample.LAB:
+            shutil.copytree(submissions / STUDENTS[number % len(STUDENTS)], student)
+        else:
+            (student / lab).mkdir(parents=True)
+            (student / lab / f"{lab}.ipynb").write_text(right(lab), encoding="utf-8")
 
 
-def seconds(grader: str, submissions: Path, size: int) -> float:
+def seconds(grader: str, lab: str, submissions: Path, size: int) -> float:
     """Wall-clock seconds for a class of `size` in a classroom of its own."""
     with tempfile.TemporaryDirectory() as place:
-        enrol(submissions, place, size)
+        enrol(lab, submissions, place, size)
         environment = os.environ | {"RUSHLIGHT_CLASSROOM": place, "RUSHLIGHT_GRADER": grader}
         start = time.perf_counter()
-        subprocess.run(COMMANDS[grader], cwd=ROOT, env=environment, check=True, capture_output=True)
+        subprocess.run([*COMMANDS[grader], lab], cwd=ROOT, env=environment, check=True, capture_output=True)
         return time.perf_counter() - start
 
 
@@ -79,6 +84,7 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lab", default=sample.LAB, choices=labs(), metavar="LAB")
     parser.add_argument("--size", type=int, default=30, help="submissions in the class")
     parser.add_argument("--rounds", type=int, default=2)
     arguments = parser.parse_args()
@@ -87,19 +93,20 @@ def main() -> None:
         sample.make(Path(place))
         for number in range(1, arguments.rounds + 1):
             for grader in COMMANDS:
-                times[grader].append(seconds(grader, Path(place) / "submitted", arguments.size))
+                times[grader].append(seconds(grader, arguments.lab, Path(place) / "submitted", arguments.size))
                 print(f"round {number}: {grader:9} {times[grader][-1]:7.1f} s", file=sys.stderr, flush=True)
-        table = steps(Path(place) / "submitted")
+        table = steps(Path(place) / "submitted") if arguments.lab == sample.LAB else {}
 
     versions = f"nbgrader {version('nbgrader')}, torch {version('torch')}, Python {platform.python_version()}"
     print(
-        f"lab {sample.LAB}, a class of {arguments.size}; {versions}; {os.cpu_count()} cores; {arguments.rounds} rounds\n"
+        f"lab {arguments.lab}, a class of {arguments.size}; {versions}; {os.cpu_count()} cores; {arguments.rounds} rounds\n"
     )
     per_minute = {grader: 60 * arguments.size / statistics.median(values) for grader, values in times.items()}
     for grader, value in per_minute.items():
         print(f"{grader:12}{value:8.1f} submissions per minute")
     print(f"{'ratio':12}{per_minute['rushlight'] / per_minute['stock']:8.1f}\n")
-    print(f"{'seconds, one at a time':28}{'mark':>8}{'record':>8}{'feedback':>10}")
+    if table:
+        print(f"{'seconds, one at a time':28}{'mark':>8}{'record':>8}{'feedback':>10}")
     for student, row in list(table.items())[1:]:
         print(f"{student[2:]:28}{row['mark']:8.2f}{row['record']:8.2f}{row['feedback']:10.2f}")
 
