@@ -3,23 +3,24 @@
 For each lab a marker starts, as `rushlight grade` starts them, and marks the same right submission again and again. The first
 time torch's answers are computed; after that the judge has them. Then nbgrader records the submission and writes its
 feedback. CPU seconds are those of all processes, which other work of the machine changes little; memory is the highest sum of
-the proportional set sizes of the marker and its sandboxes. Each lab goes to the end of a file as soon as it has been
-measured, and a lab that is there is not measured again.
+the proportional set sizes of the marker and its sandboxes. Each lab is written into the table of a page as soon as it has been
+measured, and a lab that is in the table is not measured again. From the table follows a second one: what a class takes.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import multiprocessing
 import os
+import platform
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -30,7 +31,10 @@ from autograder import sample
 from autograder.course import RELEASED, ROOT, SOURCES, check_name, labs
 from autograder.sandbox import Sandbox
 
-COLUMNS = ("lab", "checks", "start", "first", "later", "clock", "record", "feedback", "marker MiB", "peak MiB", "load")
+COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "marker", "peak", "load")
+CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most")
+CORES, SIZE = (2, 16, 64), 200
+BEGIN, END = "<!-- bench/marking.py writes from here -->", "<!-- to here -->"
 
 
 def right(lab: str) -> str:
@@ -148,37 +152,64 @@ def watched(lab: str, again: int) -> dict:
                 peak = max(peak, sum(map(memory, [tree, *tree.children(recursive=True)])))
                 took = time.perf_counter() - start
         marker.join()
-    return figures | {"marker MiB": alone, "peak MiB": peak, "load": load}
+    return figures | {"marker": alone, "peak": peak, "load": load}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("labs", nargs="*", help="the labs to measure (default: all)")
     parser.add_argument("--again", type=int, default=1, help="how often a submission is marked after the first time")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "marking.csv", help="the file with a line per lab")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "scale.md", help="the page with the tables")
     arguments = parser.parse_args()
-    rows = read(arguments.out)
-    for lab in labs():
-        if (arguments.labs and lab not in arguments.labs) or lab in rows:
+    page = arguments.out.read_text(encoding="utf-8") if arguments.out.exists() else f"{BEGIN}\n{END}\n"
+    rows = {row[0]: dict(zip(COLUMNS, row)) for row in cells(page) if row[0] in labs()}
+    for lab in arguments.labs or labs():
+        if lab in rows:
             continue
         figures = watched(lab, arguments.again)
         rows[lab] = {name: f"{v:.2f}" if isinstance(v := figures[name], float) else str(v) for name in COLUMNS}
-        write(arguments.out, rows)
+        page = with_tables(page, dict(sorted(rows.items())))
+        arguments.out.write_text(page, encoding="utf-8")
         print("  ".join(f"{name} {value}" for name, value in rows[lab].items()), file=sys.stderr, flush=True)
+    print(f"{len(rows)} of {len(labs())} labs are in {arguments.out}")
 
 
-def read(path: Path) -> dict[str, dict[str, str]]:
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {row["lab"]: row for row in csv.DictReader(file)}
+def cells(page: str) -> list[list[str]]:
+    """The cells of all rows of the page's tables."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
 
 
-def write(path: Path, rows: dict[str, dict[str, str]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[lab] for lab in sorted(rows))
+def with_tables(page: str, rows: dict[str, dict[str, str]]) -> str:
+    """The page with the two tables between its marks."""
+    versions = f"nbgrader {version('nbgrader')}, torch {version('torch')}, Python {platform.python_version()}"
+    said = f"Measured with {versions}, on {os.cpu_count()} cores, {len(rows)} of {len(labs())} labs."
+    tables = [table(COLUMNS, [row.values() for row in rows.values()]), said, table(CLASS, map(a_class(rows), CORES))]
+    before, _, rest = page.partition(BEGIN)
+    return "\n\n".join([before + BEGIN, *tables, END + rest.partition(END)[2]])
+
+
+def table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [names, ["---", *["---:"] * (len([*names]) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def a_class(rows: dict[str, dict[str, str]]) -> Callable[[int], list[str]]:
+    """For a number of cores: the hours in which the labs of `rows` are graded for a class, and what that takes."""
+
+    def on(cores: int) -> list[str]:
+        hours = work = waiting = 0.0
+        for row in rows.values():
+            start, first, later, record, feedback = (float(row[name]) for name in COLUMNS[2:7])
+            jobs = min(cores, SIZE)
+            marking = jobs * (start + first) + (SIZE - jobs) * later + SIZE * feedback
+            alone = start + first + SIZE * record  # one process records, whatever the number of cores
+            hours += max((marking + SIZE * record) / cores, alone) / 3600
+            work += (marking + SIZE * record) / 3600
+            waiting += alone > (marking + SIZE * record) / cores
+        memory = cores * max(float(row["peak"]) for row in rows.values()) / 1024
+        return [str(cores), f"{hours:.1f}", f"{work:.1f}", f"{waiting:.0f}", f"{memory:.0f}"]
+
+    return on
 
 
 if __name__ == "__main__":

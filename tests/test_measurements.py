@@ -18,6 +18,7 @@ SMALLEST = {
     "gpu.py": ["--cpu", "--only", "6", "--out"],  # and a folder
     "gradients.py": ["--count", "1", "add"],
     "grading.py": ["--size", "1", "--rounds", "1"],
+    "marking.py": ["01a_views", "--out"],  # and a page
     "parity.py": ["--count", "1", "add"],
     "programs.py": ["--count", "3"],
     "quantized.py": ["--rounds", "2"],
