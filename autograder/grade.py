@@ -45,10 +45,9 @@ from .run import run
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
-JOB_MEMORY = (
-    1 << 29,
-    3 << 29,
-)  # bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has more
+# bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
+JOB_MEMORY = (1 << 29, 3 << 29)
+CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
 
 
 class EngineLost(GradingError):
@@ -137,8 +136,8 @@ def grade(
 def jobs_here(lab: str) -> int:
     """One job per core, or fewer if the free memory of this machine, or of its container, is not enough for so many."""
     memory = psutil.virtual_memory().available
-    with suppress(OSError, ValueError):  # not in a container, or one without a limit: "max"
-        memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    with suppress(OSError, ValueError):  # not in a container, or in one without a limit: "max"
+        memory = min(memory, int(CONTAINER_MEMORY.read_text()))
     return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab)]))
 
 
