@@ -6,6 +6,7 @@ a fork would lose. If a worker dies, the scheduler gives its submission to anoth
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -24,6 +25,7 @@ def cluster(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError:
         raise GradingError("--scheduler needs dask.distributed: pip install 'rushlight[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs a traceback for what is one line here
     try:
         client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:
@@ -48,7 +50,9 @@ class _Cluster(Executor):
         from distributed import KilledWorker
 
         if dask.cancelled():
-            future.set_exception(EngineLost(f"the scheduler at {self.address} has gone: run this again to go on"))
+            future.set_exception(
+                EngineLost(f"the scheduler at {self.address} does not answer any more: run this again to go on")
+            )
         elif isinstance(error := dask.exception(), KilledWorker):
             future.set_exception(NotGraded("every worker that had it has ended (out of memory?)"))
         elif error:
