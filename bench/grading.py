@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
@@ -87,7 +89,23 @@ def main() -> None:
     parser.add_argument("--lab", default=sample.LAB, choices=labs(), metavar="LAB")
     parser.add_argument("--size", type=int, default=30, help="submissions in the class")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=0, help="also a dask cluster of so many workers on this machine")
     arguments = parser.parse_args()
+    with cluster(arguments.workers) if arguments.workers else nullcontext():
+        compare(arguments)
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[None]:
+    """Within: a cluster on this machine, which is compared too."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as here:
+        COMMANDS["cluster"] = [*COMMANDS["rushlight"], "--scheduler", here.scheduler_address]
+        yield
+
+
+def compare(arguments: argparse.Namespace) -> None:
     times: dict[str, list[float]] = {grader: [] for grader in COMMANDS}
     with tempfile.TemporaryDirectory() as place:
         sample.make(Path(place))
