@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -371,7 +371,12 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 @click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
 @click.option("--force", is_flag=True, help="Grade all submissions again (manual scores stay).")
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
-@click.option("--jobs", type=int, metavar="N", help="Submissions to mark at once (default: one per core).")
+@click.option(
+    "--jobs",
+    type=int,
+    metavar="N",
+    help="Submissions to mark at once (default: one per core, if the memory allows it).",
+)
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
 def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
     """Autograde a lab's submissions with nbgrader; write feedback.
@@ -388,12 +393,17 @@ def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: in
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
-    executor, failed = _engine(scheduler) if scheduler else None, []
-    for name in names or grading.labs_handed_in():
-        try:
-            _grade(name, force, no_sandbox, jobs, executor)
-        except GradingError as error:  # such as a compiler that is missing: the other labs may need none
-            failed.append(f"{name}: {error}")
+    from .cluster import cluster
+
+    failed = []
+    with cluster(scheduler) if scheduler else nullcontext() as executor:
+        for name in names or grading.labs_handed_in():
+            try:
+                _grade(name, force, no_sandbox, jobs, executor)
+            except GradingError as error:  # such as a compiler that is missing: the other labs may need none
+                failed.append(f"{name}: {error}")
+                if isinstance(error, grading.EngineLost):
+                    break
     if failed:
         raise GradingError("\n".join(failed))
     return 0
@@ -431,20 +441,6 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     out.print(f"grades:   {_short(path)}")
     out.print(f"report:   {_short(report)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{name}/{name}.html")
-
-
-def _engine(address: str) -> Executor:
-    """The workers of a dask.distributed scheduler, as an executor."""
-    from .observe import GradingError
-
-    try:
-        from distributed import Client
-    except ImportError:
-        raise GradingError("--scheduler needs dask.distributed: pip install 'rushlight[cluster]'") from None
-    try:
-        return Client(address, timeout="10s").get_executor(pure=False)
-    except (OSError, ValueError) as error:
-        raise GradingError(f"no scheduler answers at {address}: {error}") from None
 
 
 def _print_table(name: str, rows: list[Row]) -> None:

@@ -31,12 +31,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
+import psutil
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from . import releases, sandbox
-from .check import PASSED
+from .check import PASSED, is_bench
 from .course import (
     check_name,
     classroom,
@@ -55,6 +56,13 @@ from .run import run
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
+# bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
+JOB_MEMORY = (1 << 29, 3 << 29)
+CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
+
+
+class EngineLost(GradingError):
+    """Raised if the executor that marks submissions has ended. No other lab can be graded on it either."""
 
 
 @dataclass
@@ -111,7 +119,8 @@ def grade(
 ) -> list[Row]:
     """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
 
-    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` runs.
+    `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
+    runs.
     `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
@@ -129,13 +138,21 @@ def grade(
         for student in set(found) - set(waiting):
             progress(student)
         if waiting:
-            for student, problem in _ClassRun(lab, isolated, jobs or os.cpu_count() or 1, executor).grade(waiting):
+            for student, problem in _ClassRun(lab, isolated, jobs or jobs_here(lab), executor).grade(waiting):
                 rows[student].problem = problem
                 progress(student)
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
     return list(rows.values())
+
+
+def jobs_here(lab: str) -> int:
+    """One job per core, or fewer if the free memory of this machine, or of its container, is not enough for so many."""
+    memory = psutil.virtual_memory().available
+    with suppress(OSError, ValueError):  # not in a container, or in one without a limit: "max"
+        memory = min(memory, int(CONTAINER_MEMORY.read_text()))
+    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab)]))
 
 
 Step = Callable[..., str]  # `mark` or `write_feedback`
@@ -237,7 +254,7 @@ class _ClassRun:
     def _replace(self, broken: Executor) -> None:
         """Go on with a new pool if the present one has broken."""
         if broken is self.engine:
-            raise GradingError("the engine that marks submissions has broken: run it again to go on")
+            raise EngineLost("the engine that marks submissions has broken: run it again to go on")
         if broken is self.pool:
             self.pool = _markers(self.jobs)
 

@@ -63,15 +63,20 @@ class OwnTime:
         self.measured, self.measured_seconds = time.monotonic(), 0.0
         self.cpu: float | None = None  # most of what is timed ends before the first measurement, which takes long
 
-    def measure(self) -> None:
-        """Measure, once in `WATCH_SECONDS`. If a measurement is late, it is not known what the processes waited for."""
-        (cpu, waiting), now = self._usage(), time.monotonic()
+    def measure(self) -> list[psutil.Process]:
+        """Measure, once in `WATCH_SECONDS`. If a measurement is late, it is not known what the processes waited for.
+
+        Returns the process and its descendants: to find them costs most, and more with each process of the machine.
+        """
+        family = _family(self.pid)
+        (cpu, waiting), now = self._usage(family), time.monotonic()
         if self.cpu is None:
             self.measured_seconds = self.seconds()
         else:
             waited = waiting * min(now - self.measured, 2 * WATCH_SECONDS)
             self.measured_seconds += max(0.0, cpu - self.cpu, waited)
         self.cpu, self.measured = cpu, now
+        return family
 
     def seconds(self) -> float:
         """The own time since this object was made, as last measured; before the first measurement, one interval at most."""
@@ -79,16 +84,14 @@ class OwnTime:
             return min(time.monotonic() - self.measured, WATCH_SECONDS)
         return self.measured_seconds
 
-    def _usage(self) -> tuple[float, float]:
+    def _usage(self, family: list[psutil.Process]) -> tuple[float, float]:
         """The CPU time of all processes, and how much of the time counts as waiting: none while one runs or waits for a CPU."""
         cpu, states = 0.0, set()
-        with contextlib.suppress(psutil.NoSuchProcess):
-            whole = psutil.Process(self.pid)
-            for process in [whole, *whole.children(recursive=True)]:
-                if process.pid not in self.besides:
-                    with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
-                        cpu += sum(process.cpu_times()[:4])  # its own, and of the children that it has waited for
-                        states.update(self._states(process.pid))
+        for process in family:
+            if process.pid not in self.besides:
+                with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
+                    cpu += sum(process.cpu_times()[:4])  # its own, and of the children that it has waited for
+                    states.update(self._states(process.pid))
         return cpu, 0.0 if "R" in states else DISK if "D" in states else 1.0
 
     def _states(self, pid: int) -> Iterator[str]:
@@ -96,6 +99,14 @@ class OwnTime:
         for task in Path(f"/proc/{pid}/task").glob("*"):
             if task.name != str(self.watcher):
                 yield (task / "stat").read_text().rpartition(") ")[2][0]
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    """A process and its descendants, a child first. None if it has ended."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        whole = psutil.Process(pid)
+        return [whole, *whole.children(recursive=True)]
+    return []
 
 
 class Allowance:

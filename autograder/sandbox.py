@@ -221,24 +221,23 @@ class _Pipes:
         return random.uniform(0.5, 1.0) * WATCH_SECONDS
 
     def _measure(self) -> None:
-        self.clock.measure()
+        started = self.clock.measure()[1:]
         if self.clock.seconds() > self.limit:
             raise SubjectTimedOut(too_long(self.limit))
         if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
             raise NotGraded("this machine is too busy to tell how long it takes")
-        if _memory(self.process.pid) > TOTAL_MEMORY:
+        if _memory(started) > TOTAL_MEMORY:
             raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
         if self.isolated:
-            _check_space(self.process.pid)
+            _check_space(started)
 
 
-def _memory(pid: int) -> int:
-    """Bytes that the descendants of a process use. Shared memory counts for each of them."""
+def _memory(processes: list[psutil.Process]) -> int:
+    """Bytes that these processes use. Shared memory counts for each of them."""
     total = 0
-    with suppress(psutil.NoSuchProcess):
-        for process in psutil.Process(pid).children(recursive=True):
-            with suppress(psutil.NoSuchProcess, ProcessLookupError):
-                total += _in_use(process)
+    for process in processes:
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            total += _in_use(process)
     return total
 
 
@@ -254,11 +253,11 @@ def _in_use(process: psutil.Process) -> int:
     )
 
 
-def _check_space(pid: int) -> None:
-    """Raises SubjectDied if there are too many files or sockets in the sandbox that this process made. (Where the system does not
-    say, there is no limit.)"""
-    with suppress(psutil.NoSuchProcess, IndexError, OSError):
-        inside = Path(f"/proc/{psutil.Process(pid).children()[0].pid}")
+def _check_space(started: list[psutil.Process]) -> None:
+    """Raises SubjectDied if there are too many files or sockets in the sandbox with these processes, the first of which bubblewrap
+    made. (Where the system does not say, there is no limit.)"""
+    with suppress(IndexError, OSError):
+        inside = Path(f"/proc/{started[0].pid}")
         for folder in ("tmp", "dev/shm"):
             if (inside / "root" / folder).stat().st_dev == Path("/", folder).stat().st_dev:
                 return  # bubblewrap is still in this system's files

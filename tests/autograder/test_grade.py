@@ -4,6 +4,7 @@ import csv
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -11,6 +12,7 @@ from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
 from autograder import cli, limits, plugin, sample
+from autograder import grade as grading
 from autograder.course import points
 from autograder.grade import GradingError, Row, grade, write_csv
 from autograder.report import write_report
@@ -157,6 +159,19 @@ def test_the_time_of_a_file_does_not_decide_whether_it_is_new(one_student, answe
     before = graded.stat().st_mtime_ns
     assert [row.total for row in quick_grade(LAB)] == [28]
     assert graded.stat().st_mtime_ns == before
+
+
+def test_no_more_jobs_run_at_once_than_fit_into_the_memory(tmp_path, monkeypatch):
+    limit, free = tmp_path / "memory.max", [64 << 30]
+    monkeypatch.setattr(grading, "CONTAINER_MEMORY", limit)
+    monkeypatch.setattr(grading.os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(grading.psutil, "virtual_memory", lambda: SimpleNamespace(available=free[0]))
+    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (16, 16)
+    limit.write_text("max\n")
+    free[0] = 6 << 30
+    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (12, 4)
+    limit.write_text(f"{1 << 30}\n")
+    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (2, 1)
 
 
 def test_the_sample_class_is_made_once(tmp_path):

@@ -1,0 +1,171 @@
+"""Grading on a dask cluster of real processes on this machine, some of which are killed."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from autograder.cluster import _in_marker, _marker
+from autograder.observe import NotGraded
+
+pytest.importorskip("distributed")
+LAB = "01a_views"
+POINTS = {"all_right": 28, "half_done": 14, "subtly_wrong_strides": 26, "untouched": 0}
+
+
+class Cluster:
+    """A scheduler, and workers without a nanny, which would start them again."""
+
+    def __init__(self, folder, root):
+        self.folder, self.root, self.file, self.processes = folder, root, folder / "scheduler.json", []
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        wait_until(self.file.exists, "the scheduler does not start")
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def start(self, kind, *options):
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.dask_{kind}",
+            "--scheduler-file",
+            self.file,
+            "--no-dashboard",
+        ]
+        log = (self.folder / f"{kind}.log").open("a")
+        process = subprocess.Popen([*command, *options], cwd=self.root, stdout=log, stderr=log)
+        self.processes.append(process)
+        return process
+
+    def worker(self, *options):
+        before = self.registered()
+        process = self.start(
+            "worker", "--nthreads", "1", "--local-directory", self.folder, *(options or ["--no-nanny"])
+        )
+        wait_until(lambda: self.registered() > before, "the worker does not start")
+        return process
+
+    def registered(self):
+        return (self.folder / "scheduler.log").read_text().count("Register worker")
+
+    def grade(self, classroom):
+        return subprocess.Popen(
+            [sys.executable, "-m", "autograder.cli", "grade", "01a", "--scheduler", self.address],
+            cwd=self.root,
+            env=os.environ | {"RUSHLIGHT_CLASSROOM": str(classroom)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def wait_until(holds, otherwise, seconds=900):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def cluster(tmp_path_factory, root, isolated):
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), root)
+    yield cluster
+    for process in reversed(cluster.processes):
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def classroom(tmp_path, submissions):
+    for student in POINTS:
+        shutil.copytree(submissions / student, tmp_path / "submitted" / student)
+    return tmp_path
+
+
+def subjects(process):
+    """The sandboxes below a process."""
+    try:
+        return [each for each in psutil.Process(process.pid).children(recursive=True) if each.name() == "bwrap"]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def recorded(classroom):
+    """The points of each submission in the gradebook, as often as the submission is there."""
+    with sqlite3.connect(classroom / "gradebook.db") as gradebook:
+        return sorted(
+            gradebook.execute(
+                "select student.id, sum(grade.auto_score) from submitted_assignment"
+                " join student on student.id = submitted_assignment.student_id"
+                " join submitted_notebook on submitted_notebook.assignment_id = submitted_assignment.id"
+                " join grade on grade.notebook_id = submitted_notebook.id group by submitted_assignment.id"
+            )
+        )
+
+
+def test_the_submission_of_a_worker_that_is_killed_is_marked_by_another_one(cluster, classroom):
+    lost, other = cluster.worker(), cluster.worker()
+    grading = cluster.grade(classroom)
+    wait_until(lambda: subjects(lost) or grading.poll() is not None, "the worker has nothing to do")
+    left = psutil.Process(lost.pid).children(recursive=True)
+    lost.send_signal(signal.SIGKILL)
+    said, error = grading.communicate()
+    assert grading.returncode == 0, error
+    assert left and not error and other.poll() is None
+    assert recorded(classroom) == sorted(POINTS.items())
+    lost.wait()
+    wait_until(lambda: not any(each.is_running() for each in left), "the worker left processes behind")
+
+
+def test_if_the_scheduler_is_killed_grading_says_so_and_the_next_run_goes_on(
+    cluster, classroom, quick_grade, monkeypatch
+):
+    worker, pages = cluster.worker(), classroom / "feedback"
+    grading = cluster.grade(classroom)
+    wait_until(lambda: [*classroom.glob("autograded/*/*/*.ipynb")] or grading.poll() is not None, "nothing is graded")
+    worker.send_signal(signal.SIGSTOP)  # so that it does not finish the others
+    wait_until(lambda: [*pages.glob("*/*/*.html")] or grading.poll() is not None, "there is no feedback")
+    cluster.scheduler.send_signal(signal.SIGKILL)
+    _, error = grading.communicate()
+    assert grading.returncode == 1
+    said = f"rushlight: {LAB}: the scheduler at {cluster.address} does not answer any more: run this again to go on\n"
+    assert error == said
+    done = {path: path.stat().st_mtime_ns for path in pages.glob("*/*/*.html")}
+    assert done
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(classroom))
+    assert {row.student: row.total for row in quick_grade(LAB)} == POINTS
+    assert recorded(classroom) == sorted(POINTS.items())
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+
+
+def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster, classroom):
+    _, error = cluster.grade(classroom).communicate()
+    assert error.startswith(f"rushlight: the scheduler at {cluster.address} has no workers")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        cluster.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    _, error = cluster.grade(classroom).communicate()
+    assert error.startswith(f"rushlight: no scheduler answers at {cluster.address}")
+    assert error.count("\n") == 1
+    assert not (classroom / "gradebook.db").exists()
+
+
+def end(code):
+    os._exit(code)
+
+
+def test_a_submission_that_ends_its_marker_is_named_and_the_worker_goes_on():
+    try:
+        with pytest.raises(NotGraded, match="ended the process that marks it"):
+            _in_marker(end, 1)
+        assert _in_marker(abs, -1) == 1
+    finally:
+        _marker().shutdown()
+        _marker.cache_clear()
