@@ -336,7 +336,18 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 @click.option("--jobs", type=int, metavar="N", help="Submissions to mark at once (default: one per core).")
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
-def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
+@click.option("--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none.")
+@click.option("--grace", metavar="TIME", default="", help="How much later than due is not late, such as 15min.")
+def grade(
+    lab: str | None,
+    sample: bool,
+    force: bool,
+    no_sandbox: bool,
+    jobs: int | None,
+    scheduler: str | None,
+    late: str | None,
+    grace: str,
+) -> int:
     """Autograde a lab's submissions with nbgrader; write feedback.
 
     Without LAB, every lab that a student has handed in is graded.
@@ -351,6 +362,12 @@ def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: in
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
+    if grace and not late:
+        raise click.UsageError("--grace belongs to --late.")
+    if late:
+        from .late import set_policy
+
+        set_policy(names[0] if names else None, late, grace)
     executor, failed = _engine(scheduler) if scheduler else None, []
     for name in names or grading.labs_handed_in():
         try:
@@ -386,6 +403,8 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
+    for line in grading.times(name):
+        out.print(line, markup=False)
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
@@ -412,11 +431,13 @@ def _print_table(name: str, rows: list[Row]) -> None:
     table = Table(
         title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
     )
-    for heading in ("student", *map(str, range(1, len(worth) + 1)), "total"):
+    late = ["late"] if any(row.penalty for row in rows) else []
+    for heading in ("student", *map(str, range(1, len(worth) + 1)), *late, "total"):
         table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=heading != "student")
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
-        table.add_row(_short_name(row), *scores, f"{row.total:g}")
+        off = [f"-{row.penalty:g}" if row.penalty else ""] if late else []
+        table.add_row(_short_name(row), *scores, *off, f"{row.mark:g}")
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)

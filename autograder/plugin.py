@@ -43,6 +43,7 @@ from .course import (
     set_environment,
 )
 from .feedback import FeedbackExporter, FeedbackPage
+from .late import LatePenalty, renew
 from .observe import NotGraded
 from .restore import Unreadable, read_released, read_submission, released_notebook, restore_text
 from .run import run
@@ -77,6 +78,7 @@ def configure(c: Any) -> None:
     c.ExchangeFactory.collect = Exchanged
     c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
+    c.AssignLatePenalties.plugin_class = LatePenalty
     c.NbGrader.logfile = str(folder / "nbgrader.log")
     if os.environ.get("RUSHLIGHT_GRADER") == "stock":
         c.Execute.timeout = 300  # by the clock, and a busy machine compiles slowly
@@ -149,6 +151,8 @@ class Export(CsvExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
         students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
+        for lab in labs:
+            renew(gradebook, lab.name)
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)
