@@ -49,6 +49,8 @@ from .course import (
 )
 
 if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
     from .check import Verdict
     from .grade import Row
 
@@ -88,7 +90,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "alike", "release"),
+    "Instructors": ("grade", "grades", "feedback", "alike", "release"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -328,6 +330,8 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 
 # Instructors ---------------------------------------------------------------------------------------------------------
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 
 @app.command()
 @click.argument("lab", required=False)
@@ -336,7 +340,9 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 @click.option("--jobs", type=int, metavar="N", help="Submissions to mark at once (default: one per core).")
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
-@click.option("--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none.")
+@click.option(
+    "--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none."
+)
 @click.option("--grace", metavar="TIME", default="", help="How much later than due is not late, such as 15min.")
 def grade(
     lab: str | None,
@@ -455,6 +461,83 @@ def _print_table(name: str, rows: list[Row]) -> None:
 def _short_name(row: Row) -> Text:
     """A student's name, which gives way where a line of the table is too long for the terminal."""
     return Text(printable(row.student), no_wrap=True, overflow="ellipsis")
+
+
+@app.command()
+@click.argument("labs", metavar="[LAB...]", nargs=-1)
+@click.option("--into", type=_FILE, help="A table from Canvas, Moodle or Blackboard, to be filled in.")
+@click.option("--out", "target", type=click.Path(path_type=Path), help="Where the result goes: a new file.")
+@click.option("--column", help="The heading of the column for the marks.")
+@click.option("--by", help="The heading of the column that identifies students.")
+@click.option("--scale", is_flag=True, help="Fit marks to the points that the lab has in the table.")
+@click.option("--drop", type=click.IntRange(0), default=0, metavar="N", help="Leave out each student's N lowest labs.")
+def grades(
+    labs: tuple[str, ...],
+    into: Path | None,
+    target: Path | None,
+    column: str | None,
+    by: str | None,
+    scale: bool,
+    drop: int,
+) -> int:
+    """Write the marks of the term, or fill in the table of a learning system.
+
+    With --into, the marks of each LAB go into the table. Without it, all labs go into one file, with a total.
+    """
+    names = list(dict.fromkeys(find_released(lab) for number in labs for lab in find_labs(number)))
+    if into and not (names and target):
+        raise click.UsageError("--into needs a LAB and --out.")
+    if (column and len(names) != 1) or (not into and (names or column or by or scale)):
+        raise click.UsageError("--column is for one LAB, and a LAB, --by and --scale are for --into.")
+    target = target or classroom() / "grades.csv"
+    if into and target.exists():
+        raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
+    with _gradebook() as gradebook:
+        if not into:
+            from .term import Term
+
+            Term(to=str(target), drop=drop).export(gradebook)
+        else:
+            from .lms import fill_in, read_table
+
+            table = read_table(into)
+            for name in names:
+                for line in fill_in(table, gradebook, name, column, by, scale).lines():
+                    out.print(line, markup=False)
+            target.write_bytes(table.to_bytes())
+    out.print(f"grades:   {_short(target)}")
+    return 0
+
+
+@app.command()
+@click.argument("lab")
+def feedback(lab: str) -> int:
+    """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
+    from .lms import pack_feedback
+
+    with _gradebook() as gradebook:
+        written, left = pack_feedback(find_released(lab), gradebook)
+    for line in left:
+        out.print(f"not packed: {printable(line)}", markup=False, style="yellow")
+    for path, count in written:
+        out.print(f"{count} pages: {_short(path)}")
+    return 0 if written else 1
+
+
+@contextmanager
+def _gradebook() -> Iterator[Gradebook]:
+    """The class's gradebook. There must be one."""
+    from nbgrader.api import Gradebook
+
+    from .observe import GradingError
+    from .plugin import gradebook_url
+
+    path = classroom() / "gradebook.db"
+    if not path.exists():
+        raise GradingError(f"there is no {_short(path)}: `rushlight grade` makes it")
+    set_environment()
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+        yield gradebook
 
 
 @app.command()

@@ -57,7 +57,9 @@ class Row:
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     seconds_late: float = 0.0
-    penalty: float = 0.0  # points taken off the checks' points for that; nbgrader takes off those of the written answers too
+    penalty: float = (
+        0.0  # points taken off the checks' points for that; nbgrader takes off those of the written answers too
+    )
 
     @property
     def total(self) -> float:
@@ -125,7 +127,7 @@ def grade(
     late.policy_of(lab), late.read_extensions(lab)  # a mistake in them is told before anything is graded
     with _class_lock():
         rows = {student: Row(student) for student in found}
-        waiting = [student for student in found if force or not _is_done(lab, student)]
+        waiting = [student for student in found if force or not is_done(lab, student)]
         for student in set(found) - set(waiting):
             progress(student)
         if waiting:
@@ -441,7 +443,7 @@ def _feedback(lab: str, student: str) -> Path:
     return classroom() / "feedback" / student / lab / f"{lab}.html"
 
 
-def _is_done(lab: str, student: str) -> bool:
+def is_done(lab: str, student: str) -> bool:
     """Whether the submission, in its present state, has been graded completely."""
     graded, page = _autograded(lab, student), _feedback(lab, student)
     return (

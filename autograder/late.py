@@ -46,7 +46,9 @@ def read_policy(late: str, grace: str) -> Policy:
     rate = re.fullmatch(r"(\d+(?:\.\d+)?)%/(hour|day)", late) or re.fullmatch("none", late)
     wait = re.fullmatch(r"(\d+(?:\.\d+)?)(min|h|d)", grace) or re.fullmatch("", grace)
     if not rate:
-        raise GradingError(f"a late policy is a percentage for each day or hour, such as 10%/day, or none; not {late!r}")
+        raise GradingError(
+            f"a late policy is a percentage for each day or hour, such as 10%/day, or none; not {late!r}"
+        )
     if not wait:
         raise GradingError(f"a time of grace has a unit, such as 15min, 2h or 1d; not {grace!r}")
     percent, unit = rate.groups() or ("0", "day")
@@ -151,7 +153,11 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
     elif given or (found and found[0].percent):
         lines.append(f"{lab} has no due date, so no submission is late")
     known = {student.id for student in gradebook.students}
-    lines += [f"there is an extension for {printable(each)}, who is not in the gradebook" for each in given if each not in known]
+    lines += [
+        f"there is an extension for {printable(each)}, who is not in the gradebook"
+        for each in given
+        if each not in known
+    ]
     lines += [
         f"the extension of {printable(each)} ends before {lab} is due" for each in given if due and given[each] < due
     ]
@@ -184,7 +190,9 @@ def read_time(text: str) -> datetime:
     """
     zone = text.split(" ")[2:]
     if zone and not re.fullmatch(r"[+-]?\d+", zone[0]) and not gettz(zone[0]):
-        raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC, +0100 or a name such as Europe/Berlin")
+        raise ValueError(
+            f"there is no time zone {printable(zone[0])!r}; write UTC, +0100 or a name such as Europe/Berlin"
+        )
     try:
         time = parse_utc(text)
     except (ValueError, OverflowError):
@@ -208,7 +216,9 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]
         raise GradingError(f"{path} is not a CSV file in UTF-8") from None
     head = [cell.strip() for cell in rows[0]] if rows else []
     if not {*columns} <= {*head}:
-        raise GradingError(f"{path} needs the columns {', '.join(columns)} (it has: {printable(', '.join(head)) or 'none'})")
+        raise GradingError(
+            f"{path} needs the columns {', '.join(columns)} (it has: {printable(', '.join(head)) or 'none'})"
+        )
     for row in rows[1:]:
         if any(map(str.strip, row)):
             yield dict.fromkeys(columns, "") | dict(zip(head, map(str.strip, row), strict=False))
