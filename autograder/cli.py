@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -524,20 +524,14 @@ def feedback(lab: str) -> int:
     return 0 if written else 1
 
 
-@contextmanager
-def _gradebook() -> Iterator[Gradebook]:
+def _gradebook() -> AbstractContextManager[Gradebook]:
     """The class's gradebook. There must be one."""
-    from nbgrader.api import Gradebook
+    from .plugin import open_gradebook
 
-    from .observe import GradingError
-    from .plugin import gradebook_url
-
-    path = classroom() / "gradebook.db"
-    if not path.exists():
-        raise GradingError(f"there is no {_short(path)}: `rushlight grade` makes it")
     set_environment()
-    with Gradebook(gradebook_url(), "rushlight") as gradebook:
-        yield gradebook
+    if not (path := classroom() / "gradebook.db").exists():
+        raise FileNotFoundError(f"there is no {_short(path)}: `rushlight grade` makes it")
+    return open_gradebook()
 
 
 @app.command()

@@ -35,11 +35,11 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from . import late, sandbox
+from . import groups, late, sandbox
 from .check import PASSED
 from .course import check_name, classroom, neutral, points, printable, released_labs, retired_labs
 from .observe import GradingError, NotGraded
-from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
+from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path, open_gradebook
 from .restore import Unreadable, edited_checks, read_submission, released_notebook, restore_text
 from .run import run
 
@@ -118,15 +118,19 @@ def grade(
     `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
+    late.policy_of(lab), late.read_extensions(lab), groups.groups(lab)  # a mistake in them is told before all else
     found = students(lab)
     if not found:
         path = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
         raise GradingError(f"no student has handed in {lab}: submissions go to {path}")
     if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
         raise GradingError(reason)
-    late.policy_of(lab), late.read_extensions(lab)  # a mistake in them is told before anything is graded
     with _class_lock():
+        with open_gradebook() as gradebook:
+            unshared = groups.share(gradebook, lab)
+        found = students(lab)
         rows = {student: Row(student) for student in found}
+        rows |= {member: Row(member, problem=reason) for member, reason in unshared.items() if member not in rows}
         waiting = [student for student in found if force or not is_done(lab, student)]
         for student in set(found) - set(waiting):
             progress(student)
@@ -138,7 +142,7 @@ def grade(
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
-    return list(rows.values())
+    return sorted(rows.values(), key=lambda row: row.student)
 
 
 Step = Callable[..., str]  # `mark` or `write_feedback`
@@ -417,7 +421,7 @@ def _renew_penalties(lab: str) -> None:
         with suppress(FileNotFoundError):
             os.utime(_feedback(lab, student), (0, 0))
 
-    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+    with open_gradebook() as gradebook:
         late.renew_times(gradebook, lab)
         changed = late.renew(gradebook, lab, before=expire)
     for student in changed:
@@ -427,7 +431,7 @@ def _renew_penalties(lab: str) -> None:
 
 def times(lab: str) -> list[str]:
     """What is to be said of due date, policy and extensions, a line each."""
-    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+    with open_gradebook() as gradebook:
         return late.remarks(gradebook, lab)
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from dateutil.tz import gettz
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
@@ -21,8 +20,10 @@ from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
 from .course import classroom, find_lab, printable
+from .groups import share_marks
 from .observe import GradingError
 from .restore import YEARS, reason_in_timestamp
+from .table import read_rows
 
 EVERY_LAB = "every lab"
 _SECONDS = {"min": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
@@ -59,7 +60,7 @@ def read_policy(late: str, grace: str) -> Policy:
 def set_policy(lab: str | None, late: str, grace: str) -> None:
     """Keep the policy of a lab, or of all labs that have none of their own. Raises GradingError."""
     read_policy(late, grace)
-    kept = {row["lab"]: row for row in _rows("late.csv", ("lab", "late", "grace"))}
+    kept = {row["lab"]: row for row in read_rows(classroom() / "late.csv", ("lab", "late", "grace"))}
     kept[lab or EVERY_LAB] = {"lab": lab or EVERY_LAB, "late": late, "grace": grace}
     path = classroom() / "late.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +74,7 @@ def set_policy(lab: str | None, late: str, grace: str) -> None:
 
 def policy_of(lab: str) -> tuple[Policy, str] | None:
     """The policy of a lab and its text, or None if nbgrader's own configuration decides."""
-    kept = {row["lab"]: row for row in _rows("late.csv", ("lab", "late", "grace"))}
+    kept = {row["lab"]: row for row in read_rows(classroom() / "late.csv", ("lab", "late", "grace"))}
     row = kept.get(lab) or kept.get(EVERY_LAB)
     if row is None:
         return None
@@ -96,8 +97,9 @@ def renew(
     """Bring the penalties of a lab (or of one student's submission) up to date: points may have been given by hand since, and
     policy, due date and extension may have changed. Returns the students whose penalty changes; `before` is called with each of
     them before the change."""
-    found, changed = policy_of(lab), []
-    for submission in submissions(gradebook, lab) if found else ():
+    found, handed_in, changed = policy_of(lab), submissions(gradebook, lab), []
+    share_marks(gradebook, handed_in)
+    for submission in handed_in if found else ():
         if student in (None, submission.student_id):
             for notebook in submission.notebooks:
                 penalty = found[0].penalty(notebook.score, seconds_late(submission))
@@ -158,6 +160,8 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
         for each in given
         if each not in known
     ]
+    differ = dict.fromkeys(share_marks(gradebook, submissions(gradebook, lab)))
+    lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
     lines += [
         f"the extension of {printable(each)} ends before {lab} is due" for each in given if due and given[each] < due
     ]
@@ -174,7 +178,7 @@ def read_extensions(lab: str) -> dict[str, datetime] | None:
     path, found = classroom() / "extensions.csv", {}
     if not path.exists():
         return None
-    for line, row in enumerate(_rows(path.name, ("student", "lab", "until")), 2):
+    for line, row in enumerate(read_rows(path, ("student", "lab", "until")), 2):
         try:
             if find_lab(row["lab"]) == lab:
                 found[row["student"]] = read_time(row["until"])
@@ -200,25 +204,3 @@ def read_time(text: str) -> datetime:
     if time is None or time.year not in YEARS:
         raise ValueError(f"{printable(text)!r} is not a time such as 2027-03-15 22:00:00 Europe/Berlin")
     return time
-
-
-def _rows(name: str, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """The rows of a small table of the class, without blanks around a cell. Raises GradingError if it has other columns."""
-    path = classroom() / name
-    return read_table(path, columns) if path.exists() else iter(())
-
-
-def read_table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.reader(file))
-    except (UnicodeDecodeError, csv.Error):
-        raise GradingError(f"{path} is not a CSV file in UTF-8") from None
-    head = [cell.strip() for cell in rows[0]] if rows else []
-    if not {*columns} <= {*head}:
-        raise GradingError(
-            f"{path} needs the columns {', '.join(columns)} (it has: {printable(', '.join(head)) or 'none'})"
-        )
-    for row in rows[1:]:
-        if any(map(str.strip, row)):
-            yield dict.fromkeys(columns, "") | dict(zip(head, map(str.strip, row), strict=False))

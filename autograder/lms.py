@@ -125,7 +125,7 @@ class Filled:
     same: int = 0
     changed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
+    doubled: dict[str, str] = field(default_factory=dict)
     not_in_file: list[str] = field(default_factory=list)
     not_handed_in: list[str] = field(default_factory=list)
     unmarked: list[str] = field(default_factory=list)
@@ -135,7 +135,7 @@ class Filled:
         for text, names in (
             ("other marks before", self.changed),
             ("left as they are", self.kept),
-            ("NOT entered, an identifier occurs twice", self.doubled),
+            ("NOT entered, an identifier occurs twice", [*self.doubled.values()]),
             ("NOT entered, no row in the file", self.not_in_file),
             ("rows without a submission here, left as they are", self.not_handed_in),
             ("written answers not marked yet", self.unmarked),
@@ -164,7 +164,7 @@ def fill_in(
     for submission in found:
         student = submission.student_id
         if student not in rows_of:
-            if not any(f"{student} " in each for each in doubled):
+            if student not in doubled:
                 result.not_in_file.append(student)
             continue
         row = rows_of[student]
@@ -201,7 +201,7 @@ def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
 
 def _match(
     table: Table, lab: str, found: list[SubmittedAssignment], by: str | None
-) -> tuple[int, dict[str, int], list[str]]:
+) -> tuple[int, dict[str, int], dict[str, str]]:
     """The column that identifies most students, the row of each student, and what occurs twice, on either side."""
     heads = [head.lower() for head in table.head]
     wanted = [by.strip().lower()] if by else [*BY_NUMBER, *BY_NAME]
@@ -233,13 +233,13 @@ def _match(
     for student in gradebook_students(found):
         for key in keys(student, best):
             owners[key].add(student.id)
-    rows_of, doubled = {}, []
+    rows_of, doubled = {}, {}
     for student in students:
         mine = {row for key in keys(student, best) for row in rows.get(key, ())}
         others = {other for key in keys(student, best) & {*rows} for other in owners[key]} - {student.id}
         if len(mine) > 1 or (mine and others):
             whose = f" (also {', '.join(sorted(others))})" if others else ""
-            doubled.append(f"{student.id} in the rows {', '.join(str(row + 1) for row in sorted(mine))}{whose}")
+            doubled[student.id] = f"{student.id} in the rows {', '.join(str(row + 1) for row in sorted(mine))}{whose}"
         elif mine:
             rows_of[student.id] = mine.pop()
     if not rows_of and not doubled:

@@ -15,6 +15,7 @@ import os
 import secrets
 import tempfile
 import warnings
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveCells
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import DatabaseError, SAWarning
 from traitlets import Bool, Unicode
 
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor
@@ -44,7 +45,7 @@ from .course import (
 )
 from .feedback import FeedbackExporter, FeedbackPage
 from .late import LatePenalty, renew
-from .observe import NotGraded
+from .observe import GradingError, NotGraded
 from .restore import Unreadable, read_released, read_submission, released_notebook, restore_text
 from .run import run
 from .sandbox import missing
@@ -105,6 +106,16 @@ def _silence_warnings() -> None:
 def gradebook_url() -> str:
     """The class's gradebook, as SQLAlchemy names it."""
     return f"sqlite:///{classroom() / 'gradebook.db'}"
+
+
+@contextlib.contextmanager
+def open_gradebook() -> Iterator[Gradebook]:
+    """The class's gradebook. Raises GradingError if it cannot be used, such as a file of which only half is there."""
+    try:
+        with Gradebook(gradebook_url(), "rushlight") as gradebook:
+            yield gradebook
+    except DatabaseError as error:
+        raise GradingError(f"{classroom() / 'gradebook.db'} cannot be used: {error.orig}") from None
 
 
 def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:

@@ -34,7 +34,8 @@ class Term(ExportPlugin):
             writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
             for student in sorted(gradebook.students, key=lambda each: each.id):
                 own = {lab: marks.get((lab, student.id), 0.0) for lab in labs if worth[lab]}
-                dropped = sorted(own, key=lambda lab: own[lab] / worth[lab])[: self.drop]
+                lowest = sorted(own, key=lambda lab: own[lab] / worth[lab])
+                dropped = lowest[: min(self.drop, len(own) - 1)]
                 total = round(sum(own.values()) - sum(own[lab] for lab in dropped), 2)
                 most = sum(worth[lab] for lab in own if lab not in dropped)
                 who = [student.id, student.last_name, student.first_name, student.email]
