@@ -59,7 +59,7 @@ def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
                 )
             elif source is None:
                 left[member] = (
-                    f"group {group} has {len(own)} notebooks ({', '.join(own)}): copy the one that counts into this folder"
+                    f"group {group} has the notebooks of {', '.join(own)}: copy the one that counts into this folder"
                 )
             elif reason := _copy(lab, source, member):
                 left[member] = f"the notebook of {source} cannot be shared: {reason}"
