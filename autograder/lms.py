@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,11 +82,11 @@ def _encoding(data: bytes) -> str:
         return "utf-16-le"
     if data.startswith(b"\xfe\xff") or data[:1] == b"\0":
         return "utf-16-be"
-    try:
-        data.decode("utf-8")
-        return "utf-8"
-    except UnicodeDecodeError:
-        return "latin-1"  # every byte is written again as it was
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            data.decode(encoding)
+            return encoding
+    return "latin-1"  # every byte is written again as it was
 
 
 def _split(text: str, delimiter: str) -> list[tuple[list[str], str]]:
