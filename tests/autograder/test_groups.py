@@ -6,7 +6,7 @@ import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import late, sample
-from autograder.alike import write_page
+from autograder.alike import write
 from autograder.groups import MARK, share, source_of
 from autograder.observe import GradingError
 
