@@ -6,7 +6,7 @@ import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import late, sample
-from autograder.alike import write
+from autograder.alike import write_alike
 from autograder.groups import MARK, share, source_of
 from autograder.observe import GradingError
 
@@ -139,5 +139,5 @@ def test_each_member_has_marks_and_a_page_and_the_group_is_not_alike(
     assert rows == {"ada": 14, "ben": 14, "cem": 14, "xi": 28, "yan": 28, "zoe": 28}
     for student in ("ada", "ben", "cem"):
         assert f'<p class="who">{student}</p>' in (classroom / "feedback" / student / LAB / f"{LAB}.html").read_text()
-    _, found, _ = write_page(LAB, ())
+    _, found, _ = write_alike(LAB, ())
     assert {student for pair in found for student in pair.students} == {"ada", "xi", "yan", "zoe"}
