@@ -330,8 +330,6 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 
 # Instructors ---------------------------------------------------------------------------------------------------------
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @app.command()
 @click.argument("lab", required=False)
@@ -465,7 +463,9 @@ def _short_name(row: Row) -> Text:
 
 @app.command()
 @click.argument("labs", metavar="[LAB...]", nargs=-1)
-@click.option("--into", type=_FILE, help="A table from Canvas, Moodle or Blackboard, to be filled in.")
+@click.option(
+    "--into", type=click.Path(path_type=Path), help="A table from Canvas, Moodle or Blackboard, to be filled in."
+)
 @click.option("--out", "target", type=click.Path(path_type=Path), help="Where the result goes: a new file.")
 @click.option("--column", help="The heading of the column for the marks.")
 @click.option("--by", help="The heading of the column that identifies students.")

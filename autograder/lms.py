@@ -57,6 +57,8 @@ class Table:
 
 def read_table(path: Path) -> Table:
     """A file as a system downloads it: UTF-8 or UTF-16, with commas, semicolons or tabs. Raises GradingError."""
+    if not path.is_file():
+        raise GradingError(f"there is no file {path}")
     data = path.read_bytes()
     if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise GradingError(f"{path} is a spreadsheet: download a CSV file (or save it as one, in UTF-8)")
