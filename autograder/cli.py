@@ -487,8 +487,10 @@ def grades(
     names = list(dict.fromkeys(find_released(lab) for number in labs for lab in find_labs(number)))
     if into and not (names and target):
         raise click.UsageError("--into needs a LAB and --out.")
-    if (column and len(names) != 1) or (not into and (names or column or by or scale)):
-        raise click.UsageError("--column is for one LAB, and a LAB, --by and --scale are for --into.")
+    if not into and (names or column or by or scale):
+        raise click.UsageError("A LAB, --column, --by and --scale belong to --into.")
+    if column and len(names) != 1:
+        raise click.UsageError("--column is for one LAB.")
     target = target or classroom() / "grades.csv"
     if into and target.exists():
         raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
@@ -515,8 +517,11 @@ def feedback(lab: str) -> int:
     """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
     from .lms import pack_feedback
 
+    name = find_released(lab)
     with _gradebook() as gradebook:
-        written, left = pack_feedback(find_released(lab), gradebook)
+        written, left = pack_feedback(name, gradebook)
+    if not written and not left:
+        raise LookupError(f"{name} has no marks: `rushlight grade {lab}` makes them")
     for line in left:
         out.print(f"not packed: {printable(line)}", markup=False, style="yellow")
     for path, count in written:
