@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .course import classroom, exercise_name
 from .grade import students
+from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .similarity import Answer, Pair, answer, far_out, pairs
@@ -65,7 +66,8 @@ def _answers(lab: str, published: Sequence[Path]) -> tuple[list[Answer], list[st
     """The answers of a class and of published notebooks that are not as they were released."""
     released = released_notebook(lab)
     given = {name: cell.source for cell in released.cells if (name := exercise_name(cell))}
-    handed_in = [(student, classroom() / "submitted" / student / lab / f"{lab}.ipynb") for student in students(lab)]
+    own = [student for student in students(lab) if not source_of(student, lab)]  # a group has one notebook
+    handed_in = [(student, classroom() / "submitted" / student / lab / f"{lab}.ipynb") for student in own]
     answers, unreadable = [], []
     for name, path in chain(handed_in, ((_name(path), path) for path in published)):
         try:

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,8 @@ from .course import (
 )
 
 if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
     from .check import Verdict
     from .grade import Row
 
@@ -90,7 +92,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "alike", "release", "judge"),
+    "Instructors": ("grade", "grades", "feedback", "alike", "release", "judge"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -378,7 +380,20 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
     help="Submissions to mark at once (default: one per core, if the memory allows it).",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
-def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: int | None, scheduler: str | None) -> int:
+@click.option(
+    "--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none."
+)
+@click.option("--grace", metavar="TIME", default="", help="How much later than due is not late, such as 15min.")
+def grade(
+    lab: str | None,
+    sample: bool,
+    force: bool,
+    no_sandbox: bool,
+    jobs: int | None,
+    scheduler: str | None,
+    late: str | None,
+    grace: str,
+) -> int:
     """Autograde a lab's submissions with nbgrader; write feedback.
 
     Without LAB, every lab that a student has handed in is graded.
@@ -393,6 +408,12 @@ def grade(lab: str | None, sample: bool, force: bool, no_sandbox: bool, jobs: in
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
+    if grace and not late:
+        raise click.UsageError("--grace belongs to --late.")
+    if late:
+        from .late import set_policy
+
+        set_policy(names[0] if names else None, late, grace)
     from .cluster import cluster
 
     failed = []
@@ -436,6 +457,8 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     _print_table(name, rows)
     if line := releases.keep(name):
         out.print(line, markup=False, style="yellow")
+    for line in grading.times(name):
+        out.print(line, markup=False)
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
@@ -448,11 +471,13 @@ def _print_table(name: str, rows: list[Row]) -> None:
     table = Table(
         title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
     )
-    for heading in ("student", *map(str, range(1, len(worth) + 1)), "total"):
+    late = ["late"] if any(row.penalty for row in rows) else []
+    for heading in ("student", *map(str, range(1, len(worth) + 1)), *late, "total"):
         table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=heading != "student")
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
-        table.add_row(_short_name(row), *scores, f"{row.total:g}")
+        off = [f"-{row.penalty:g}" if row.penalty else ""] if late else []
+        table.add_row(_short_name(row), *scores, *off, f"{row.mark:g}")
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
@@ -470,6 +495,84 @@ def _print_table(name: str, rows: list[Row]) -> None:
 def _short_name(row: Row) -> Text:
     """A student's name, which gives way where a line of the table is too long for the terminal."""
     return Text(printable(row.student), no_wrap=True, overflow="ellipsis")
+
+
+@app.command()
+@click.argument("labs", metavar="[LAB...]", nargs=-1)
+@click.option(
+    "--into", type=click.Path(path_type=Path), help="A table from Canvas, Moodle or Blackboard, to be filled in."
+)
+@click.option("--out", "target", type=click.Path(path_type=Path), help="Where the result goes: a new file.")
+@click.option("--column", help="The heading of the column for the marks.")
+@click.option("--by", help="The heading of the column that identifies students.")
+@click.option("--scale", is_flag=True, help="Fit marks to the points that the lab has in the table.")
+@click.option("--drop", type=click.IntRange(0), default=0, metavar="N", help="Leave out each student's N lowest labs.")
+def grades(
+    labs: tuple[str, ...],
+    into: Path | None,
+    target: Path | None,
+    column: str | None,
+    by: str | None,
+    scale: bool,
+    drop: int,
+) -> int:
+    """Write the marks of the term, or fill in the table of a learning system.
+
+    With --into, the marks of each LAB go into the table. Without it, all labs go into one file, with a total.
+    """
+    names = list(dict.fromkeys(find_released(lab) for number in labs for lab in find_labs(number)))
+    if into and not (names and target):
+        raise click.UsageError("--into needs a LAB and --out.")
+    if not into and (names or column or by or scale):
+        raise click.UsageError("A LAB, --column, --by and --scale belong to --into.")
+    if column and len(names) != 1:
+        raise click.UsageError("--column is for one LAB.")
+    target = target or classroom() / "grades.csv"
+    if into and target.exists():
+        raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
+    with _gradebook() as gradebook:
+        if not into:
+            from .term import Term
+
+            Term(to=str(target), drop=drop).export(gradebook)
+        else:
+            from .lms import fill_in, read_table
+
+            table = read_table(into)
+            for name in names:
+                for line in fill_in(table, gradebook, name, column, by, scale).lines():
+                    out.print(line, markup=False)
+            target.write_bytes(table.to_bytes())
+    out.print(f"grades:   {_short(target)}")
+    return 0
+
+
+@app.command()
+@click.argument("lab")
+def feedback(lab: str) -> int:
+    """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
+    from .lms import pack_feedback
+
+    name = find_released(lab)
+    with _gradebook() as gradebook:
+        written, left = pack_feedback(name, gradebook)
+    if not written and not left:
+        raise LookupError(f"{name} has no marks: `rushlight grade {lab}` makes them")
+    for line in left:
+        out.print(f"not packed: {printable(line)}", markup=False, style="yellow")
+    for path, count in written:
+        out.print(f"{count} pages: {_short(path)}")
+    return 0 if written else 1
+
+
+def _gradebook() -> AbstractContextManager[Gradebook]:
+    """The class's gradebook. There must be one."""
+    from .plugin import open_gradebook
+
+    set_environment()
+    if not (path := classroom() / "gradebook.db").exists():
+        raise FileNotFoundError(f"there is no {_short(path)}: `rushlight grade` makes it")
+    return open_gradebook()
 
 
 @app.command()

@@ -11,6 +11,7 @@ only files of that user are taken from it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -55,13 +56,17 @@ class Collector(FileNameCollectorPlugin):
         match = re.match(self.named_regexp, name)
         info = match.groupdict() if match and name.endswith(tuple(self.valid_ext)) else {}
         student = info.get("student_id") or ""
+        if told := re.fullmatch(r"(\d{4}-\d\d-\d\d)-(\d\d)-(\d\d)-(\d\d)", info.get("timestamp") or ""):
+            info["timestamp"] = (
+                f"{told[1]} {told[2]}:{told[3]}:{told[4]}"  # Blackboard's, of which nbgrader loses the minutes
+            )
         can_be_shown = not ACTIVE_IN_PAGES & {*student}  # `printable` writes what cannot be with a backslash
         return info if can_be_shown and student.strip("._") else None
 
 
 class Extractor(ExtractorPlugin):
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        students = defaultdict(list)
+        students, self.names = defaultdict(list), {}
         for name, read in sorted(self._found(Path(archive_path)), key=lambda each: _newest_first(each[0])):
             target = Path(extracted_path, printable(name))
             if info := self.parent.collector_plugin_inst.collect(str(target)):
@@ -80,6 +85,7 @@ class Extractor(ExtractorPlugin):
                     f"the students with the numbers {', '.join(sorted(numbers))} have the same name, {student}: give each a"
                     " name of its own in the names of the files (unpack an archive for that), and collect again with --force",
                 )
+        remember_names(Path(archive_path).parent, self.names)
 
     def _take(self, files: list[tuple[str, dict, Path, Read]]) -> None:
         """Extract the newest notebook of each name that one student handed in."""
@@ -98,7 +104,7 @@ class Extractor(ExtractorPlugin):
                 self._skip(name, f"it cannot be unpacked: {error}")
                 continue
             target.write_bytes(data)
-            taken[info["file_id"]] = name
+            taken[info["file_id"]] = self.names[info["student_id"]] = name
 
     def _found(self, folder: Path) -> Iterator[tuple[str, Read]]:
         """The files in a folder and in the archives there: a path below the folder for each, and how to read it."""
@@ -119,6 +125,19 @@ class Extractor(ExtractorPlugin):
 
     def _skip(self, name: str, reason: str) -> None:
         self.log.warning("Skipped %s: %s", printable(name)[:300], printable(reason)[:400])
+
+
+def remember_names(folder: Path, names: dict[str, str]) -> None:
+    """Keep the names of downloaded files by student. They carry the numbers by which a system knows its users."""
+    path = folder / "names.json"
+    path.write_text(json.dumps(read_names(folder) | names, indent=1), encoding="utf-8")
+
+
+def read_names(folder: Path) -> dict[str, str]:
+    try:
+        return json.loads((folder / "names.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):  # a power cut while it was written: collecting again writes all of it
+        return {}
 
 
 def _is_inside(name: str) -> bool:

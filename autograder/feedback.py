@@ -23,6 +23,7 @@ from nbgrader.preprocessors import GetGrades
 from .check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
 from .course import check_name, exercise_name, printable
 from .formulas import markdown2html
+from .late import renew
 from .pages import MARKS, OTHER, SCHEMES
 
 LONGEST = 240  # characters of a counterexample in one line
@@ -63,8 +64,10 @@ class FeedbackPage(GetGrades):
     """nbgrader's step, which reads points and comments from the gradebook. It also puts what the page shows into the resources."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        nb, resources = super().preprocess(nb, resources)
         given = resources["nbgrader"]
+        with Gradebook(given["db_url"], "rushlight") as gradebook:
+            renew(gradebook, given["assignment"], given["student"])  # points may have been given by hand
+        nb, resources = super().preprocess(nb, resources)
         checks = _checks(nb)
         resources["feedback"] = {
             "style": Markup(SCHEMES),

@@ -14,6 +14,7 @@ import csv
 import errno
 import json
 import logging
+import math
 import multiprocessing
 import os
 import shutil
@@ -36,7 +37,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from . import releases, sandbox
+from . import groups, late, releases, sandbox
 from .check import PASSED, is_bench
 from .course import (
     check_name,
@@ -50,7 +51,7 @@ from .course import (
     retired_labs,
 )
 from .observe import GradingError, NotGraded
-from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
+from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path, open_gradebook
 from .restore import Unreadable, edited_checks, read_submission, restore_text
 from .run import run
 
@@ -75,19 +76,33 @@ class Row:
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
+    seconds_late: float = 0.0
+    penalty: float = (
+        0.0  # points taken off the checks' points for that; nbgrader takes off those of the written answers too
+    )
 
     @property
     def total(self) -> float:
         return sum(self.scores.values())
 
+    @property
+    def mark(self) -> float:
+        return max(0.0, round(self.total - self.penalty, 2))
+
     def outcome(self, check: str) -> str:
         return self.verdicts[check].get("outcome", "graded by nbgrader alone")
+
+    def late(self) -> str:
+        """How late it is and what it loses, such as `late by 26:05 h: 2.8 points off`."""
+        minutes = math.ceil(self.seconds_late / 60)
+        off = f"{self.penalty:g}" if self.penalty else "no"
+        return f"late by {minutes // 60}:{minutes % 60:02} h: {off} points off"
 
     def remark(self) -> str:
         if self.problem:
             return printable(self.problem)
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
-        parts = [self.release] if self.release else []
+        parts = [each for each in (self.release, self.late() if self.seconds_late else "") if each]
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
@@ -124,6 +139,7 @@ def grade(
     `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
+    late.policy_of(lab), late.read_extensions(lab), groups.groups(lab)  # a mistake in them is told before all else
     found = students(lab)
     if not found:
         path = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
@@ -133,18 +149,23 @@ def grade(
     with _class_lock():
         releases.keep(lab)
         releases.expect_checks(lab)
+        with open_gradebook() as gradebook:
+            unshared = groups.share(gradebook, lab)
+        found = students(lab)
         rows = {student: Row(student) for student in found}
-        waiting = [student for student in found if force or not _is_done(lab, student)]
+        rows |= {member: Row(member, problem=reason) for member, reason in unshared.items() if member not in rows}
+        waiting = [student for student in found if force or not is_done(lab, student)]
         for student in set(found) - set(waiting):
             progress(student)
         if waiting:
             for student, problem in _ClassRun(lab, isolated, jobs or jobs_here(lab), executor).grade(waiting):
                 rows[student].problem = problem
                 progress(student)
+        _renew_penalties(lab)
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
-    return list(rows.values())
+    return sorted(rows.values(), key=lambda row: row.student)
 
 
 def jobs_here(lab: str) -> int:
@@ -432,6 +453,27 @@ def _class_lock() -> Iterator[None]:
         yield
 
 
+def _renew_penalties(lab: str) -> None:
+    """Enter the times, extensions and penalties of a lab, and write the feedback of those whose penalty changes."""
+
+    def expire(student: str) -> None:  # if this is interrupted, the submission counts as not done
+        with suppress(FileNotFoundError):
+            os.utime(_feedback(lab, student), (0, 0))
+
+    with open_gradebook() as gradebook:
+        late.renew_times(gradebook, lab)
+        changed = late.renew(gradebook, lab, before=expire)
+    for student in changed:
+        if _autograded(lab, student).exists():
+            write_feedback(lab, student)
+
+
+def times(lab: str) -> list[str]:
+    """What is to be said of due date, policy and extensions, a line each."""
+    with open_gradebook() as gradebook:
+        return late.remarks(gradebook, lab)
+
+
 def _submitted(lab: str, student: str) -> Path:
     return classroom() / "submitted" / student / lab / f"{lab}.ipynb"
 
@@ -440,9 +482,13 @@ def _autograded(lab: str, student: str) -> Path:
     return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
 
 
-def _is_done(lab: str, student: str) -> bool:
+def _feedback(lab: str, student: str) -> Path:
+    return classroom() / "feedback" / student / lab / f"{lab}.html"
+
+
+def is_done(lab: str, student: str) -> bool:
     """Whether the submission, in its present state, has been graded completely."""
-    graded, page = _autograded(lab, student), classroom() / "feedback" / student / lab / f"{lab}.html"
+    graded, page = _autograded(lab, student), _feedback(lab, student)
     return (
         graded.exists()  # nbgrader removes it if grading again fails
         and page.exists()
@@ -477,15 +523,18 @@ def _read_grades(row: Row, lab: str) -> None:
     notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
         try:
-            found = gradebook.find_submission_notebook(lab, lab, row.student).grades
+            submitted = gradebook.find_submission_notebook(lab, lab, row.student)
         except MissingEntry:
             row.problem = "graded, but not in the gradebook: grade again with --force"
             return
-        grades = {grade.name: grade.auto_score for grade in found}
+        grades = {grade.name: grade.auto_score for grade in submitted.grades}
+        row.seconds_late, points = late.seconds_late(submitted.assignment), submitted.score
+        penalty = submitted.late_submission_penalty or 0.0
     for cell in notebook.cells:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
+    row.penalty = round(penalty * row.total / points, 2) if points else 0.0
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         text = read_submission(_submitted(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
@@ -499,10 +548,11 @@ def write_csv(lab: str, rows: list[Row]) -> Path:
     worth = points(lab)
     with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["student", *worth, "total", "maximum", "remark"])
+        writer.writerow(["student", *worth, "hours late", "late penalty", "total", "maximum", "remark"])
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
-            cells = [row.student, *scores, row.total, sum(worth.values()), row.remark()]
+            times = [round(row.seconds_late / 3600, 2), row.penalty]
+            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), row.remark()]
             writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
     part.replace(path)
     return path

@@ -15,6 +15,7 @@ import os
 import secrets
 import tempfile
 import warnings
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveCells
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import DatabaseError, SAWarning
 from traitlets import Bool, Unicode
 
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
@@ -43,7 +44,8 @@ from .course import (
     set_environment,
 )
 from .feedback import FeedbackExporter, FeedbackPage
-from .observe import NotGraded
+from .late import LatePenalty, renew
+from .observe import GradingError, NotGraded
 from .releases import release_of
 from .restore import Unreadable, read_released, read_submission, restore_text
 from .run import run
@@ -79,6 +81,7 @@ def configure(c: Any) -> None:
     c.ExchangeFactory.release_assignment = HandedOut
     c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
+    c.AssignLatePenalties.plugin_class = LatePenalty
     c.NbGrader.logfile = str(folder / "nbgrader.log")
     if os.environ.get("RUSHLIGHT_GRADER") == "stock":
         c.Execute.timeout = 300  # by the clock, and a busy machine compiles slowly
@@ -105,6 +108,16 @@ def _silence_warnings() -> None:
 def gradebook_url() -> str:
     """The class's gradebook, as SQLAlchemy names it."""
     return f"sqlite:///{classroom() / 'gradebook.db'}"
+
+
+@contextlib.contextmanager
+def open_gradebook() -> Iterator[Gradebook]:
+    """The class's gradebook. Raises GradingError if it cannot be used, such as a file of which only half is there."""
+    try:
+        with Gradebook(gradebook_url(), "rushlight") as gradebook:
+            yield gradebook
+    except DatabaseError as error:
+        raise GradingError(f"{classroom() / 'gradebook.db'} cannot be used: {error.orig}") from None
 
 
 def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:
@@ -151,6 +164,8 @@ class Export(CsvExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
         students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
+        for lab in labs:
+            renew(gradebook, lab.name)
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)

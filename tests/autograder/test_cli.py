@@ -58,6 +58,9 @@ print(*sys.modules)
         (["release", "01"], "Missing option '--out'"),
         (["release", "--out", "x"], "Missing argument 'LAB...'"),
         (["grade", "01a", "--jobs", "many"], "'many' is not a valid integer"),
+        (["grade", "01a", "--grace", "15min"], "--grace belongs to --late"),
+        (["grades", "01a"], "A LAB, --column, --by and --scale belong to --into"),
+        (["grades", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
     ],
 )
 def test_a_command_that_cannot_be_understood_gets_one_line_and_exit_code_2(monkeypatch, capsys, arguments, words):
@@ -94,6 +97,9 @@ def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
         (["grade", "01a"], "no student has handed in 01a_views"),
         (["grade"], "no student has handed in a lab: submissions go to"),
         (["grade", "01"], "phase 01 has several labs, so name one: 01a_views"),
+        (["grade", "01a", "--late", "10"], "a late policy is a percentage for each day or hour"),
+        (["grades"], "gradebook.db: `rushlight grade` makes it"),
+        (["feedback", "01a"], "gradebook.db: `rushlight grade` makes it"),
         (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
         (["check", "01a", "--notebook", "README.md"], "README.md is not a notebook of 01a_views"),
         (["check", "01a", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),

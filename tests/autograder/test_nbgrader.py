@@ -182,6 +182,19 @@ def test_a_name_may_have_an_underscore(nbgrader):
     assert collect(nbgrader)[0] == {student: student for student in names.values()}
 
 
+def test_blackboards_names_tell_the_student_and_the_minute(nbgrader, root):
+    page = (root / "docs" / "lms.md").read_text(encoding="utf-8")
+    (expression,) = set(re.findall(r'named_regexp="(.*?)"', page))
+    names = [
+        "Lab 01a_jdoe_attempt_2027-03-15-22-30-07_{}.ipynb",
+        "Lab 01a_ben.roe2_attempt_2027-03-16-00-05-00_{} (1).ipynb",
+    ]
+    download(nbgrader, {"gradebook_CS.zip": dict.fromkeys([name.format(LAB) for name in names], "{}")})
+    nbgrader("zip_collect", LAB, f"--FileNameCollectorPlugin.named_regexp={expression}")
+    times = {path.parts[-3]: path.read_text() for path in nbgrader.place.rglob("submitted/*/*/timestamp.txt")}
+    assert times == {"jdoe": "2027-03-15 22:30:07", "ben.roe2": "2027-03-16 00:05:00"}
+
+
 def test_two_students_of_one_name_are_both_refused_and_named(nbgrader):
     first, second = (f"Ada Poe_{number}_assignsubmission_file_" for number in (77, 999))
     download(

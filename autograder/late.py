@@ -1,0 +1,204 @@
+"""Late submissions: due dates and extensions as nbgrader keeps them, and the points that a policy takes off.
+
+nbgrader knows the time of a submission, the due date of a lab and an extension of a student, and asks a plugin for the points that
+a late submission loses. The plugin is here. `classroom/late.csv` has the policies, `classroom/extensions.csv` the extensions. A
+penalty depends only on these and on the points, so it is computed anew wherever marks are read, and nothing is graded again.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dateutil.tz import gettz
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.plugins import LateSubmissionPlugin
+from nbgrader.utils import parse_utc
+
+from .course import classroom, find_lab, printable
+from .groups import share_marks
+from .observe import GradingError
+from .restore import YEARS, reason_in_timestamp
+from .table import read_rows
+
+EVERY_LAB = "every lab"
+_SECONDS = {"min": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A share of the points for each day or hour, begun or complete, after the due date and a time of grace."""
+
+    percent: float  # of the points that the student has
+    unit: str
+    grace: float  # seconds
+
+    def penalty(self, points: float, seconds_late: float) -> float:
+        units = math.ceil(max(0.0, seconds_late - self.grace) / _SECONDS[self.unit])
+        return round(points * min(1.0, units * self.percent / 100), 2)
+
+
+def read_policy(late: str, grace: str) -> Policy:
+    """The policy that `10%/day` and `15min` mean. Raises GradingError."""
+    rate = re.fullmatch(r"(\d+(?:\.\d+)?)%/(hour|day)", late) or re.fullmatch("none", late)
+    wait = re.fullmatch(r"(\d+(?:\.\d+)?)(min|h|d)", grace) or re.fullmatch("", grace)
+    if not rate:
+        raise GradingError(
+            f"a late policy is a percentage for each day or hour, such as 10%/day, or none; not {late!r}"
+        )
+    if not wait:
+        raise GradingError(f"a time of grace has a unit, such as 15min, 2h or 1d; not {grace!r}")
+    percent, unit = rate.groups() or ("0", "day")
+    seconds = float(wait[1]) * _SECONDS[wait[2]] if wait.groups() else 0.0
+    return Policy(float(percent), unit, seconds)
+
+
+def set_policy(lab: str | None, late: str, grace: str) -> None:
+    """Keep the policy of a lab, or of all labs that have none of their own. Raises GradingError."""
+    read_policy(late, grace)
+    kept = {row["lab"]: row for row in read_rows(classroom() / "late.csv", ("lab", "late", "grace"))}
+    kept[lab or EVERY_LAB] = {"lab": lab or EVERY_LAB, "late": late, "grace": grace}
+    path = classroom() / "late.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ("lab", "late", "grace"), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept.values())
+    part.replace(path)
+
+
+def policy_of(lab: str) -> tuple[Policy, str] | None:
+    """The policy of a lab and its text, or None if nbgrader's own configuration decides."""
+    kept = {row["lab"]: row for row in read_rows(classroom() / "late.csv", ("lab", "late", "grace"))}
+    row = kept.get(lab) or kept.get(EVERY_LAB)
+    if row is None:
+        return None
+    return read_policy(row["late"], row["grace"]), row["late"] + (f", grace {row['grace']}" if row["grace"] else "")
+
+
+class LatePenalty(LateSubmissionPlugin):
+    """The course's policy as nbgrader asks for it while it grades. Its `parent` is nbgrader's step, which knows the lab."""
+
+    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
+        found = policy_of(self.parent.assignment_id)
+        if found is None:
+            return super().late_submission_penalty(student_id, score, total_seconds_late)
+        return found[0].penalty(score, total_seconds_late)
+
+
+def renew(
+    gradebook: Gradebook, lab: str, student: str | None = None, before: Callable[[str], None] = lambda student: None
+) -> list[str]:
+    """Bring the penalties of a lab (or of one student's submission) up to date: points may have been given by hand since, and
+    policy, due date and extension may have changed. Returns the students whose penalty changes; `before` is called with each of
+    them before the change."""
+    found, handed_in, changed = policy_of(lab), submissions(gradebook, lab), []
+    share_marks(gradebook, handed_in)
+    for submission in handed_in if found else ():
+        if student in (None, submission.student_id):
+            for notebook in submission.notebooks:
+                penalty = found[0].penalty(notebook.score, seconds_late(submission))
+                if penalty != (notebook.late_submission_penalty or 0.0):
+                    changed.append(submission.student_id)
+                    before(submission.student_id)
+                    notebook.late_submission_penalty = penalty
+    if changed:
+        gradebook.db.commit()
+    return changed
+
+
+def submissions(gradebook: Gradebook, lab: str) -> list[SubmittedAssignment]:
+    try:
+        return list(gradebook.find_assignment(lab).submissions)
+    except MissingEntry:
+        return []
+
+
+# Times ---------------------------------------------------------------------------------------------------------------
+
+
+def renew_times(gradebook: Gradebook, lab: str) -> None:
+    """Enter the times beside the submissions, and the extensions. If there is a file of extensions, it has all of them."""
+    given = read_extensions(lab)
+    for submission in submissions(gradebook, lab):
+        path = classroom() / "submitted" / submission.student_id / lab / "timestamp.txt"
+        if path.is_file() and not path.is_symlink() and not reason_in_timestamp(path):
+            submission.timestamp = parse_utc(path.read_text(encoding="utf-8").strip() or None)
+        due = submission.assignment.duedate
+        if given is not None:
+            until = given.get(submission.student_id)
+            submission.extension = max(until - due, timedelta(0)) if until and due else None
+    gradebook.db.commit()
+
+
+def remarks(gradebook: Gradebook, lab: str) -> list[str]:
+    """What an instructor should know about the times of a lab, a line each; none if it has no due date, policy or extension."""
+    try:
+        due = gradebook.find_assignment(lab).duedate
+    except MissingEntry:
+        due = None
+    found, given, lines = policy_of(lab), read_extensions(lab) or {}, []
+    if due:
+        handed_in = submissions(gradebook, lab)
+        late = sum(seconds_late(each) > 0 for each in handed_in)
+        untold = sum(each.timestamp is None for each in handed_in)
+        policy = found[1] if found else "no policy: --late 10%/day sets one"
+        lines.append(
+            f"due {due:%Y-%m-%d %H:%M} UTC: {late} late ({policy})"
+            + (f", {untold} without a time, which count as on time" if untold else "")
+        )
+    elif given or (found and found[0].percent):
+        lines.append(f"{lab} has no due date, so no submission is late")
+    known = {student.id for student in gradebook.students}
+    lines += [
+        f"there is an extension for {printable(each)}, who is not in the gradebook"
+        for each in given
+        if each not in known
+    ]
+    differ = dict.fromkeys(share_marks(gradebook, submissions(gradebook, lab)))
+    lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
+    lines += [
+        f"the extension of {printable(each)} ends before {lab} is due" for each in given if due and given[each] < due
+    ]
+    return lines
+
+
+def seconds_late(submission: SubmittedAssignment) -> float:
+    """nbgrader cannot say it of an extension of no due date."""
+    return submission.total_seconds_late if submission.assignment.duedate else 0.0
+
+
+def read_extensions(lab: str) -> dict[str, datetime] | None:
+    """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
+    path, found = classroom() / "extensions.csv", {}
+    if not path.exists():
+        return None
+    for line, row in enumerate(read_rows(path, ("student", "lab", "until")), 2):
+        try:
+            if find_lab(row["lab"]) == lab:
+                found[row["student"]] = read_time(row["until"])
+        except (LookupError, ValueError) as error:
+            raise GradingError(f"{path}, line {line}: {error}") from None
+    return found
+
+
+def read_time(text: str) -> datetime:
+    """A time in UTC, as nbgrader reads it: `2027-03-15 22:00:00 Europe/Berlin`. Raises ValueError.
+
+    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing.
+    """
+    zone = text.split(" ")[2:]
+    if zone and (zone[0][:1] in "+-" or not gettz(zone[0])):
+        raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC or a name such as Europe/Berlin")
+    try:
+        time = parse_utc(text)
+    except (ValueError, OverflowError):
+        time = None
+    if time is None or time.year not in YEARS:
+        raise ValueError(f"{printable(text)!r} is not a time such as 2027-03-15 22:00:00 Europe/Berlin")
+    return time

@@ -1,0 +1,374 @@
+"""Learning management systems: marks written into the file that a system gave, feedback under the names that it gave.
+
+Canvas, Moodle and Blackboard import a table whose rows and columns carry identifiers of their own. So the table that an instructor
+has downloaded is filled in: a row belongs to a student if it has an identifier of that student, never a similar name, and of the
+file only the cells with new marks change. A pack of feedback has a page for each student, under the name that the system reads.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, Student, SubmittedAssignment
+
+from .collect import DOWNLOADED, read_names
+from .course import classroom, number_of, printable
+from .late import renew, submissions
+from .observe import GradingError
+from .term import mark
+
+# The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;
+# Canvas' `id` is the number of the download, too.
+BY_NUMBER = ("identifier", "id")
+BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
+KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Table:
+    """A file of separated values, whose cells are kept as they are written, with quotes."""
+
+    encoding: str
+    delimiter: str
+    rows: list[list[str]]
+    ends: list[str]  # of the lines
+
+    @property
+    def head(self) -> list[str]:
+        return [_value(cell) for cell in self.rows[0]]
+
+    def column(self, *names: str) -> int | None:
+        """The first column with one of these headings, in any case."""
+        heads = [head.lower() for head in self.head]
+        return next((heads.index(name) for name in names if name in heads), None)
+
+    def to_bytes(self) -> bytes:
+        lines = zip(self.rows, self.ends, strict=True)
+        return "".join(self.delimiter.join(row) + end for row, end in lines).encode(self.encoding)
+
+
+def read_table(path: Path) -> Table:
+    """A file as a system downloads it: UTF-8 or UTF-16, with commas, semicolons or tabs. Raises GradingError."""
+    if not path.is_file():
+        raise GradingError(f"there is no file {path}")
+    data = path.read_bytes()
+    if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+        raise GradingError(f"{path} is a spreadsheet: download a CSV file (or save it as one, in UTF-8)")
+    encoding = _encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        raise GradingError(f"{path} is not text in UTF-8 or UTF-16") from None
+    delimiter = max("\t;,", key=lambda each: len(_split(text.partition("\n")[0], each)[0][0]) if text else 0)
+    lines = _split(text, delimiter)
+    table = Table(encoding, delimiter, [row for row, _ in lines], [end for _, end in lines])
+    if not lines or len(table.head) < 2:
+        raise GradingError(f"{path} is not a table that a learning management system has written: it has one column")
+    for number, row in enumerate(table.rows, 1):
+        if len(row) != len(table.head) and row != [""]:
+            raise GradingError(f"{path}, row {number}: {len(row)} cells, and {len(table.head)} headings")
+    return table
+
+
+def _encoding(data: bytes) -> str:
+    """The byte order mark stays in the text, so that it is written again."""
+    if data.startswith(b"\xff\xfe") or data[1:2] == b"\0":
+        return "utf-16-le"
+    if data.startswith(b"\xfe\xff") or data[:1] == b"\0":
+        return "utf-16-be"
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            data.decode(encoding)
+            return encoding
+    return "latin-1"  # every byte is written again as it was
+
+
+def _split(text: str, delimiter: str) -> list[tuple[list[str], str]]:
+    """The lines of a text: the cells of each as they are written, and its end. A quoted cell may have several lines."""
+    cell = re.compile(rf'(\ufeff?(?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*)({delimiter}|\r\n|\n|\r|$)')
+    lines, row, position = [], [], 0
+    while position < len(text):
+        match = cell.match(text, position)
+        row.append(match[1])
+        position = match.end()
+        if match[2] != delimiter:
+            lines.append((row, match[2]))
+            row = []
+    return lines + ([([*row, ""], "")] if row else [])
+
+
+def _value(cell: str) -> str:
+    cell = cell.removeprefix("\ufeff")
+    return (cell[1:].rpartition('"')[0].replace('""', '"') if cell.startswith('"') else cell).strip()
+
+
+def _number(text: str) -> float | None:
+    return float(text.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", text) else None
+
+
+# Marks ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Filled:
+    """What filling in a lab did, and what it left."""
+
+    lab: str
+    column: str
+    by: str
+    new: int = 0
+    same: int = 0
+    changed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    doubled: dict[str, str] = field(default_factory=dict)
+    not_in_file: list[str] = field(default_factory=list)
+    not_handed_in: list[str] = field(default_factory=list)
+    unmarked: list[str] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        yield f"{self.lab} into {self.column!r}, students found by {self.by!r}: {self.new} new, {self.same} as they were"
+        for text, names in (
+            ("other marks before", self.changed),
+            ("left as they are", self.kept),
+            ("NOT entered, an identifier occurs twice", [*self.doubled.values()]),
+            ("NOT entered, no row in the file", self.not_in_file),
+            ("rows without a submission here, left as they are", self.not_handed_in),
+            ("written answers not marked yet", self.unmarked),
+        ):
+            if names:
+                yield f"  {text} ({len(names)}): {'; '.join(map(printable, names))}"
+
+
+def fill_in(
+    table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
+) -> Filled:
+    """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
+    renew(gradebook, lab)
+    found = submissions(gradebook, lab)
+    if not found:
+        raise GradingError(f"{lab} has no marks: `rushlight grade {number_of(lab)}` makes them")
+    target = _grade_column(table, lab, column)
+    identifying, rows_of, doubled = _match(table, lab, found, by)
+    result = Filled(lab, table.head[target], table.head[identifying], doubled=doubled)
+    maxima = {row: _maximum(table, target, row) for row in rows_of.values()}
+    worth = found[0].assignment.max_score
+    if other := next((each for each in maxima.values() if each is not None and each != worth and not scale), None):
+        raise GradingError(
+            f"{lab} has {worth:g} points here and {other:g} in {result.column!r}: change them there, or use --scale"
+        )
+    for submission in found:
+        student = submission.student_id
+        if student not in rows_of:
+            if student not in doubled:
+                result.not_in_file.append(student)
+            continue
+        row = rows_of[student]
+        mark = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+        _enter(
+            table, row, target, mark * (maxima[row] / worth if scale and maxima[row] and worth else 1), student, result
+        )
+        if submission.needs_manual_grade:
+            result.unmarked.append(student)
+    taken = {*rows_of.values()}
+    result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
+    return result
+
+
+def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
+    """The column for the marks of a lab: the one that is named, or whose heading has the lab's number, or Moodle's `Grade`."""
+    heads = [head.lower() for head in table.head]
+    if wanted is not None:
+        found = [i for i, head in enumerate(heads) if head == wanted.strip().lower()]
+    else:
+        titles = [re.sub(r"\(\d+\)$|\[total pts.*$", "", head) for head in heads]
+        found = [i for i, title in enumerate(titles) if re.search(rf"(?<![0-9a-z]){number_of(lab)}(?![0-9a-z])", title)]
+        if not found and "identifier" in heads:
+            found = [i for i, head in enumerate(heads) if head == "grade"]
+    if len(found) != 1:
+        which = "no column" if not found else f"{len(found)} columns"
+        raise GradingError(
+            f"{which} for {lab} in the file: name one with --column; it has {', '.join(map(printable, table.head))}"
+        )
+    if any("read only" in _value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
+        raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
+    return found[0]
+
+
+def _match(
+    table: Table, lab: str, found: list[SubmittedAssignment], by: str | None
+) -> tuple[int, dict[str, int], dict[str, str]]:
+    """The column that identifies most students, the row of each student, and what occurs twice, on either side."""
+    heads = [head.lower() for head in table.head]
+    wanted = [by.strip().lower()] if by else [*BY_NUMBER, *BY_NAME]
+    columns = [heads.index(name) for name in wanted if name in heads]
+    if not columns:
+        raise GradingError(f"no column of the file identifies students; name one with --by: {', '.join(table.head)}")
+    numbers = {student: number for student, (number, _) in downloads(lab).items()}
+
+    def rows_by_key(column: int) -> dict[str, list[int]]:
+        rows = defaultdict(list)
+        for i, row in enumerate(table.rows[1:], 1):
+            if row != [""] and (key := _key(_value(row[column]), column)):
+                rows[key].append(i)
+        return rows
+
+    def _key(text: str, column: int) -> str:
+        number = re.search(r"\d+$", text) if heads[column] in BY_NUMBER else None
+        return number[0] if number else text.lower()
+
+    def keys(student: Student, column: int) -> set[str]:
+        own = {numbers.get(student.id), student.lms_user_id}
+        if by or heads[column] not in BY_NUMBER:
+            own |= {student.id, student.email}
+        return {str(key).strip().lower() for key in own if key}
+
+    students = [submission.student for submission in found]
+    best = max(columns, key=lambda column: sum(bool(keys(each, column) & {*rows_by_key(column)}) for each in students))
+    rows, owners = rows_by_key(best), defaultdict(set)
+    for student in gradebook_students(found):
+        for key in keys(student, best):
+            owners[key].add(student.id)
+    rows_of, doubled = {}, {}
+    for student in students:
+        mine = {row for key in keys(student, best) for row in rows.get(key, ())}
+        others = {other for key in keys(student, best) & {*rows} for other in owners[key]} - {student.id}
+        if len(mine) > 1 or (mine and others):
+            whose = f" (also {', '.join(sorted(others))})" if others else ""
+            doubled[student.id] = f"{student.id} in the rows {', '.join(str(row + 1) for row in sorted(mine))}{whose}"
+        elif mine:
+            rows_of[student.id] = mine.pop()
+    if not rows_of and not doubled:
+        raise GradingError(
+            f"no student of {lab} is in the file: {table.head[best]!r} has none of their identifiers"
+            f" (`nbgrader db student list` shows them; --by names another column)"
+        )
+    return best, rows_of, doubled
+
+
+def gradebook_students(found: list[SubmittedAssignment]) -> Iterable[Student]:
+    """All students of the gradebook: an identifier of one who did not hand in must not lead to another."""
+    from sqlalchemy.orm import object_session
+
+    return object_session(found[0]).query(Student).all()
+
+
+def _maximum(table: Table, target: int, row: int) -> float | None:
+    """The most that a student can have in the system, as the file says it."""
+    if told := re.search(r"\[total pts: ([\d.,]+)", table.head[target], re.IGNORECASE):
+        return _number(told[1])
+    column = table.column("maximum grade")
+    if column is not None:
+        return _number(_value(table.rows[row][column]))
+    return next((_number(_value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
+
+
+def _is_possible(row: list[str]) -> bool:
+    return _value(row[0]) == "Points Possible"
+
+
+def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
+    """The rows of people. Of Canvas' first rows, one has the points, and one says which labs are posted by hand."""
+    first = next((i for i, row in enumerate(table.rows[:4]) if _is_possible(row)), 0)
+    for i, row in enumerate(table.rows):
+        if i > first and row != [""]:
+            yield i, row
+
+
+def _name(row: list[str]) -> str:
+    return " ".join(filter(None, map(_value, row[:2])))
+
+
+def _enter(table: Table, row: int, target: int, mark: float, student: str, result: Filled) -> None:
+    cell = table.rows[row][target]
+    before, locked = _value(cell), table.column("grade can be changed")
+    if before.upper() in KEPT or (locked is not None and _value(table.rows[row][locked]).lower() == "no"):
+        result.kept.append(f"{student} {before or 'locked'}")
+        return
+    text = f"{mark:.2f}".rstrip("0").rstrip(".")
+    if _number(before) is not None and abs(_number(before) - float(text)) < 0.005:
+        result.same += 1
+        return
+    if before:
+        result.changed.append(f"{student} {before}")
+    else:
+        result.new += 1
+    text = text.replace(".", ",") if _has_decimal_commas(table) else text
+    quoted = cell.startswith('"') or (not cell and table.rows[0][target].startswith('"')) or table.delimiter in text
+    table.rows[row][target] = f'"{text}"' if quoted else text
+
+
+def _has_decimal_commas(table: Table) -> bool:
+    values = [_value(cell) for row in table.rows[1:] for cell in row]
+    commas = sum(bool(re.fullmatch(r"-?\d+,\d+", value)) for value in values)
+    points = sum(bool(re.fullmatch(r"-?\d+\.\d+", value)) for value in values)
+    return commas > points or (table.delimiter == ";" and commas == points)
+
+
+# Feedback ------------------------------------------------------------------------------------------------------------
+
+
+def downloads(lab: str) -> dict[str, tuple[str, str]]:
+    """For each student whose file was downloaded from Canvas or Moodle: the system's number, and the file's name in the system."""
+    found = {}
+    for student, name in read_names(classroom() / "downloaded" / lab).items():
+        if match := re.match(DOWNLOADED, name):
+            found[student] = match["number"], name[match.start("student_id") :]
+    return found
+
+
+def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:
+    """Write an archive of all pages of feedback for each system from which files came.
+
+    Returns the archives with the number of pages, and the students who have no page in one, with the reason.
+    """
+    renew(gradebook, lab)
+    packs: dict[str, dict[str, Path]] = {"canvas": {}, "moodle": {}}
+    left, names = [], downloads(lab)
+    for submission in submissions(gradebook, lab):
+        student = submission.student_id
+        page = classroom() / "feedback" / student / lab / f"{lab}.html"
+        if student not in names:
+            left.append(f"{student}: the file did not come from Canvas or Moodle")
+        elif reason := _not_to_be_packed(page, submission):
+            left.append(f"{student}: {reason}")
+        else:
+            system, name = _name_in_system(lab, student, *names[student])
+            packs[system][name] = page
+    written = []
+    for system, pages in packs.items():
+        path = classroom() / f"feedback-{lab}-{system}.zip"
+        path.unlink(missing_ok=True)  # from another time
+        if pages:
+            part = path.with_suffix(".part")
+            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, page in sorted(pages.items()):
+                    archive.write(page, name)
+            part.replace(path)
+            written.append((path, len(pages)))
+    return written, left
+
+
+def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
+    """Canvas reads the first two numbers between underscores, Moodle the four parts before the fourth underscore."""
+    if attachment := re.match(rf".*?_{number}_(\d+)_", name):
+        return "canvas", f"{student.replace('_', '')}_{number}_{attachment[1]}_{lab}.html"
+    return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
+
+
+def _not_to_be_packed(page: Path, submission: SubmittedAssignment) -> str:
+    """Why a page is not the feedback on the present submission with its present mark, or an empty string."""
+    from .grade import is_done
+
+    if not is_done(submission.assignment.name, submission.student_id):
+        return "not graded in its present state"
+    if f'<p class="points">{mark(submission):g} of ' not in page.read_text(encoding="utf-8"):
+        return "the page has another mark: write it again with `nbgrader generate_feedback --force`"
+    return ""

@@ -1,0 +1,50 @@
+"""A term's table: a line for each student with the marks of all labs, the lowest of which may be dropped, and the total.
+
+It is an exporter for `nbgrader export --exporter=autograder.term.Term`, which `rushlight grades` runs.
+"""
+
+from __future__ import annotations
+
+import csv
+
+from nbgrader.api import Gradebook, SubmittedAssignment
+from nbgrader.plugins import ExportPlugin
+from traitlets import Integer
+
+from .course import neutral
+from .late import renew, submissions
+
+
+class Term(ExportPlugin):
+    """Labs with marks, one in a column. A lab that a student has not handed in is empty, and counts 0."""
+
+    drop = Integer(
+        0, help="How many labs of each student do not count: those with the smallest share of their points."
+    ).tag(config=True)
+
+    def export(self, gradebook: Gradebook) -> None:
+        labs = sorted(each.name for each in gradebook.assignments if each.submissions)
+        marks, worth = {}, {}
+        for lab in labs:
+            renew(gradebook, lab)
+            worth[lab] = gradebook.find_assignment(lab).max_score
+            marks |= {(lab, each.student_id): mark(each) for each in submissions(gradebook, lab)}
+        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
+            for student in sorted(gradebook.students, key=lambda each: each.id):
+                own = {lab: marks.get((lab, student.id), 0.0) for lab in labs if worth[lab]}
+                lowest = sorted(own, key=lambda lab: own[lab] / worth[lab])
+                dropped = lowest[: min(self.drop, len(own) - 1)]
+                total = round(sum(own.values()) - sum(own[lab] for lab in dropped), 2)
+                most = sum(worth[lab] for lab in own if lab not in dropped)
+                who = [student.id, student.last_name, student.first_name, student.email]
+                scores = [marks.get((lab, student.id), "") for lab in labs]
+                percent = round(100 * total / most, 2) if most else ""
+                cells = [*who, *scores, " ".join(dropped), total, most, percent]
+                writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+
+
+def mark(submission: SubmittedAssignment) -> float:
+    """The points of a submission, written answers included, less those for handing it in late."""
+    return max(0.0, round(submission.score - (submission.late_submission_penalty or 0.0), 2))

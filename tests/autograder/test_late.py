@@ -1,0 +1,253 @@
+"""Late submissions: policies, extensions, times, and the term's total."""
+
+import csv
+import shutil
+
+import pytest
+from marked import LAB, enter, mark_by_hand, open_marked
+
+from autograder import late, sample
+from autograder.grade import write_csv
+from autograder.observe import GradingError
+from autograder.plugin import Export
+from autograder.term import Term
+
+DUE = "2027-03-15 22:00:00 UTC"
+
+
+@pytest.fixture
+def classroom(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def gradebook(classroom):
+    with open_marked() as gradebook:
+        gradebook.update_or_create_assignment(LAB, duedate=DUE)
+        yield gradebook
+
+
+def penalties(gradebook, lab=LAB):
+    late.renew_times(gradebook, lab)
+    late.renew(gradebook, lab)
+    gradebook.db.expire_all()
+    return {each.student_id: each.late_submission_penalty for each in late.submissions(gradebook, lab)}
+
+
+@pytest.mark.parametrize(
+    ("policy", "grace", "seconds", "penalty"),
+    [
+        ("10%/day", "", 0, 0),
+        ("10%/day", "", 1, 2),
+        ("10%/day", "", 86400, 2),
+        ("10%/day", "", 86401, 4),
+        ("10%/day", "", 11 * 86400, 20),
+        ("10%/day", "15min", 900, 0),
+        ("10%/day", "15min", 901, 2),
+        ("10%/day", "15min", 86400 + 900, 2),
+        ("2.5%/hour", "2h", 7201, 0.5),
+        ("2.5%/hour", "1d", 86400 + 3601, 1),
+        ("100%/day", "", 1, 20),
+        ("none", "", 1e9, 0),
+    ],
+)
+def test_each_day_or_hour_that_has_begun_after_the_grace_takes_off_its_share(policy, grace, seconds, penalty):
+    assert late.read_policy(policy, grace).penalty(20, seconds) == penalty
+
+
+@pytest.mark.parametrize(
+    ("policy", "grace"),
+    [
+        ("10", ""),
+        ("10%", ""),
+        ("10%/week", ""),
+        ("-1%/day", ""),
+        ("10%/day", "15"),
+        ("10%/day", "-1h"),
+        ("", ""),
+        ("ten", ""),
+    ],
+)
+def test_a_policy_that_cannot_be_understood_is_refused_and_nothing_is_kept(classroom, policy, grace):
+    with pytest.raises(GradingError):
+        late.set_policy(LAB, policy, grace)
+    assert not (classroom / "late.csv").exists()
+
+
+def test_a_lab_has_its_own_policy_or_that_of_all_labs(classroom):
+    assert late.policy_of(LAB) is None
+    late.set_policy(None, "10%/day", "")
+    late.set_policy(LAB, "none", "")
+    assert late.policy_of(LAB)[0].percent == 0 and late.policy_of("00_trace")[0].percent == 10
+    late.set_policy(LAB, "5%/hour", "2h")
+    assert late.policy_of(LAB)[1] == "5%/hour, grace 2h" and late.policy_of("00_trace")[0].percent == 10
+
+
+def test_another_policy_changes_the_penalties_in_the_gradebook_and_points_by_hand_count(gradebook):
+    enter(gradebook, "ada", 20, "2027-03-16 23:00:00 UTC")
+    enter(gradebook, "ben", 20, "2027-03-15 21:00:00 UTC")
+    enter(gradebook, "cem", 20)
+    assert penalties(gradebook) == {"ada": 0, "ben": 0, "cem": 0}
+    late.set_policy(LAB, "10%/day", "")
+    assert penalties(gradebook) == {"ada": 4, "ben": 0, "cem": 0}
+    mark_by_hand(gradebook, "ada", 4)
+    assert penalties(gradebook)["ada"] == 4.8
+    assert gradebook.find_submission(LAB, "ada").score == 24
+    late.set_policy(LAB, "none", "")
+    assert penalties(gradebook)["ada"] == 0
+
+
+def test_what_nbgrader_itself_recorded_stays_where_the_course_has_no_policy(gradebook):
+    enter(gradebook, "ada", 20, "2027-03-16 23:00:00 UTC").notebooks[0].late_submission_penalty = 7
+    assert penalties(gradebook) == {"ada": 7}
+
+
+def test_an_export_has_the_penalty_of_the_present_marks(gradebook, classroom):
+    enter(gradebook, "ada", 20, "2027-03-16 23:00:00 UTC")
+    penalties(gradebook)
+    late.set_policy(LAB, "10%/day", "")
+    mark_by_hand(gradebook, "ada", 4)
+    Export(to=str(classroom / "out.csv")).export(gradebook)
+    (row,) = csv.DictReader((classroom / "out.csv").open())
+    assert [float(row[key]) for key in ("raw_score", "late_submission_penalty", "score")] == [24, 4.8, 19.2]
+
+
+def test_an_extension_holds_for_one_student_and_one_lab_and_ends_with_its_line(gradebook, classroom):
+    late.set_policy(None, "10%/day", "")
+    for student in ("ada", "ben"):
+        enter(gradebook, student, 20, "2027-03-17 21:00:00 UTC")
+    assert penalties(gradebook) == {"ada": 4, "ben": 4}
+    path = classroom / "extensions.csv"
+    path.write_text("student, lab, until\nada, 1a, 2027-03-17 20:30:00 UTC\nben, 00, 2027-03-18 00:00:00 UTC\n\n")
+    assert penalties(gradebook) == {"ada": 2, "ben": 4}
+    assert late.remarks(gradebook, LAB) == ["due 2027-03-15 22:00 UTC: 2 late (10%/day)"]
+    path.write_text("student,lab,until\n")
+    assert penalties(gradebook) == {"ada": 4, "ben": 4}
+
+
+def test_without_a_file_of_extensions_those_in_the_gradebook_stay(gradebook):
+    late.set_policy(None, "10%/day", "")
+    enter(gradebook, "ada", 20, "2027-03-17 21:00:00 UTC")
+    gradebook.grant_extension(LAB, "ada", days=2)
+    assert penalties(gradebook) == {"ada": 0}
+
+
+def test_an_extension_of_a_lab_without_a_due_date_stops_nothing(gradebook):
+    late.set_policy(None, "10%/day", "")
+    enter(gradebook, "ada", 20, "2027-03-17 21:00:00 UTC")
+    gradebook.grant_extension(LAB, "ada", days=2)
+    gradebook.find_assignment(LAB).duedate = None
+    assert penalties(gradebook) == {"ada": 0}
+    assert late.remarks(gradebook, LAB) == ["01a_views has no due date, so no submission is late"]
+
+
+def test_strange_extensions_are_named(gradebook, classroom):
+    enter(gradebook, "ada", 20, DUE)
+    (classroom / "extensions.csv").write_text(
+        "student,lab,until\nada,01a,2027-03-01 22:00:00 UTC\nbob,01a,2027-03-20 22:00:00 UTC\n"
+    )
+    _, unknown, early = late.remarks(gradebook, LAB)
+    assert "bob" in unknown and "ada" in early
+    assert penalties(gradebook) == {"ada": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("student,lab\nada,01a\n", "needs the columns"),
+        ("student;lab;until\nada;01a;x\n", "needs the columns"),
+        ("", "needs the columns"),
+        ("student,lab,until\nada,99,2027-03-17 21:00:00 UTC\n", "line 2: there is no lab '99'"),
+        ("student,lab,until\nada,01a,tomorrow at noon or so\n", "line 2: "),
+        ("student,lab,until\nada,01a,2027-03-17 21:00:00 Europe/Berlim\n", "no time zone 'Europe/Berlim'"),
+        ("student,lab,until\nada,01a,2027-03-17 21:00:00 +0100\n", "no time zone '+0100'"),
+        ("student,lab,until\nada,01a,\n", "line 2: '' is not a time"),
+        ("student,lab,until\nada,01a,9999-12-31 23:59:59 UTC\n", "is not a time"),
+    ],
+)
+def test_a_mistake_in_the_extensions_stops_grading_before_anything_is_written(classroom, quick_grade, text, words):
+    (classroom / "extensions.csv").write_text(text)
+    with pytest.raises(GradingError, match="extensions.csv") as caught:
+        quick_grade(LAB)
+    assert words in str(caught.value) and [path.name for path in classroom.iterdir()] == ["extensions.csv"]
+
+
+def test_a_time_is_read_in_its_zone_also_where_the_clock_is_changed():
+    hours = {text: late.read_time(f"{text} 22:00:00 Europe/Berlin").hour for text in ("2027-03-27", "2027-03-28")}
+    assert hours == {"2027-03-27": 21, "2027-03-28": 20}
+    same = ["2027-03-15 22:00:00 UTC", "2027-03-15 22:00:00", "2027-03-15T23:00:00+01:00", "2027-03-15 22:00"]
+    assert {late.read_time(text) for text in same} == {late.read_time(DUE)}
+
+
+def test_the_time_beside_a_submission_counts_without_grading_again(gradebook, classroom):
+    late.set_policy(None, "10%/day", "")
+    enter(gradebook, "ada", 20)
+    assert late.remarks(gradebook, LAB) == [
+        "due 2027-03-15 22:00 UTC: 0 late (10%/day), 1 without a time, which count as on time"
+    ]
+    path = classroom / "submitted" / "ada" / LAB / "timestamp.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("2027-03-16 00:00:00 Europe/London\n")
+    assert penalties(gradebook) == {"ada": 2}
+    path.write_text("no time at all")
+    assert penalties(gradebook) == {"ada": 2}
+
+
+def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_marks_nothing(
+    classroom, tmp_path_factory, monkeypatch, quick_grade, isolated
+):
+    (classroom / "seed").write_text("1")
+    place = tmp_path_factory.mktemp("sample")
+    sample.make(place)
+    shutil.copytree(place / "submitted" / "half_done", classroom / "submitted" / "half_done")
+    (classroom / "submitted" / "half_done" / LAB / "timestamp.txt").write_text("2027-03-16 23:00:00 UTC")
+    with open_marked() as gradebook:
+        gradebook.update_or_create_assignment(LAB, duedate=DUE)
+    page = classroom / "feedback" / "half_done" / LAB / f"{LAB}.html"
+
+    late.set_policy(LAB, "10%/day", "15min")
+    (row,) = quick_grade(LAB)
+    assert (row.total, row.penalty, row.mark) == (14, 2.8, 11.2)
+    assert row.remark() == "late by 25:00 h: 2.8 points off; not attempted: 4"
+    assert "2.8 points were taken off" in page.read_text() and ">11.2 of " in page.read_text()
+    graded = (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns
+
+    late.set_policy(LAB, "50%/day", "1h")
+    (row,) = quick_grade(LAB)
+    assert (row.penalty, row.mark) == (7, 7) and "7 points were taken off" in page.read_text()
+    assert (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
+    (line,) = csv.DictReader(write_csv(LAB, [row]).open())
+    assert [float(line[key]) for key in ("hours late", "late penalty", "total", "maximum")] == [25, 7, 7, 28]
+
+
+# A term --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_terms_total_leaves_out_the_labs_with_the_smallest_share(gradebook, classroom):
+    with open_marked("00_trace"):
+        pass
+    enter(gradebook, "ada", 16, first_name="=1+1", last_name='Poe, "A."')
+    enter(gradebook, "ada", 34, lab="00_trace")
+    enter(gradebook, "ben", 8)
+    worth = {lab: gradebook.find_assignment(lab).max_score for lab in (LAB, "00_trace")}
+    assert worth == {LAB: 32, "00_trace": 34}
+
+    def table(drop):
+        Term(to=str(classroom / "term.csv"), drop=drop).export(gradebook)
+        return {row["id"]: row for row in csv.DictReader((classroom / "term.csv").open(newline=""))}
+
+    rows = table(0)
+    assert [rows["ada"][key] for key in ("00_trace", LAB, "total", "maximum", "dropped")] == [
+        "34.0",
+        "16.0",
+        "50.0",
+        "66.0",
+        "",
+    ]
+    assert rows["ada"]["first_name"] == "'=1+1" and rows["ada"]["last_name"] == 'Poe, "A."'
+    assert rows["ben"]["00_trace"] == "" and float(rows["ben"]["percent"]) == 12.12
+    rows = table(1)
+    assert (rows["ada"]["dropped"], rows["ada"]["percent"]) == (LAB, "100.0")
+    assert (rows["ben"]["dropped"], rows["ben"]["percent"]) == ("00_trace", "25.0")
+    assert table(9)["ada"]["percent"] == "100.0"  # one lab counts in any case
