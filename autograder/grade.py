@@ -189,7 +189,7 @@ class _ClassRun:
     def _submit(self, student: str, step: Step) -> None:
         task, arguments = _Task(student, step, self.pool), [student]
         if step is mark:
-            text = read_submission(_submitted(self.lab, student))
+            text = read_submission(submitted(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
             arguments = [text, self.seed, self.isolated]
@@ -393,23 +393,23 @@ def _class_lock() -> Iterator[None]:
         yield
 
 
-def _submitted(lab: str, student: str) -> Path:
+def submitted(lab: str, student: str) -> Path:
     return classroom() / "submitted" / student / lab / f"{lab}.ipynb"
 
 
-def _autograded(lab: str, student: str) -> Path:
+def autograded(lab: str, student: str) -> Path:
     return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
 
 
 def _is_done(lab: str, student: str) -> bool:
     """Whether the submission, in its present state, has been graded completely."""
-    graded, page = _autograded(lab, student), classroom() / "feedback" / student / lab / f"{lab}.html"
+    graded, page = autograded(lab, student), classroom() / "feedback" / student / lab / f"{lab}.html"
     return (
         graded.exists()  # nbgrader removes it if grading again fails
         and page.exists()
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
-        and _is_of(graded, _submitted(lab, student))
+        and _is_of(graded, submitted(lab, student))
     )
 
 
@@ -427,7 +427,7 @@ def _is_of(graded: Path, submitted: Path) -> bool:
 
 def _read_grades(row: Row, lab: str) -> None:
     """Points from the gradebook, verdicts from the graded notebook."""
-    notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
+    notebook = nbformat.read(autograded(lab, row.student), as_version=4)
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
         try:
             found = gradebook.find_submission_notebook(lab, lab, row.student).grades
@@ -444,7 +444,7 @@ def _read_grades(row: Row, lab: str) -> None:
 
 def _edited(lab: str, student: str) -> list[str]:
     try:
-        return edited_checks(json.loads(read_submission(_submitted(lab, student))), released_notebook(lab))
+        return edited_checks(json.loads(read_submission(submitted(lab, student))), released_notebook(lab))
     except (ValueError, RecursionError):  # it has been replaced since it was graded
         return []
 
