@@ -31,6 +31,7 @@ SUBJECT_MODULES = (
     "exercise.py",
     "notebook.py",
     "observe.py",
+    "probe.py",
     "recorder.py",
     "subject.py",
     "work.py",

@@ -42,7 +42,7 @@ MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures inclu
 
 AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
 
-_FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
+FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
 MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 
@@ -139,7 +139,7 @@ class Session:
             reply = self._request({"cell": cell.source}, times * self._seconds(limits.CELL_SECONDS))
             self.ran.append(cell)
             return [*self._limit_outputs(map(_output, reply["outputs"]))]
-        except (*_FAILURES, KeyError, TypeError, AttributeError) as error:
+        except (*FAILURES, KeyError, TypeError, AttributeError) as error:
             return [_error_output(type(error).__name__, str(error))]
 
     def _limit_outputs(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
@@ -157,6 +157,10 @@ class Session:
         if verdict.outcome in (TIMED_OUT, DIED):  # the next subject runs without the piece that killed this one
             self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
         return verdict
+
+    def try_cell(self, source: str, seconds: float) -> list[NotebookNode]:
+        """The outputs of a cell that a new subject does not run again. Raises what a subject can bring about."""
+        return [*map(_output, self._request({"cell": source}, seconds)["outputs"])]
 
     def observe(self, name: str, cases: list[dict]) -> list[Tree]:
         """The subject's observation of each case of a check."""
@@ -190,7 +194,7 @@ class Session:
         try:
             self._exchange({"cell": cell.source}, AGAIN * self._seconds(limits.CELL_SECONDS))
             return True
-        except _FAILURES:
+        except FAILURES:
             return False
 
     def _exchange(self, message: Tree, seconds: float) -> Tree:
@@ -198,7 +202,7 @@ class Session:
         self.allowance.check()
         try:
             return sandbox.request(message, seconds)
-        except _FAILURES:
+        except FAILURES:
             self.close()
             raise
         finally:
