@@ -367,6 +367,7 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from . import grade as grading
+    from .items import warnings
     from .report import write_report
 
     total = len(grading.students(name))
@@ -386,6 +387,8 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
+    if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, points(name))):
+        out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
@@ -469,7 +472,7 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
 
     Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
     """
-    from .explain import explain, text, write_page
+    from .explain import explain, text, write
 
     name = find_released(lab)
     _need_sandbox(no_sandbox, name)
@@ -480,7 +483,7 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
         )
     out.print(text(found), markup=False)
     if page:
-        write_page(found, page)
+        write(found, page)
         out.print(f"page: {_short(page)}", markup=False)
     return 0 if all(each.holds for each in found.checks) else 1
 
@@ -494,12 +497,12 @@ def oral(student: str, lab: str, no_sandbox: bool) -> int:
 
     The same student and class give the same questions. The page has the questions first, and the answers on paper of their own.
     """
-    from .oral import write_page
+    from .oral import write
 
     name = find_released(lab)
     _need_sandbox(no_sandbox, name)
     with _progress() as progress:
-        path, questions, remarks = write_page(student, name, not no_sandbox, progress)
+        path, questions, remarks = write(student, name, not no_sandbox, progress)
     for number, question in enumerate(questions, 1):
         out.print(f"{number} {question.exercise}: {question.title}", markup=False)
     for line in remarks:

@@ -8,7 +8,6 @@ feedback.
 from __future__ import annotations
 
 import ast
-import html
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,7 +37,7 @@ from .course import check_name, classroom, did_you_mean, exercise_name, points, 
 from .edition import versions
 from .grade import autograded, students, submitted
 from .judge import Ask, Judge, SecondChance
-from .pages import SCHEMES
+from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed, digest
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
@@ -317,37 +316,28 @@ pre {{ overflow-x: auto; font-size: .85rem; }} .note {{ color: var(--muted); }}
 """
 
 
-def page(found: Explanation) -> str:
-    """The same as a page, with the cards of the notebook."""
+def body_of(found: Explanation) -> str:
+    """The same in HTML, with the cards of the notebook."""
     broken = [each.check for each in found.checks if not each.holds]
     body = [
-        f"<h1>{_text(found.student)}, lab {_text(found.lab)}</h1>",
-        *(f'<p class="not">{_text(line)}</p>' for line in found.remarks),
+        f"<h1>{escaped(found.student)}, lab {escaped(found.lab)}</h1>",
+        *(f'<p class="not">{escaped(line)}</p>' for line in found.remarks),
     ]
-    body.append(f"<p>{_text(_conclusion(found, broken))}</p>")
+    body.append(f"<p>{escaped(_conclusion(found, broken))}</p>")
     for each in found.checks:
         kind = "note" if each.holds else "not"
-        body.append(f"<h2>{_text(each.check)}: {_text(each.entered)} of {each.worth:g} points</h2>")
-        body.append(f'<p class="{kind}">{_text(each.ruling())}</p>')
+        body.append(f"<h2>{escaped(each.check)}: {escaped(each.entered)} of {each.worth:g} points</h2>")
+        body.append(f'<p class="{kind}">{escaped(each.ruling())}</p>')
         if not each.now.passed or not each.holds:
-            body.append(f"<p>For the points: {_text(each.needed())}.</p>" if each.needed() else "")
+            body.append(f"<p>For the points: {escaped(each.needed())}.</p>" if each.needed() else "")
             body.append(card(each.shown))
             body.append(
-                f"<details open><summary>the cell that was graded</summary><pre>{_text(numbered(each.source))}</pre></details>"
+                f"<details open><summary>the cell that was graded</summary><pre>{escaped(numbered(each.source))}</pre></details>"
             )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_text(found.student)}, lab {_text(found.lab)}</title><style>{_STYLE}</style></head>"
-        f"<body><main>{''.join(body)}</main></body></html>\n"
-    )
+    return f"<main>{''.join(body)}</main>"
 
 
-def _text(words: str) -> str:
-    return html.escape("\n".join(map(printable, words.splitlines())))
-
-
-def write_page(found: Explanation, path: Path) -> None:
+def write(found: Explanation, path: Path) -> None:
     if path.suffix != ".html":
         raise LookupError(f"{path} is no page: its name has to end in .html")
-    path.write_text(page(found), encoding="utf-8")
+    write_page(path, f"{escaped(found.student)}, lab {found.lab}", _STYLE, body_of(found))

@@ -7,13 +7,12 @@ in a sandbox. The class's seed and the student's name choose, so the same studen
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,12 +23,12 @@ from nbformat import NotebookNode
 from . import walk
 from .alike import answers_of_class
 from .check import Check, describe, find, is_bench, is_milestone, source
-from .course import check_name, classroom, printable
+from .course import check_name, classroom
 from .explain import answers_of, graded, numbered
 from .judge import Judge
 from .limits import Allowance, seconds
 from .observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
-from .pages import SCHEMES
+from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed
 from .restore import released_notebook
 from .run import FAILURES, Session
@@ -212,7 +211,7 @@ class Subject:
         fit = [call for call in fit if not call.raises] or fit
         fit.sort(key=lambda call: (-len(call.lines), -len(call.notes), len(_arguments(call))))
         call = self.draw.choice(fit[: max(1, len(fit) // 3)])
-        asked = [f"Your `{self.name}` is called with", _code(_arguments(call))]
+        asked = [f"Your `{self.name}` is called with", _code(self._told(call))]
         asked.append("What does it return? Say what each of your lines does on the way.")
         told = [f"It {call.ends}.", self.theirs(call), _code(self._by_line(call))]
         return self._question("what does it return on this call?", asked, told)
@@ -237,8 +236,8 @@ class Subject:
 
     def _line_question(self, call: Call, other: Call, change: walk.Change, ends: Ends, count: int) -> Question:
         more = sorted(call.lines - other.lines - {change.line})
-        asked = [f"Compare two calls of your `{self.name}`. First:", _code(_arguments(call))]
-        asked += ["Second:", _code(_arguments(other))]
+        asked = [f"Compare two calls of your `{self.name}`. First:", _code(self._told(call))]
+        asked += ["Second:", _code(self._told(other))]
         asked.append(
             "Which of your lines run for the first call only? What would the first call do without them, and why?"
         )
@@ -268,9 +267,9 @@ class Subject:
         asked = [f"Suppose that line {change.line} of your `{self.name}` were", _code(change.after)]
         asked += ["and not", _code(change.before)]
         asked.append("Give a call that then goes wrong, and say what it does. Give a call that is still right.")
-        told = ["Wrong, for example:", _code(_arguments(call)), *self._shown(call, ends)]
+        told = ["Wrong, for example:", _code(self._told(call)), *self._shown(call, ends)]
         told += ends.told("As it is, it", "With the change it")
-        told += ["Still right, for example:", _code(_arguments(other))]
+        told += ["Still right, for example:", _code(self._told(other))]
         told.append(f"{count} of {len(self.calls)} cases of the check go wrong.")
         return self._question("what would this change do?", asked, told)
 
@@ -285,12 +284,20 @@ class Subject:
                 return None
         return ends if max(len(ends.before), len(ends.after)) <= LONGEST_CALL else None
 
+    def _told(self, call: Call) -> str:
+        """The arguments, and the case too if an argument is something that has no text."""
+        arguments = _arguments(call)
+        if not _opaque(arguments):
+            return arguments
+        return f"{arguments}\n# this case of the check:\n{_described(self.check, call.case)}"
+
     def _shown(self, call: Call, ends: Ends) -> list[str]:
         return self._program(call) if ends.of_program else []
 
     def _program(self, call: Call) -> list[str]:
         program, case = source(self.check.subject), _described(self.check, call.case)
-        return ["The check calls it in this program, whose result counts:", _code(program), "with", _code(case)]
+        shown = [] if _opaque(_arguments(call)) else ["with", _code(case)]
+        return ["The check calls it in this program, whose result counts:", _code(program), *shown]
 
     def _by_line(self, call: Call) -> str:
         """The values that were noted, below the lines of the code."""
@@ -338,8 +345,10 @@ def _short_cases(check: Check, judge: Judge) -> list[dict]:
 def questions(
     student: str, lab: str, isolated: bool, progress: Progress = lambda *_: None
 ) -> tuple[list[Question], list[str]]:
-    """The questions, and in one line the exercises on which there is none. Raises LookupError if the student has not been graded, or
-    has written nothing."""
+    """The questions, and in one line the exercises that cannot be asked about.
+
+    Raises LookupError if the student has not been graded, or has written nothing.
+    """
     notebook = graded(student, lab)
     draw = random.Random(f"{class_seed(classroom() / 'seed')}/{lab}/{student}")
     cells = _attempted(notebook, lab)
@@ -421,13 +430,14 @@ _STYLE = f"""
 {SCHEMES}
 body {{ font: 16px/1.45 system-ui, sans-serif; max-width: 56rem; margin: 1.5rem auto; padding: 0 1rem;
   color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
-pre {{ margin: .3rem 0; padding: .4rem .6rem; white-space: pre-wrap; background: var(--code-b); color: var(--code); font-size: .85rem; }}
+pre {{ margin: .3rem 0; padding: .4rem .6rem; white-space: pre-wrap; background: var(--code-b); color: var(--code);
+  font-size: .85rem; }}
 code {{ background: var(--code-b); color: var(--code); }} .note {{ color: var(--muted); }} p {{ margin: .4rem 0; }}
 section {{ break-inside: avoid; }} .answers {{ break-before: page; }}
 """
 
 
-def write_page(
+def write(
     student: str, lab: str, isolated: bool = True, progress: Progress = lambda *_: None
 ) -> tuple[Path, list[Question], list[str]]:
     """Write `classroom/oral/STUDENT/LAB.html`. Returns its path, the questions, and remarks."""
@@ -436,35 +446,32 @@ def write_page(
         raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
     path = classroom() / "oral" / student / f"{lab}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(student, lab, found), encoding="utf-8")
+    write_page(path, f"{escaped(student)}, lab {lab}: questions", _STYLE, body_of(student, lab, found))
     return path, found, remarks
 
 
-def page(student: str, lab: str, found: list[Question]) -> str:
+def body_of(student: str, lab: str, found: list[Question]) -> str:
     """The questions with the student's code, and on a new sheet of paper the answers."""
-    name = f"{_text(student)}, lab {_text(lab)}"
+    name = f"{escaped(student)}, lab {escaped(lab)}"
     asked = [
-        f"<section><h2>{number}. <code>{_text(each.exercise)}</code>: {_text(each.title)}</h2>{_paragraphs(each.asked)}"
-        f'<p class="note">The cell, without its docstring:</p><pre>{_text(each.code)}</pre></section>'
+        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code>: {escaped(each.title)}</h2>{_paragraphs(each.asked)}"
+        f'<p class="note">The cell, without its docstring:</p><pre>{escaped(each.code)}</pre></section>'
         for number, each in enumerate(found, 1)
     ]
     told = [
-        f"<section><h2>{number}. <code>{_text(each.exercise)}</code></h2>{_paragraphs(each.answer)}</section>"
+        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code></h2>{_paragraphs(each.answer)}</section>"
         for number, each in enumerate(found, 1)
     ]
+    note = "Worked out by running the student's own code."
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{name}: questions</title><style>{_STYLE}</style></head><body><main>"
-        f"<h1>{name}: questions</h1>{''.join(asked)}"
-        f'<div class="answers"><h1>{name}: answers</h1><p class="note">Worked out by running the student\'s own code.</p>{"".join(told)}</div>'
-        "</main></body></html>\n"
+        f"<main><h1>{name}: questions</h1>{''.join(asked)}"
+        f'<div class="answers"><h1>{name}: answers</h1><p class="note">{note}</p>{"".join(told)}</div></main>'
     )
 
 
 def _paragraphs(texts: list[str]) -> str:
     shown = [
-        f"<pre>{_text(text[1:].replace(chr(10) + ' ', chr(10)))}</pre>"
+        f"<pre>{escaped(text[1:].replace(chr(10) + ' ', chr(10)))}</pre>"
         if text.startswith(" ")
         else f"<p>{_inline(text)}</p>"
         for text in texts
@@ -473,8 +480,4 @@ def _paragraphs(texts: list[str]) -> str:
 
 
 def _inline(text: str) -> str:
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", _text(text))
-
-
-def _text(text: str) -> str:
-    return html.escape("\n".join(map(printable, text.splitlines())))
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped(text))

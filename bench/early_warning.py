@@ -1,0 +1,100 @@
+"""How often does the class report warn of a bad exercise, and how often of one that is not bad?
+
+    python bench/early_warning.py [LAB]
+
+Classes are simulated at the level of verdicts. Each student has an ability and each exercise a difficulty, and a student who fails
+has made one of the recorded mistakes of `tests/alternatives/wrong/`, some more often than others, with the smallest case that the
+judge finds for it. In each class one exercise is bad, in one of four ways.
+"""
+
+import math
+import random
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from answers import WRONG, over_the_wire
+
+from autograder.check import DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, describe, find, function_of, is_milestone
+from autograder.course import find_released, points
+from autograder.exercise import fill, restore
+from autograder.grade import Row
+from autograder.items import warnings
+from autograder.judge import Judge
+
+CLASSES, SIZES = 200, (20, 40, 200)
+STEEP = 1.2  # how much an exercise separates students, per standard deviation of their ability
+KINDS = {
+    "nobody can pass it": lambda ability, usual: (0.05 * usual, None),
+    "its text misleads half": lambda ability, usual: (0.5 * usual, "misled"),
+    "the good ones fail": lambda ability, usual: (1 / (1 + math.exp(STEEP * ability)), None),
+    "a quarter times out": lambda ability, usual: (0.75 * usual, TIMED_OUT),
+}
+
+
+def mistakes(lab: str) -> dict[str, list[str]]:
+    """By check, the smallest case of each recorded mistake, one for each mistake that the check finds."""
+    judge, found = Judge(seed=1), defaultdict(list)
+    for check in points(lab):
+        for _, exercise, function in [] if is_milestone(check) else WRONG:
+            if exercise == find(check).exercise:
+                fill(function_of(exercise), function)
+                verdict = judge.verdict(check, over_the_wire)
+                restore(function_of(exercise))
+                found[check] += [describe(verdict.case)] if verdict.outcome == DISAGREED else []
+    return found
+
+
+def simulated(size: int, worth: dict[str, float], cases: dict[str, list[str]], bad: str, kind: str, draw) -> list[Row]:
+    easiness = {check: draw.gauss(1.0, 0.8) for check in worth}
+    popular = {check: draw.sample(some, len(some)) for check, some in cases.items()}
+    rows = []
+    for number in range(size):
+        ability, row = draw.gauss(0, 1), Row(f"s{number}")
+        for check in worth:
+            chance = 1 / (1 + math.exp(-STEEP * ability - easiness[check]))
+            usual, how = (chance, None) if check != bad else KINDS[kind](ability, chance)
+            row.verdicts[check] = verdict(
+                popular.get(check), draw.random() < usual, how if draw.random() > 1 - chance else None, draw
+            )
+            row.scores[check] = worth[check] * (row.verdicts[check]["outcome"] == PASSED)
+        rows.append(row)
+    return rows
+
+
+def verdict(cases: list[str] | None, passes: bool, how: str | None, draw) -> dict:
+    """A pass, a failure in the manner of the bad exercise, or one of the mistakes, the k-th as often as 1/k."""
+    if passes:
+        return {"outcome": PASSED}
+    if how == TIMED_OUT:
+        return {"outcome": TIMED_OUT}
+    if how is None and (not cases or draw.random() < 0.2):
+        return {"outcome": NOT_ATTEMPTED}
+    case = how or draw.choices(cases, [1 / k for k in range(1, len(cases) + 1)])[0]
+    return {"outcome": DISAGREED, "message": "", "case": case}
+
+
+def main(lab: str) -> None:
+    worth, cases = points(lab), mistakes(lab)
+    known = [check for check in worth if cases[check]]
+    print(
+        f"{lab}: {len(worth)} exercises; smallest cases of the recorded mistakes: {[len({*cases[c]}) for c in known]}"
+    )
+    for kind in KINDS:
+        for size in SIZES:
+            draw, found, innocent = random.Random(f"{kind} {size}"), 0, 0
+            for _ in range(CLASSES):
+                bad = draw.choice(known)
+                named = {each.check for each in warnings(simulated(size, worth, cases, bad, kind, draw), worth)}
+                found, innocent = found + (bad in named), innocent + len(named - {bad})
+            share = innocent / CLASSES / (len(worth) - 1)
+            print(
+                f"{kind:24} {size:4} students: found in {found / CLASSES:4.0%}, innocent ones named {share:5.1%}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(find_released(sys.argv[1] if len(sys.argv) > 1 else "01a"))
