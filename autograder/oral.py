@@ -389,27 +389,35 @@ def _most_telling(student: str, lab: str, cells: dict[str, str], draw: random.Ra
 def _three(
     bench: Bench, judge: Judge, cells: dict[str, str], order: list[str], draw: random.Random, progress: Progress
 ) -> tuple[list[Question], list[str]]:
-    """A question of each kind, each on another exercise if there are enough, and then any."""
+    """A question of each kind, each on another exercise, if there are enough of both."""
     subjects = {
         exercise: Subject(bench, judge, exercise, check, cells[exercise], draw)
         for exercise in order
         if (check := _check_of(exercise))
     }
-    found: dict[str, Question] = {}  # by kind
     kinds = draw.sample(["result", "line", "change"], QUESTIONS)
-    for again in (False, True):  # then two questions may be on one exercise
-        for kind in kinds:
-            taken = set() if again else {each.exercise for each in found.values()}
-            for name in subjects if kind not in found else ():
+    found: list[Question] = []
+    tried: set[tuple[str, str]] = set()
+
+    def ask(kind: str, names: list[str]) -> None:
+        for name in names:
+            if len(found) < QUESTIONS and (kind, name) not in tried:
                 progress(len(found), QUESTIONS, name)
-                if name not in taken and (question := getattr(subjects[name], kind)()):
-                    found[kind] = question
-                    break
+                tried.add((kind, name))
+                if question := getattr(subjects[name], kind)():
+                    found.append(question)
+                    return
+
+    for kind in kinds:
+        ask(kind, [name for name in subjects if name not in {each.exercise for each in found}])
+    for kind in kinds:  # then two of a kind, or two on one exercise
+        ask(kind, [name for name in subjects if name not in {each.exercise for each in found}])
+        ask(kind, [*subjects])
     none = [name for name, each in subjects.items() if "calls" in vars(each) and not each.calls]
     remarks = (
         [f"cannot be asked about: {', '.join(none)} (no short case, or notes change what happens)"] if none else []
     )
-    return [found[kind] for kind in kinds if kind in found], remarks
+    return found, remarks
 
 
 def _check_of(exercise: str) -> Check | None:

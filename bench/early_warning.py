@@ -3,8 +3,8 @@
     python bench/early_warning.py [LAB]
 
 Classes are simulated at the level of verdicts. Each student has an ability and each exercise a difficulty, and a student who fails
-has made one of the recorded mistakes of `tests/alternatives/wrong/`, some more often than others, with the smallest case that the
-judge finds for it. In each class one exercise is bad, in one of four ways.
+has made one of the recorded mistakes of `tests/alternatives/wrong/`, some more often than others, with the simplest case of the
+check that shows it. In each class one exercise is bad, in one of four ways.
 """
 
 import math
@@ -22,7 +22,8 @@ from autograder.course import find_released, points
 from autograder.exercise import fill, restore
 from autograder.grade import Row
 from autograder.items import warnings
-from autograder.judge import Judge
+from autograder.judge import Judge, complexity
+from autograder.observe import difference
 
 CLASSES, SIZES = 200, (20, 40, 200)
 STEEP = 1.2  # how much an exercise separates students, per standard deviation of their ability
@@ -35,15 +36,17 @@ KINDS = {
 
 
 def mistakes(lab: str) -> dict[str, list[str]]:
-    """By check, the smallest case of each recorded mistake, one for each mistake that the check finds."""
+    """By check, the simplest case on which each recorded mistake differs from torch, among the check's own cases."""
     judge, found = Judge(seed=1), defaultdict(list)
     for check in points(lab):
         for _, exercise, function in [] if is_milestone(check) else WRONG:
             if exercise == find(check).exercise:
+                cases = find(check).edges
                 fill(function_of(exercise), function)
-                verdict = judge.verdict(check, over_the_wire)
+                pairs = zip(cases, over_the_wire(check, cases), judge.answers(find(check), cases))
+                wrong = [case for case, mine, theirs in pairs if difference(mine, theirs)]
                 restore(function_of(exercise))
-                found[check] += [describe(verdict.case)] if verdict.outcome == DISAGREED else []
+                found[check] += [describe(min(wrong, key=complexity))] if wrong else []
     return found
 
 

@@ -104,7 +104,7 @@ def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
 
 
 @pytest.mark.parametrize(
-    ("student", "exercise", "said"),
+    ("student", "asked", "said"),
     [
         ("half_dome", None, "did you mean half_done"),
         ("untouched", None, "untouched has not been graded"),
@@ -113,9 +113,9 @@ def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
         ("..", None, "no student '..'"),
     ],
 )
-def test_what_cannot_be_explained_is_one_line(place, student, exercise, said):
+def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
     with pytest.raises(LookupError) as error:
-        explain(student, LAB, exercise)
+        explain(student, LAB, asked)
     assert said in error.value.args[0] and "\n" not in error.value.args[0]
 
 
