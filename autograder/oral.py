@@ -241,7 +241,10 @@ class Subject:
         asked.append(
             "Which of your lines run for the first call only? What would the first call do without them, and why?"
         )
-        named = f"Line {change.line}, `{change.before}`" + f", and {', '.join(map(str, more))}" * bool(more)
+        named = (
+            f"Line {change.line}, `{self.cell.splitlines()[change.line - 1].strip()}`"
+            + f", and {', '.join(map(str, more))}" * bool(more)
+        )
         told = [f"{named}. Line {change.line} runs in {count} of {len(self.calls)} cases of the check."]
         told += [*self._shown(call, ends), *ends.told("The first call", f"Without line {change.line} it")]
         return self._question("which line is there for this call?", asked, told)

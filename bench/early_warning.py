@@ -9,13 +9,11 @@ check that shows it. In each class one exercise is bad, in one of four ways.
 
 import math
 import random
+import runpy
 import sys
 from collections import defaultdict
+from itertools import filterfalse
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
-from answers import WRONG, over_the_wire
 
 from autograder.check import DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, describe, find, function_of, is_milestone
 from autograder.course import find_released, points
@@ -24,7 +22,9 @@ from autograder.grade import Row
 from autograder.items import warnings
 from autograder.judge import Judge, complexity
 from autograder.observe import difference
+from autograder.subject import answer
 
+WRONG = Path(__file__).parent.parent / "tests" / "alternatives" / "wrong"
 CLASSES, SIZES = 200, (20, 40, 200)
 STEEP = 1.2  # how much an exercise separates students, per standard deviation of their ability
 KINDS = {
@@ -37,15 +37,19 @@ KINDS = {
 
 def mistakes(lab: str) -> dict[str, list[str]]:
     """By check, the simplest case on which each recorded mistake differs from torch, among the check's own cases."""
+    (path,) = WRONG.glob(f"{lab[:2]}_*.py")
+    recorded = [each for each in runpy.run_path(str(path)).items() if "__" in each[0].strip("_")]
     judge, found = Judge(seed=1), defaultdict(list)
-    for check in points(lab):
-        for _, exercise, function in [] if is_milestone(check) else WRONG:
-            if exercise == find(check).exercise:
-                cases = find(check).edges
-                fill(function_of(exercise), function)
-                pairs = zip(cases, over_the_wire(check, cases), judge.answers(find(check), cases))
-                wrong = [case for case, mine, theirs in pairs if difference(mine, theirs)]
-                restore(function_of(exercise))
+    for check in filterfalse(is_milestone, points(lab)):
+        slot, cases = function_of(find(check).exercise), find(check).edges
+        theirs = judge.answers(find(check), cases)
+        for name, function in recorded:
+            if name.rpartition("__")[0] == slot.__name__:
+                fill(slot, function)
+                wrong = [
+                    case for case, mine, real in zip(cases, answer(check, cases), theirs) if difference(mine, real)
+                ]
+                restore(slot)
                 found[check] += [describe(min(wrong, key=complexity))] if wrong else []
     return found
 
