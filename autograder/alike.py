@@ -48,7 +48,7 @@ def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pa
     three can be compared.
     """
     published = list(dict.fromkeys(published))
-    answers, unreadable = _answers(lab, published)
+    answers, unreadable = answers_of_class(lab, published)
     names = list(dict.fromkeys(each.student for each in answers))
     if len(names) < 3:
         raise LookupError(
@@ -62,7 +62,7 @@ def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pa
     return path, found, unreadable
 
 
-def _answers(lab: str, published: Sequence[Path]) -> tuple[list[Answer], list[str]]:
+def answers_of_class(lab: str, published: Sequence[Path] = ()) -> tuple[list[Answer], list[str]]:
     """The answers of a class and of published notebooks that are not as they were released."""
     released = released_notebook(lab)
     given = {name: cell.source for cell in released.cells if (name := exercise_name(cell))}

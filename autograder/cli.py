@@ -92,7 +92,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "grades", "feedback", "alike", "release", "judge"),
+    "Instructors": ("grade", "grades", "feedback", "alike", "explain", "oral", "release", "judge"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -436,6 +436,7 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
 
     from . import grade as grading
     from . import releases
+    from .items import warnings
     from .report import write_report
 
     total = len(grading.students(name))
@@ -459,6 +460,8 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
         out.print(line, markup=False, style="yellow")
     for line in grading.times(name):
         out.print(line, markup=False)
+    if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, points(name))):
+        out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
@@ -595,6 +598,68 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
         out.print(f"{pair.bits:6.0f} bits  {'  '.join(map(printable, pair.students))}", markup=False)
     out.print(f"{len(found):,} pairs, side by side, and how to read them: {_short(page)}")
     return 0
+
+
+@app.command()
+@click.argument("student")
+@click.argument("lab")
+@click.argument("exercise", required=False)
+@click.option("--out", "page", type=click.Path(path_type=Path), metavar="FILE.html", help="Write a page, too.")
+@click.option("--no-sandbox", is_flag=True, help="Run the submission as an ordinary process: only if you trust it.")
+def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_sandbox: bool) -> int:
+    """Replay the verdicts on a graded submission, and say which hold.
+
+    Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
+    """
+    from .explain import explain, text, write
+
+    name = find_released(lab)
+    _need_sandbox(no_sandbox, name)
+    with _progress() as progress:
+        names = [*points(name)]
+        found = explain(
+            student, name, exercise, not no_sandbox, lambda check: progress(_place(check, names), len(names), check)
+        )
+    out.print(text(found), markup=False)
+    if page:
+        write(found, page)
+        out.print(f"page: {_short(page)}", markup=False)
+    return 0 if all(each.holds for each in found.checks) else 1
+
+
+@app.command()
+@click.argument("student")
+@click.argument("lab")
+@click.option("--no-sandbox", is_flag=True, help="Run the submission as an ordinary process: only if you trust it.")
+def oral(student: str, lab: str, no_sandbox: bool) -> int:
+    """Write three questions on a student's own answers, with the answers.
+
+    The same student and class give the same questions. The page has the questions first, and the answers on paper of their own.
+    """
+    from .oral import write
+
+    name = find_released(lab)
+    _need_sandbox(no_sandbox, name)
+    with _progress() as progress:
+        path, questions, remarks = write(student, name, not no_sandbox, progress)
+    for number, question in enumerate(questions, 1):
+        out.print(f"{number} {question.exercise}: {question.title}", markup=False)
+    for line in remarks:
+        out.print(line, markup=False, style="yellow")
+    out.print(f"{len(questions)} questions, and the answers: {_short(path)}", markup=False)
+    return 0
+
+
+def _need_sandbox(no_sandbox: bool, lab: str) -> None:
+    from . import sandbox
+    from .observe import GradingError
+
+    if reason := (not no_sandbox and sandbox.missing()) or sandbox.missing_compiler(lab):
+        raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
+
+
+def _place(check: str, names: list[str]) -> int:
+    return names.index(check) if check in names else len(names)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.metadata
 import importlib.util
 import py_compile
 import shutil
@@ -30,6 +31,7 @@ SUBJECT_MODULES = (
     "exercise.py",
     "notebook.py",
     "observe.py",
+    "probe.py",
     "recorder.py",
     "subject.py",
     "work.py",
@@ -44,6 +46,14 @@ def edition(lab: str, missing: list[str] | None = None) -> Path:
     if not folder.exists():
         _write(folder, _files(lab, missing))
     return folder
+
+
+def versions(lab: str) -> dict[str, str]:
+    """What a verdict on this lab depends on besides the submission and the seed: torch, and the course's own files."""
+    files = [*check_files([lab]), Path(__file__).parent / "judge.py"]
+    digest = hashlib.sha256(b"".join(_bytes(path) for path in files)).hexdigest()[:12]
+    course = f"{rushlight.__version__} ({edition(lab).name.rpartition('-')[2]}-{digest})"
+    return {"torch": importlib.metadata.version("torch"), "rushlight": course}
 
 
 @cache  # every second chance needs one

@@ -241,7 +241,7 @@ class _ClassRun:
     def _submit(self, student: str, step: Step) -> None:
         task, arguments = _Task(student, step, self.pool), [student]
         if step is mark:
-            text = read_submission(_submitted(self.lab, student))
+            text = read_submission(submitted(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
             arguments = [text, self.seed, self.isolated, digest_at(released_path(self.lab))]
@@ -464,7 +464,7 @@ def _renew_penalties(lab: str) -> None:
         late.renew_times(gradebook, lab)
         changed = late.renew(gradebook, lab, before=expire)
     for student in changed:
-        if _autograded(lab, student).exists():
+        if autograded(lab, student).exists():
             write_feedback(lab, student)
 
 
@@ -474,11 +474,11 @@ def times(lab: str) -> list[str]:
         return late.remarks(gradebook, lab)
 
 
-def _submitted(lab: str, student: str) -> Path:
+def submitted(lab: str, student: str) -> Path:
     return classroom() / "submitted" / student / lab / f"{lab}.ipynb"
 
 
-def _autograded(lab: str, student: str) -> Path:
+def autograded(lab: str, student: str) -> Path:
     return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
 
 
@@ -488,13 +488,13 @@ def _feedback(lab: str, student: str) -> Path:
 
 def is_done(lab: str, student: str) -> bool:
     """Whether the submission, in its present state, has been graded completely."""
-    graded, page = _autograded(lab, student), _feedback(lab, student)
+    graded, page = autograded(lab, student), _feedback(lab, student)
     return (
         graded.exists()  # nbgrader removes it if grading again fails
         and page.exists()
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
-        and _is_of(graded, _submitted(lab, student))
+        and _is_of(graded, submitted(lab, student))
         and _has_points_of(graded, lab)
     )
 
@@ -520,23 +520,23 @@ def _is_of(graded: Path, submitted: Path) -> bool:
 
 def _read_grades(row: Row, lab: str) -> None:
     """Points from the gradebook, verdicts from the graded notebook."""
-    notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
+    notebook = nbformat.read(autograded(lab, row.student), as_version=4)
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
         try:
-            submitted = gradebook.find_submission_notebook(lab, lab, row.student)
+            entered = gradebook.find_submission_notebook(lab, lab, row.student)
         except MissingEntry:
             row.problem = "graded, but not in the gradebook: grade again with --force"
             return
-        grades = {grade.name: grade.auto_score for grade in submitted.grades}
-        row.seconds_late, points = late.seconds_late(submitted.assignment), submitted.score
-        penalty = submitted.late_submission_penalty or 0.0
+        grades = {grade.name: grade.auto_score for grade in entered.grades}
+        row.seconds_late, points = late.seconds_late(entered.assignment), entered.score
+        penalty = entered.late_submission_penalty or 0.0
     for cell in notebook.cells:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
-        text = read_submission(_submitted(lab, row.student))
+        text = read_submission(submitted(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
         row.release = releases.remark(lab, text)
 

@@ -271,7 +271,7 @@ class Judge:
         """The cases of a check, edges first, while torch works out its answers."""
         if check.name not in self._pending:
             edges = {_key(case): case for case in check.edges}
-            others = {_key(case): case for case in self._draw(check)}
+            others = {_key(case): case for case in self.draw(check)}
             cases = [*edges.values(), *(case for key, case in others.items() if key not in edges)]
             known = self._on_edges.get(check.name, [])
             answered = self._ask_torch(check, cases[len(known) :])
@@ -288,7 +288,8 @@ class Judge:
             self._pending[check.name] = PendingCases(cases, theirs)
         return self._pending[check.name]
 
-    def _draw(self, check: Check) -> list[dict]:
+    def draw(self, check: Check) -> list[dict]:
+        """The cases of a check that depend on the seed."""
         drawn: list[dict] = []
 
         @hypothesis.seed(f"{self.seed}/{check.name}")

@@ -460,7 +460,7 @@ def mutants(exercise: str) -> list[Mutant]:
     before = ast.unparse(function)
     found: dict[str, Mutant] = {}
     times: Counter[str] = Counter()
-    for node, put in _replaceable_nodes(ast.Module(function.body)):  # the signature is given, and not looked at
+    for node, put in replaceable_nodes(ast.Module(function.body)):  # the signature is given, and not looked at
         for rule in RULES:
             for new in rule(node, parameters):
                 put(new)
@@ -474,13 +474,13 @@ def mutants(exercise: str) -> list[Mutant]:
     return list(found.values())
 
 
-def _replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
+def replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
     """Every node below `parent` in the order of the text, and a function that replaces it."""
     for field, value in ast.iter_fields(parent):
         for key, node in enumerate(value) if isinstance(value, list) else [(field, value)]:
             if isinstance(node, ast.AST):
                 yield node, partial(value.__setitem__ if isinstance(value, list) else partial(setattr, parent), key)
-                yield from _replaceable_nodes(node)
+                yield from replaceable_nodes(node)
 
 
 def _change(before: str, after: str) -> str:

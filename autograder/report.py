@@ -15,9 +15,9 @@ from urllib.parse import quote
 from .check import PASSED
 from .course import check_name, classroom, points, released
 from .grade import Row
+from .items import FEWEST, IN_EACH, active, attempts, cases, correlation_interval, discrimination, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
-FEWEST = 10  # students, and 2 that pass and 2 that do not: from fewer no discrimination is computed
 BINS = 10
 
 _STYLE = f"""
@@ -47,6 +47,7 @@ button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
 button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
 input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
   background: var(--page-b); border: 1px solid var(--line); }}
+aside {{ padding: .2rem 1rem; border-radius: .3rem; }} aside h2 {{ margin: .4rem 0; }}
 .bars td {{ border: 0; }} .bars {{ width: 100%; max-width: 40rem; }} .bars td:nth-child(2) {{ width: 70%; }}
 .bar {{ display: block; height: 1.1rem; background: var(--bar); min-width: 1px; }}
 .share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--line); margin-right: .4rem; }}
@@ -79,39 +80,18 @@ def write_report(lab: str, rows: list[Row]) -> Path:
         f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks, written answers apart.</p>",
     ]
     if graded:
-        body += [_facts(graded, sum(worth.values())), _totals(graded, sum(worth.values())), _exercises(graded, worth)]
+        body += [
+            _warnings(graded, worth),
+            _facts(graded, sum(worth.values())),
+            _totals(graded, sum(worth.values())),
+            _exercises(graded, worth),
+        ]
     body += [_map(lab, rows, worth), _remarks(rows)]
     if graded:
         body.append(_cases(graded))
     path = classroom() / f"report-{lab}.html"
     write_page(path, f"Lab {lab}: class report", _STYLE, f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>")
     return path
-
-
-# What the numbers are ------------------------------------------------------------------------------------------------
-
-
-def discrimination(rows: list[Row], check: str) -> float | None:
-    """The point-biserial correlation of passing a check with the points of all other checks, or None for too few students.
-
-    It is Pearson's correlation, where passing is 1 and not passing 0. A check that better students pass is near 1.
-    """
-    passed = [float(row.outcome(check) == PASSED) for row in rows]
-    rest = [row.total - row.scores.get(check, 0) for row in rows]
-    if len(rows) < FEWEST or not 2 <= sum(passed) <= len(rows) - 2 or len(set(rest)) == 1:
-        return None
-    return statistics.correlation(passed, rest)
-
-
-def cases(rows: list[Row]) -> list[tuple[str, str, str, int]]:
-    """Every minimal case, with its check, what differs, and the number of students who have it, the most frequent first."""
-    found = Counter(
-        (check, verdict["case"], verdict["message"])
-        for row in rows
-        for check, verdict in row.verdicts.items()
-        if "case" in verdict
-    )
-    return [(*key, count) for key, count in found.most_common()]
 
 
 # HTML ----------------------------------------------------------------------------------------------------------------
@@ -141,27 +121,52 @@ def _totals(rows: list[Row], maximum: float) -> str:
     return f'<h2>Points</h2><table class="bars" aria-label="How many students have how many points">{lines}</table>'
 
 
+def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
+    found = warnings(rows, worth)
+    lines = "".join(f"<li><strong>{escaped(each.check)}</strong>: {escaped(each.why)}</li>" for each in found)
+    note = (
+        "These exercises may be at fault themselves. Each rule needs a 95 % interval (for discrimination, 99 %) to be beyond its"
+        " threshold, so chance alone seldom explains it. Read the exercise's text and the case before you change marks."
+    )
+    return f'<aside class="other"><h2>Early warning</h2><ul>{lines}</ul><p>{note}</p></aside>' if found else ""
+
+
 def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
-    lines = []
+    rows, lines, common = active(rows), [], {}
+    for check, case, _, count in cases(rows):
+        common.setdefault(check, f"{count} × {' '.join(case.split())[:70]}")
     for check in worth:
-        counts = Counter(row.outcome(check) for row in rows)
-        share, value = counts[PASSED] / len(rows), discrimination(rows, check)
+        tried = attempts(rows, check)
+        counts, value = Counter(row.outcome(check) for row in rows), discrimination(tried, check)
+        share = counts[PASSED] / len(tried) if tried else 0.0
         others = ", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
+        seconds = statistics.median([row.verdicts[check].get("seconds", 0) for row in tried] or [0])
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
         lines.append(
             f'<tr><th scope="row" data-key="{escaped(check)}">{escaped(check)}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
-            f'<td data-key="{share}">{bar}{100 * share:.0f} %</td>'
-            f'<td class="number" data-key="{-2 if value is None else value}">{"too few" if value is None else f"{value:.2f}"}</td>'
-            f'<td data-key="{escaped(others)}">{escaped(others)}</td></tr>'
+            f'<td data-key="{share}">{bar}{100 * share:.0f} % of {len(tried)}</td>'
+            f'<td class="number" data-key="{-2 if value is None else value}">{_discrimination(value, len(tried))}</td>'
+            f'<td class="number" data-key="{seconds}">{seconds:.1f}</td>'
+            f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
+            f'<td data-key="{escaped(common.get(check, ""))}"><code>{escaped(common.get(check, ""))}</code></td></tr>'
         )
     note = (
-        "Difficulty is the share of graded students who pass. Discrimination is the point-biserial correlation of passing"
-        " with the points of the other exercises: near 1, students with many points pass and students with few do not; near"
-        f" 0 or below, look at the exercise. It needs {FEWEST} students, of whom 2 pass and 2 do not."
+        "Of the students who attempted an exercise, the share that passes. Discrimination is the point-biserial correlation of"
+        " passing with the points of the other exercises, and its 95 % interval by Fisher: near 1, students with many points pass"
+        f" and students with few do not. It needs {FEWEST} students, of whom 2 pass and 2 do not, and says little before {IN_EACH}"
+        " do. Seconds are those in which grading decided the check, as a median: they say nothing about the time that a student"
+        " worked, which is not known."
     )
-    heads = ["exercise", "points", "pass", "discrimination", "otherwise"]
+    heads = ["exercise", "points", "pass", "discrimination", "seconds", "otherwise", "most common case"]
     return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises", "wide")}'
+
+
+def _discrimination(value: float | None, count: int) -> str:
+    if value is None:
+        return "too few"
+    low, high = correlation_interval(value, count)
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:

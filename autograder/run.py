@@ -31,7 +31,7 @@ from .check import (
     is_milestone,
 )
 from .course import check_name, exercise_name, missing_for_milestone, required_exercises
-from .edition import edition
+from .edition import edition, versions
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean
 from .sandbox import Sandbox
 
@@ -42,7 +42,7 @@ MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures inclu
 
 AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
 
-_FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
+FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
 MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 
@@ -60,7 +60,7 @@ def run(
 
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
-    session = _Session(lab, isolated, limits.Allowance(lab))
+    session = Session(lab, isolated, limits.Allowance(lab))
     try:
         verdicts = _run_cells(notebook, session, judge, progress)
     finally:
@@ -68,11 +68,12 @@ def run(
     for cell in notebook.cells:
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
+    notebook.metadata["graded_with"] = versions(lab)
     return verdicts
 
 
 def _run_cells(
-    notebook: NotebookNode, session: _Session, judge: Judge, progress: Callable[[str], None]
+    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None]
 ) -> dict[str, Verdict]:
     """Run each cell and decide each check, in order."""
     verdicts: dict[str, Verdict] = {}
@@ -114,6 +115,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
     summary |= {"notes": verdict.notes} if verdict.notes else {}
     summary |= {} if verdict.case is None else {"case": verdict.listing or describe(verdict.case)}
+    summary |= {} if verdict.case is None else {"given": json.dumps(verdict.case)}  # for a replay
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
     if not verdict.passed:
         line = verdict.line()
@@ -121,7 +123,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     return [NotebookNode(output) for output in outputs]
 
 
-class _Session:
+class Session:
     """The subject of one submission, and the cells that a new subject must run first."""
 
     def __init__(self, lab: str, isolated: bool, allowance: limits.Allowance, missing: list[str] | None = None):
@@ -137,7 +139,7 @@ class _Session:
             reply = self._request({"cell": cell.source}, times * self._seconds(limits.CELL_SECONDS))
             self.ran.append(cell)
             return [*self._limit_outputs(map(_output, reply["outputs"]))]
-        except (*_FAILURES, KeyError, TypeError, AttributeError) as error:
+        except (*FAILURES, KeyError, TypeError, AttributeError) as error:
             return [_error_output(type(error).__name__, str(error))]
 
     def _limit_outputs(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
@@ -151,16 +153,21 @@ class _Session:
             yield output
 
     def decide(self, judge: Judge, name: str, second_chance: SecondChance | None) -> Verdict:
-        def ask(name: str, cases: list[dict]) -> list[Tree]:
-            reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
-            observed = reply.get("observed") if isinstance(reply, dict) else None
-            accept(observed)
-            return observed
-
-        verdict = judge.verdict(name, ask, second_chance)
+        verdict = judge.verdict(name, self.observe, second_chance)
         if verdict.outcome in (TIMED_OUT, DIED):  # the next subject runs without the piece that killed this one
             self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
         return verdict
+
+    def try_cell(self, source: str, seconds: float) -> list[NotebookNode]:
+        """The outputs of a cell that a new subject does not run again. Raises what a subject can bring about."""
+        return [*map(_output, self._request({"cell": source}, seconds)["outputs"])]
+
+    def observe(self, name: str, cases: list[dict]) -> list[Tree]:
+        """The subject's observation of each case of a check."""
+        reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
+        observed = reply.get("observed") if isinstance(reply, dict) else None
+        accept(observed)
+        return observed
 
     def _seconds(self, limit: tuple[float, float]) -> float:
         return limits.seconds(limit, self.lab)
@@ -187,7 +194,7 @@ class _Session:
         try:
             self._exchange({"cell": cell.source}, AGAIN * self._seconds(limits.CELL_SECONDS))
             return True
-        except _FAILURES:
+        except FAILURES:
             return False
 
     def _exchange(self, message: Tree, seconds: float) -> Tree:
@@ -195,7 +202,7 @@ class _Session:
         self.allowance.check()
         try:
             return sandbox.request(message, seconds)
-        except _FAILURES:
+        except FAILURES:
             self.close()
             raise
         finally:
@@ -208,7 +215,7 @@ class _Session:
 
 
 def _retry_on_reference(
-    notebook: NotebookNode, session: _Session, judge: Judge, passed: set[str], verdict: Verdict
+    notebook: NotebookNode, session: Session, judge: Judge, passed: set[str], verdict: Verdict
 ) -> Verdict | None:
     """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
     For a milestone, all of the lab that have not passed are.
@@ -225,7 +232,7 @@ def _retry_on_reference(
     if not replaced:  # the second attempt would be the same as the first
         return None
     missing = [name for name in required_exercises(session.lab) if name not in replaced]
-    retry = _Session(session.lab, session.isolated, session.allowance, missing)
+    retry = Session(session.lab, session.isolated, session.allowance, missing)
     try:
         # as in the notebook, later cells have no effect on the check
         for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, notebook.cells):

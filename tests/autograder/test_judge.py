@@ -291,9 +291,9 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
     program = f"import json, {imported}; from autograder import judge; from autograder.check import find"
-    program += "; print(json.dumps(judge.Judge(7)._draw(find('random.dropout'))))"
+    program += "; print(json.dumps(judge.Judge(7).draw(find('random.dropout'))))"
     drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert json.loads(drawn) == Judge(7)._draw(find("random.dropout"))
+    assert json.loads(drawn) == Judge(7).draw(find("random.dropout"))
 
 
 def test_what_a_student_wrote_cannot_become_markup(judge, strides):

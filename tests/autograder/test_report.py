@@ -7,8 +7,9 @@ import pytest
 from autograder.check import Verdict
 from autograder.course import points
 from autograder.grade import Row
+from autograder.items import FEWEST, cases, discrimination
 from autograder.pages import COLOURS, LINES
-from autograder.report import FEWEST, cases, discrimination, write_report
+from autograder.report import write_report
 from autograder.restore import edited_checks, released_notebook
 
 LAB = "01a_views"

@@ -198,7 +198,7 @@ def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, m
 
     monkeypatch.setattr(running, "Sandbox", Noted)
     allowance = limits.Allowance(LAB)
-    session = running._Session(LAB, isolated, allowance)
+    session = running.Session(LAB, isolated, allowance)
     for _ in range(3):
         session.run_cell(nbformat.v4.new_code_cell("import os; os._exit(1)"))
     first = started[0][1]

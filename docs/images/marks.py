@@ -1,0 +1,66 @@
+"""Take the pictures of a class report and of oral questions for the manual: `python docs/images/marks.py`.
+
+The class is made up at the level of verdicts. The questions are those of a student of the sample class.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+from feedback import BROWSERS
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from autograder import oral, sample, sandbox
+from autograder.course import points
+from autograder.grade import Row
+from autograder.report import write_report
+
+STUDENT, MISLEADS = "all_right", "strided.permute"
+HEIGHTS = {"report": 1100, "oral": 900}  # pixels
+
+
+def row(number: int, draw: random.Random) -> Row:
+    """A student who is better the higher the number, and of whom half take one exercise in another way than it is meant."""
+    verdicts = {}
+    for check in points(sample.LAB):
+        wrong = {"outcome": "disagreed", "message": "[0]", "case": f"sizes = [{draw.randrange(6)}, 0]", "seconds": 0.4}
+        verdicts[check] = {"outcome": "passed", "seconds": 0.3} if draw.random() < 0.5 + number / 80 else wrong
+    if number % 2:
+        verdicts[MISLEADS] = {"outcome": "disagreed", "message": "[0]", "case": "dims = (-1, 0)", "seconds": 0.4}
+    scores = {check: worth * (verdicts[check]["outcome"] == "passed") for check, worth in points(sample.LAB).items()}
+    return Row(f"student{number:02}", scores, verdicts)
+
+
+def pages(classroom: Path) -> dict[str, Path]:
+    os.environ["RUSHLIGHT_CLASSROOM"] = str(classroom)
+    (classroom / "seed").write_text("1", encoding="utf-8")  # so that the questions are the same each time
+    draw = random.Random(1)
+    report = write_report(sample.LAB, [row(number, draw) for number in range(40)])
+    sample.make(classroom)
+    shutil.copytree(classroom / "submitted" / STUDENT, classroom / "autograded" / STUDENT)
+    questions, *_ = oral.write(STUDENT, sample.LAB, sandbox.missing() is None)
+    return {"report": report, "oral": questions}
+
+
+def main() -> None:
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit("no chromium here (`sh system.sh chromium` brings it)")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        for name, page in pages(Path(folder)).items():
+            view = chromium.new_page(viewport={"width": 1000, "height": HEIGHTS[name]}, device_scale_factor=1.5)
+            view.goto(page.as_uri())
+            shot = Image.open(io.BytesIO(view.screenshot()))
+            shot.save(Path(__file__).with_name(f"{name}.webp"), lossless=True, method=6)
+        chromium.close()
+
+
+if __name__ == "__main__":
+    main()

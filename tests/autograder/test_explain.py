@@ -1,0 +1,135 @@
+"""A regrade request: which verdicts hold, what is said of them, and that nothing is changed."""
+
+import hashlib
+import shutil
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import grade as grading
+from autograder import sample
+from autograder.cli import app
+from autograder.course import SOURCES, check_name, exercise_name
+from autograder.explain import explain, text
+from autograder.plugin import gradebook_url
+
+LAB, WRONG = "01a_views", "strided.contiguous_strides"
+STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
+
+
+@pytest.fixture(scope="module")
+def graded_once(tmp_path_factory, submissions, isolated, schema_version):
+    place = tmp_path_factory.mktemp("class")
+    for student in STUDENTS:
+        shutil.copytree(submissions / student, place / "submitted" / student)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUSHLIGHT_CLASSROOM", str(place))
+        grading.grade(LAB, jobs=1)
+    shutil.copytree(submissions / "untouched", place / "submitted" / "untouched")
+    return place
+
+
+@pytest.fixture
+def place(graded_once, tmp_path, monkeypatch):
+    """A copy of the graded class."""
+    shutil.copytree(graded_once, tmp_path / "class")
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "class"))
+    return tmp_path / "class"
+
+
+def contents(place):
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in place.rglob("*") if path.is_file()}
+
+
+def rewrite(place, student, change):
+    path = place / "autograded" / student / LAB / f"{LAB}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    change(notebook)
+    nbformat.write(notebook, path)
+
+
+def test_a_wrong_answer_is_shown_with_its_case_both_results_and_the_students_lines(place):
+    before = contents(place)
+    found = explain("subtly_wrong_strides", LAB, "contiguous_strides")
+    (each,) = found.checks
+    assert each.holds and each.on_case.outcome == "disagreed" and each.now.cases > each.now.agreed > 0
+    said = text(found)
+    assert "holds: was disagreed" in said and "│  torch's" in said and "step *= size" in said
+    assert f"all {each.now.cases} cases have to agree" in said and "every verdict holds" in said
+    assert contents(place) == before
+
+
+def test_a_verdict_that_is_another_one_now_does_not_hold(place, capsys):
+    right = sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4))
+
+    def correct(notebook):
+        cell = next(cell for cell in notebook.cells if exercise_name(cell) == WRONG)
+        cell.source = right[cell.id]
+
+    rewrite(place, "subtly_wrong_strides", correct)
+    page = place.parent / "request.html"
+    command = ["explain", "subtly_wrong_strides", "01a", WRONG, "--out", str(page)]
+    assert app.main(command, standalone_mode=False) == 1
+    said = capsys.readouterr().out
+    assert "DOES NOT HOLD: was disagreed, and is now passed" in said and "the case of the feedback passes" in said
+    assert "DOES NOT HOLD" in page.read_text(encoding="utf-8")
+
+
+def test_what_has_changed_since_is_said(place):
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+        grades = gradebook.find_submission_notebook(LAB, LAB, "half_done").grades
+        grade = next(grade for grade in grades if grade.name == "check-strided-element_offset")
+        grade.manual_score = 1.5
+        gradebook.db.commit()
+    rewrite(place, "half_done", lambda notebook: notebook.metadata.graded_with.update(torch="1.0"))
+    shutil.copy(
+        place / "submitted" / "untouched" / LAB / f"{LAB}.ipynb",
+        place / "submitted" / "half_done" / LAB / f"{LAB}.ipynb",
+    )
+    found = explain("half_done", LAB, "element_offset")
+    assert found.checks[0].entered == "1.5, CHANGED BY HAND from 2"
+    said = "\n".join(found.remarks)
+    assert "graded with torch 1.0; here is" in said and "has been replaced since" in said
+
+
+def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
+    shutil.rmtree(place / "submitted" / "half_done")
+    (place / "gradebook.db").write_text("half written")
+    found = explain("half_done", LAB, "as_strided")
+    assert any("the submission on disk is gone" in line for line in found.remarks)
+    assert any("the gradebook cannot be read" in line for line in found.remarks)
+    assert found.checks[0].now.outcome == "not attempted" and "has to define the function" in found.checks[0].needed()
+    assert (place / "gradebook.db").read_text() == "half written"
+
+
+@pytest.mark.parametrize(
+    ("student", "asked", "said"),
+    [
+        ("half_dome", None, "did you mean half_done"),
+        ("untouched", None, "untouched has not been graded"),
+        ("corrupt_file", None, "the file is not JSON"),
+        ("half_done", "contiguos_strides", "did you mean contiguous_strides"),
+        ("..", None, "no student '..'"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
+    with pytest.raises(LookupError) as error:
+        explain(student, LAB, asked)
+    assert said in error.value.args[0] and "\n" not in error.value.args[0]
+
+
+def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
+    (place / "seed").unlink()
+    with pytest.raises(LookupError, match="seed is missing"):
+        explain("half_done", LAB)
+    assert not (place / "seed").exists()
+    (place / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").write_text("{")
+    with pytest.raises(LookupError, match="cannot be read"):
+        explain("half_done", LAB)
+
+
+def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
+    notebook = nbformat.read(place / "autograded" / "subtly_wrong_strides" / LAB / f"{LAB}.ipynb", as_version=4)
+    summary = next(cell for cell in notebook.cells if check_name(cell) == WRONG).outputs[0].metadata.rushlight
+    assert summary.given.startswith('{"sizes"') and {*notebook.metadata.graded_with} == {"torch", "rushlight"}

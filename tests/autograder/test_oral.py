@@ -1,0 +1,164 @@
+"""Questions on a student's own answers: what is noted, what is changed, and that the answers are worked out by running them."""
+
+import html
+import inspect
+import re
+import shutil
+import textwrap
+
+import nbformat
+import pytest
+
+from autograder import oral, probe, sample, walk
+from autograder.check import function_of, phase_exercises
+from autograder.cli import app
+from autograder.course import RELEASED, SOURCES, phases
+from autograder.explain import docstring_lines
+
+LAB = "01a_views"
+
+CELL = '''
+# a remark
+def strides(sizes, *more, least=1):
+    """Its docstring."""
+    found, step = [], 1
+    for size in reversed(sizes):
+        found.append(step)
+        if size > least:
+            step *= size
+    with open("/dev/null") as null:
+        try:
+            null.fileno().none
+        except AttributeError:
+            pass
+    def doubled(x):
+        return 2 * x
+    return tuple(doubled(each) for each in reversed(found))
+'''
+
+
+def run(source, *arguments, **named):
+    """The result of a copy of the function, and what it noted."""
+    space = {walk.NAME: probe}
+    exec(source, space)
+    probe._arguments, probe._notes, probe._calls, probe._depth, probe._thread = None, [], 0, 0, None
+    return space["strides"](*arguments, **named), [*probe._notes]
+
+
+def test_a_copy_that_notes_does_what_the_function_does():
+    result, notes = run(walk.noting(CELL, "strides"), (3, 1, 2))
+    assert result == run(CELL, (3, 1, 2))[0] == (4, 4, 2)
+    lines = {line for line, *_ in notes}
+    assert probe._arguments == {"sizes": "(3, 1, 2)", "more": "()", "least": "1"}
+    assert [value for line, label, value in notes if (line, label) == (9, "step")] == ["2", "6"]
+    assert notes[-1][1:] == ["return", "(4, 4, 2)"] and 9 in lines and 10 in lines
+    assert 9 not in {line for line, *_ in run(walk.noting(CELL, "strides"), (1, 1))[1]}
+
+
+def test_an_exception_is_noted_and_leaves_the_function():
+    with pytest.raises(TypeError):
+        run(walk.noting(CELL, "strides"), 5)
+    assert probe._notes[-1][1] == "raises" and probe._depth == 0
+
+
+def test_the_statement_of_a_line_is_left_out_and_no_other():
+    assert walk.inner_lines(CELL, "strides") == [7, 8, 9, 11, 12, 14, 16]
+    change = walk.without(CELL, "strides", 9)
+    assert change.before == "step *= size" and run(change.source, (3, 1, 2))[0] == (2, 2, 2)
+    assert walk.without(CELL, "strides", 4) is None
+
+
+def test_a_change_is_in_one_place_and_names_its_line():
+    changes = {(change.line, change.after): change for change in walk.changes(CELL, "strides")}
+    assert run(changes[8, "if size >= least:"].source, (3, 1, 2))[0] == (4, 4, 2)
+    assert run(changes[9, "step += size"].source, (3, 1, 2))[0] == (6, 6, 2)
+    assert all(change.before != change.after for change in changes.values())
+
+
+@pytest.mark.parametrize("phase", phases())
+def test_every_reference_has_a_copy_that_notes(phase):
+    for exercise in phase_exercises(phase):
+        function = function_of(exercise)
+        source, name = textwrap.dedent(inspect.getsource(function)), function.__name__
+        compile(walk.noting(source, name), "cell", "exec")
+        assert {*walk.lines_of(source, name)}.isdisjoint(docstring_lines(source))
+
+
+@pytest.mark.parametrize(
+    "source", ["def f(:", "%time x\ndef f(): pass", "f = 1", f"def f(): return {'-' * 9000}1", "\0"]
+)
+def test_a_cell_that_is_no_plain_function_has_none(source):
+    assert walk.function_in(source, "f") is None
+    assert walk.changes(source, "f") == [] and walk.lines_of(source, "f") == []
+
+
+# On a class ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A class in which everybody has the same right answers, as if it were graded."""
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    (tmp_path / "seed").write_text("7")
+    released = nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
+    untouched = nbformat.writes(released)
+    sample.fill(released, sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4)))
+    for student, notebook in (
+        ("ada", nbformat.writes(released)),
+        ("ben", nbformat.writes(released)),
+        ("eve", untouched),
+    ):
+        for kind in ("submitted", "autograded"):
+            path = tmp_path / kind / student / LAB / f"{LAB}.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_text(notebook, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_same_student_gets_the_same_questions_and_another_one_others(place, isolated):
+    once, again, other = (oral.questions(student, LAB, isolated)[0] for student in ("ada", "ada", "ben"))
+    assert once == again and once != other
+    assert len(once) == len({each.title for each in once}) == oral.QUESTIONS
+
+
+def test_the_page_has_three_questions_and_then_their_answers(place, isolated, capsys):
+    assert app.main(["oral", "ben", "01a"], standalone_mode=False) == 0
+    assert "3 questions, and the answers:" in capsys.readouterr().out
+    page = (place / "oral" / "ben" / f"{LAB}.html").read_text(encoding="utf-8")
+    asked, told = page.split('<div class="answers">')
+    assert asked.count("<section>") == told.count("<section>") == 3
+    assert "break-before: page" in page and "It returns" not in asked
+
+
+@pytest.mark.parametrize(
+    ("student", "said"), [("eve", "has not written a function"), ("eva", "did you mean eve"), ("dan", "not JSON")]
+)
+def test_a_student_without_answers_is_one_line(place, student, said):
+    folder = place / "submitted" / "dan" / LAB
+    folder.mkdir(parents=True)
+    (folder / f"{LAB}.ipynb").write_text("{")
+    with pytest.raises(LookupError, match=said):
+        oral.questions(student, LAB, True)
+
+
+def test_what_a_submission_tells_is_shown_and_not_run():
+    call = oral.Call({}, {"x": "<img src=x>"}, [[3, "return", "<script>1</script>"]], "")
+    question = oral.Question("a.b", "what?", ["`<script>` of", oral._code("x = <b>")], [call.ends], "1  <i>")
+    body = oral.body_of("<u>ada", LAB, [question])
+    assert not re.search(r"<(script|img|b|i|u)\b", body) and html.escape("<script>1</script>") in body
+
+
+@pytest.mark.parametrize(
+    "told", ["no JSON", "[]", "[1]", '[{"arguments": 3, "notes": [], "result": ""}]', '[{"arguments": null}]']
+)
+def test_notes_in_another_form_are_malformed(told):
+    output = nbformat.v4.new_output("stream", name="stdout", text=told)
+    with pytest.raises(oral.Malformed):
+        oral._calls([{}], [output])
+
+
+def test_without_a_class_there_are_no_questions(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "none"))
+    shutil.rmtree(tmp_path / "none", ignore_errors=True)
+    with pytest.raises(LookupError, match="no student 'ada'"):
+        oral.questions("ada", LAB, True)
