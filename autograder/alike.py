@@ -15,7 +15,8 @@ from .course import classroom, exercise_name
 from .grade import students
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
-from .restore import Unreadable, read_submission, released_notebook, restore_text
+from .releases import release_of
+from .restore import Unreadable, read_submission, restore_text
 from .similarity import Answer, Pair, answer, far_out, pairs
 
 SHOWN = 30  # pairs
@@ -64,18 +65,18 @@ def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pa
 
 def answers_of_class(lab: str, published: Sequence[Path] = ()) -> tuple[list[Answer], list[str]]:
     """The answers of a class and of published notebooks that are not as they were released."""
-    released = released_notebook(lab)
-    given = {name: cell.source for cell in released.cells if (name := exercise_name(cell))}
     own = [student for student in students(lab) if not source_of(student, lab)]  # a group has one notebook
     handed_in = [(student, classroom() / "submitted" / student / lab / f"{lab}.ipynb") for student in own]
     answers, unreadable = [], []
     for name, path in chain(handed_in, ((_name(path), path) for path in published)):
         try:
             text = read_submission(path) if (name, path) in handed_in else path.read_text(encoding="utf-8")
+            released = release_of(lab, text)
             notebook = restore_text(text, released)
         except (Unreadable, OSError, UnicodeDecodeError) as error:
             unreadable.append(f"{name}: {error}")
             continue
+        given = {exercise_name(cell): cell.source for cell in released.cells}
         answers += [
             answer(name, exercise, cell.source, given[exercise])
             for cell in notebook.cells

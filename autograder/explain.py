@@ -39,7 +39,8 @@ from .grade import autograded, students, submitted
 from .judge import Ask, Judge, SecondChance
 from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed, digest
-from .restore import Unreadable, read_submission, released_notebook, restore_text
+from .releases import release_of
+from .restore import Unreadable, read_submission, restore_text
 from .run import run
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
@@ -162,7 +163,8 @@ def graded(student: str, lab: str) -> NotebookNode:
             raise LookupError(f"{path} cannot be read ({printable(first[:100])}): grade again with --force") from None
     if student in students(lab):
         try:
-            restore_text(read_submission(submitted(lab, student)), released_notebook(lab))
+            text = read_submission(submitted(lab, student))
+            restore_text(text, release_of(lab, text))
         except Unreadable as error:
             raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
         raise LookupError(f"{student} has not been graded: `rushlight grade {lab.partition('_')[0]}` does it")

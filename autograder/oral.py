@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 
 from . import walk
@@ -30,7 +31,7 @@ from .limits import Allowance, seconds
 from .observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed
-from .restore import released_notebook
+from .releases import release_of
 from .run import FAILURES, Session
 from .similarity import answer
 
@@ -370,7 +371,7 @@ def questions(
 
 def _attempted(notebook: NotebookNode, lab: str) -> dict[str, str]:
     """The cells in which the student has written something."""
-    given = answers_of(released_notebook(lab))
+    given = answers_of(release_of(lab, nbformat.writes(notebook)))
     return {name: text for name, text in answers_of(notebook).items() if text.strip() != given.get(name, "").strip()}
 
 
