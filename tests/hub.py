@@ -39,12 +39,13 @@ COURSES = "rushlight", "course"
 TEACHER, FIRST_USER = "teacher", 64001
 PREPARED = "make ", "npm ", "/srv/rushlight/.venv/bin/python -m pip ", "/srv/course/.venv/bin/python -m pip "
 
-# What the page leaves to the reader: how users log in. And what a test needs: free ports, and a token.
+# What a test needs besides the page: users without a password, free ports, patience, and a token.
 SETTINGS = """
 load_subconfig("/srv/hub/jupyterhub_config.py")
 c.JupyterHub.authenticator_class = "dummy"
 c.JupyterHub.bind_url = "http://127.0.0.1:{}"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:{}"
+c.Spawner.start_timeout = c.Spawner.http_timeout = 600
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{}"
 c.ConfigurableHTTPProxy.command = ["/srv/packages/bin/configurable-http-proxy"]
 c.JupyterHub.services = [{{"name": "tests", "api_token": "{}"}}]
@@ -63,7 +64,7 @@ def missing() -> str | None:
     for command in ([PROXY, "--version"], [*UNSHARE.split(), "true"]):
         tried = subprocess.run(command, capture_output=True, text=True)
         if tried.returncode:
-            return f"{command[0]}: {tried.stderr.strip().splitlines()[-1]}"
+            return " ".join(tried.stderr.split()) or f"{command[0]} fails"
     return None
 
 
@@ -196,7 +197,7 @@ class Hub:
             )
         self.wait(lambda: requests.get(f"{self.address}/hub/api/").ok)
 
-    def wait(self, is_there, seconds: float = 120) -> None:
+    def wait(self, is_there, seconds: float = 600) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until and self.process.poll() is None:
             try:
@@ -205,32 +206,37 @@ class Hub:
             except requests.ConnectionError:
                 pass
             time.sleep(0.3)
-        raise AssertionError(f"the hub does not answer; its log ends:\n{self.log.read_text()[-5000:]}")
+        raise AssertionError(f"the hub does not answer{self.end_of_log()}")
+
+    def end_of_log(self) -> str:
+        """What the hub and the servers of its users wrote, without the questions of `user`."""
+        lines = [line for line in self.log.read_text().splitlines() if "200 GET /hub/api/users/" not in line]
+        return "\n".join(["\nThe log of the hub ends:", *lines[-60:]])
 
     def ask(self, method: str, path: str, /, **content) -> dict:
         answer = requests.request(
             method, f"{self.address}/hub/api/{path}", json=content, headers={"Authorization": f"token {self.token}"}
         )
-        assert answer.ok, f"{method} {path}: {answer.text}\n{self.log.read_text()[-5000:]}"
+        assert answer.ok, f"{method} {path}: {answer.text}{self.end_of_log()}"
         return answer.json() if answer.content else {}
 
     def user(self, name: str) -> User:
         self.ask("POST", f"users/{name}")
         self.ask("POST", f"users/{name}/server")
         self.wait(lambda: self.ask("GET", f"users/{name}")["servers"].get("", {}).get("ready"))
-        return User(name, self.address, self.ask("POST", f"users/{name}/tokens")["token"])
+        return User(name, self, self.ask("POST", f"users/{name}/tokens")["token"])
 
 
 class User:
     """A user at work on the server that the hub started, through the hub's proxy, with a token of this user alone."""
 
-    def __init__(self, name: str, address: str, token: str):
-        self.name, self.address = name, f"{address}/user/{name}"
+    def __init__(self, name: str, hub: Hub, token: str):
+        self.name, self.hub, self.address = name, hub, f"{hub.address}/user/{name}"
         self.headers = {"Authorization": f"token {token}"}
 
     def ask(self, method: str, path: str, /, **content):
         answer = requests.request(method, f"{self.address}/{path}", json=content or None, headers=self.headers)
-        assert answer.ok, f"{self.name}: {method} {path}: {answer.text}"
+        assert answer.ok, f"{self.name}: {method} {path}: {answer.text}{self.hub.end_of_log()}"
         return answer.json() if answer.content else None
 
     def connect(self, path: str) -> websocket.WebSocket:
@@ -250,7 +256,7 @@ class User:
                 kind, *text = json.loads(terminal.recv())
                 said += text[0] if kind == "stdout" else ""
         self.ask("DELETE", f"api/terminals/{name}")
-        assert (end[1] != "0") == fails, f"{self.name}: {line}\n{said}"
+        assert (end[1] != "0") == fails, f"{self.name}: {line}\n{said}{self.hub.end_of_log()}"
         return said
 
     def read(self, path: str) -> NotebookNode:

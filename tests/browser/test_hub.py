@@ -2,6 +2,7 @@
 
 import csv
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +24,8 @@ ALL = sum(points(LAB).values())
 
 @pytest.fixture(scope="module")
 def hub():
-    if (reason := hubs.missing()) and os.environ.get("CI") != "true":
+    reason, is_root = hubs.missing(), sys.platform == "linux" and os.geteuid() == 0
+    if reason and not (is_root and os.environ.get("CI") == "true"):
         pytest.skip(reason)
     assert reason is None
     with hubs.running(["ada", "ben", "cleo"], [LAB]) as hub:
