@@ -28,3 +28,4 @@ mkdir -p -m 700 /srv/hub
 chmod 777 /srv/exchange
 find /srv/course -path /srv/course/.venv -prune -o -exec chown teacher: {} +
 chmod 750 /srv/course
+chmod 700 /home/teacher

@@ -9,8 +9,12 @@ number() {
     fi
 }
 
-tr --delete '\r' </root/users | while IFS=: read -r name password; do
+tr --delete '\r' </root/users | while IFS=: read -r name password || [ -n "$name" ]; do
     [ -z "$name" ] && continue
+    if [ -z "$password" ] || [ "$(id -u "$name" 2>/dev/null || echo 1000)" -lt 1000 ]; then
+        echo "users: $name has no password, or is a name of the system: left out"
+        continue
+    fi
     if ! id "$name" >/dev/null 2>&1; then # a name that cannot be one is named, and the others are made
         useradd --uid "$(number "$name")" --key HOME_MODE=0700 --create-home --shell /bin/bash "$name" || continue
     fi
