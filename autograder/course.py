@@ -52,8 +52,8 @@ def todays_path(lab: str) -> Path:
 
 def released_path(lab: str) -> Path:
     """The students' notebook of a lab, as this class has it. (`releases` says how a class comes to have another than today's.)"""
-    path, kept = todays_path(lab), kept_releases(lab)
-    return path if not kept or digest_at(path) in kept else [*kept.values()][-1]
+    path, kept = todays_path(lab), [*kept_releases(lab).values()]
+    return path if not kept or path.exists() and asked_at(path) == asked_at(kept[-1]) else kept[-1]
 
 
 def kept_releases(lab: str) -> dict[str, Path]:
@@ -79,13 +79,29 @@ def digest_of(notebook: Mapping) -> str:
 
 def digest_at(path: Path) -> str:
     """The digest of a notebook of the course or of the class, or nothing if there is none."""
-    return _digest(path, path.stat().st_mtime_ns) if path.exists() else ""
+    return _known(path, path.stat().st_mtime_ns)[0] if path.exists() else ""
+
+
+def asked(notebook: Mapping) -> dict[str, str]:
+    """What a notebook asks for: the name of each exercise and question by its id in the gradebook, and of each graded check."""
+    found = {}
+    for cell in notebook["cells"]:
+        given = cell["metadata"].get("nbgrader", {})
+        if given.get("solution") or given.get("grade"):
+            found[str(given["grade_id"])] = str(exercise_name(cell) or check_name(cell) or given["grade_id"])
+    return found
+
+
+def asked_at(path: Path) -> frozenset[str]:
+    return _known(path, path.stat().st_mtime_ns)[1]
 
 
 @cache
-def _digest(path: Path, changed: int) -> str:
+def _known(path: Path, changed: int) -> tuple[str, frozenset[str]]:
+    """The digest of a notebook, and the ids of what it asks for."""
     try:
-        return digest_of(json.loads(path.read_text(encoding="utf-8")))
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        return digest_of(notebook), frozenset(asked(notebook))
     except (ValueError, LookupError, TypeError, AttributeError):
         raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
 

@@ -46,7 +46,7 @@ from .course import (
 from .feedback import FeedbackExporter, FeedbackPage
 from .late import LatePenalty, renew
 from .observe import GradingError, NotGraded
-from .releases import release_of
+from .releases import keep, release_of
 from .restore import Unreadable, read_released, read_submission, restore_text
 from .run import run
 from .sandbox import missing
@@ -125,6 +125,8 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
 
     `nbgrader generate_assignment` does that too, but it skips a lab whose released notebook exists already, as it does here.
     """
+    if db_url == gradebook_url():
+        keep(assignment)
     released = read_released(assignment)
     given = [cell.metadata.nbgrader for cell in released.cells if "nbgrader" in cell.metadata]
     wanted = {cell.grade_id: cell.get("points") for cell in given}

@@ -20,11 +20,11 @@ from nbformat import NotebookNode
 
 from .check import find
 from .course import (
+    asked,
     check_name,
     classroom,
     core_labs,
     digest_at,
-    exercise_name,
     kept_folder,
     kept_releases,
     printable,
@@ -42,7 +42,7 @@ def keep(lab: str) -> str:
     path, kept = todays_path(lab), kept_releases(lab)
     if (name := digest_at(path)) in kept:
         return ""
-    today, began = _asked(released(lab, path)), _asked(released(lab))
+    today, began = asked(released(lab, path)), asked(released(lab))
     if today.keys() != began.keys():
         more, less = _names(today, began), _names(began, today)
         parts = ([f"it does not get {more}"] if more else []) + ([f"it keeps {less}"] if less else [])
@@ -138,26 +138,16 @@ def claimed(text: str) -> dict[str, str]:
 def remark(lab: str, text: str) -> str:
     """A line about a submission with answers to exercises that this class's lab does not have. Otherwise nothing."""
     try:
-        answered = _asked(json.loads(text))
+        answered = asked(json.loads(text))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ""
-    asked = _asked(released_notebook(lab))
-    more, less = _names(answered, asked), _names(asked, answered)
+    wanted = asked(released_notebook(lab))
+    more, less = _names(answered, wanted), _names(wanted, answered)
     if not more:
         return ""
     version = claimed(text).get("version", "unknown")[:20]
     line = f"made from another release of the lab (version {version}): no points here for its {more}"
     return printable(line + (f", and it lacks {less}" if less else ""))
-
-
-def _asked(notebook: Mapping) -> dict[str, str]:
-    """What a notebook asks for: the name of each exercise and question by its id in the gradebook, of each graded check too."""
-    found = {}
-    for cell in notebook["cells"]:
-        given = cell["metadata"].get("nbgrader", {})
-        if given.get("solution") or given.get("grade"):
-            found[str(given["grade_id"])] = str(exercise_name(cell) or check_name(cell) or given["grade_id"])
-    return found
 
 
 def _names(some: Mapping[str, str], others: Mapping[str, str]) -> str:
