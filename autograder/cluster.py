@@ -25,7 +25,8 @@ def cluster(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError:
         raise GradingError("--scheduler needs dask.distributed: pip install 'rushlight[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs a traceback for what is one line here
+    for logger in ("distributed", "distributed.client"):  # which log a traceback for what is one line here
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:

@@ -102,7 +102,7 @@ class OwnTime:
 
 
 def _family(pid: int) -> list[psutil.Process]:
-    """A process and its descendants, a child first. None if it has ended."""
+    """A process and its descendants, a child first. The list is empty if the process has ended."""
     with contextlib.suppress(psutil.NoSuchProcess):
         whole = psutil.Process(pid)
         return [whole, *whole.children(recursive=True)]
