@@ -8,11 +8,13 @@ import sys
 import zipfile
 
 import pytest
+from marked import enter, open_marked
 from sweep import sweep
 
 from autograder import sample
 from autograder.collect import DOWNLOADED
 from autograder.course import exercises, labs, points, retired_labs
+from autograder.late import submissions as submissions_of
 from autograder.restore import MAX_FILES, reason_in_timestamp
 
 LAB = "01a_views"
@@ -302,3 +304,21 @@ def test_a_roster_is_imported(nbgrader):
     (nbgrader.place / "roster.csv").write_text("id,last_name,first_name,email\ndoejane,Doe,Jane,jane@example.org\n")
     nbgrader("db", "student", "import", str(nbgrader.place / "roster.csv"))
     assert "doejane (Doe, Jane) -- jane@example.org" in nbgrader("db", "student", "list")
+
+
+def test_a_new_roster_adds_and_changes_students_and_removes_none(nbgrader, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(nbgrader.place))
+    roster = nbgrader.place / "roster.csv"
+    with open_marked() as gradebook:
+        for student, address in {"left": "left@example.org", "moved": "old@example.org"}.items():
+            enter(gradebook, student, 20, email=address, first_name="Ada")
+    roster.write_text("id,last_name,email\nmoved,Roe-Doe,new@example.org\nnew,Poe,poe@example.org\n")
+    nbgrader("db", "student", "import", str(roster))
+    with open_marked() as gradebook:
+        found = {each.id: (each.first_name, each.last_name, each.email) for each in gradebook.students}
+        assert found == {
+            "left": ("Ada", None, "left@example.org"),
+            "moved": ("Ada", "Roe-Doe", "new@example.org"),
+            "new": (None, "Poe", "poe@example.org"),
+        }
+        assert {each.student_id: each.score for each in submissions_of(gradebook, LAB)} == {"left": 20, "moved": 20}
