@@ -9,6 +9,7 @@ import importlib
 import multiprocessing
 import multiprocessing.context
 import os
+import platform
 import select
 import signal
 import subprocess
@@ -43,6 +44,7 @@ def become(system):
     multiprocessing.get_all_start_methods = lambda: ["spawn"]
     multiprocessing.context._default_context._actual_context = multiprocessing.get_context("spawn")
     sys.platform = system
+    platform.mac_ver = lambda *_: ("10.0", ("", "", ""), "x86_64")  # before ipykernel asks the system to keep it awake
     if system == "win32":
         kill = lambda self: os.kill(self.pid, 9)  # noqa: E731
         subprocess.Popen.kill = sys.modules["psutil"].Process.kill = kill
