@@ -403,10 +403,9 @@ def imposter(says, user=None):
             os.seteuid(0)
 
         def greet():
-            with closing(listener.accept()[0]) as connection, connection.makefile("wb") as stream:
-                with suppress(ConnectionError):
-                    send(stream, {"version": says})
-                    connection.recv(1)
+            with suppress(OSError), closing(listener.accept()[0]) as connection, connection.makefile("wb") as stream:
+                send(stream, {"version": says})
+                connection.recv(1)
 
         threading.Thread(target=greet, daemon=True).start()
         yield path
