@@ -113,12 +113,17 @@ def _listen(path: Path) -> socket.socket:
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as other, contextlib.suppress(OSError):
         other.connect(str(path))
         raise GradingError(f"there is a judge at {path} already")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_socket():  # of a service that has ended
-        path.unlink()
-    before = os.umask(0 if os.geteuid() == 0 else 0o177)
-    listener.bind(str(path))
-    os.umask(before)
+    before = os.umask(0o022)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_socket():  # of a service that has ended
+            path.unlink()
+        os.umask(0 if os.geteuid() == 0 else 0o177)
+        listener.bind(str(path))
+    except PermissionError:
+        raise GradingError(f"{path.parent} is not yours to write to: name another place by --socket") from None
+    finally:
+        os.umask(before)
     listener.listen(128)
     listener.settimeout(1.0)
     return listener

@@ -403,10 +403,9 @@ def imposter(says, user=None):
             os.seteuid(0)
 
         def greet():
-            with closing(listener.accept()[0]) as connection, connection.makefile("wb") as stream:
+            with suppress(OSError), closing(listener.accept()[0]) as connection, connection.makefile("wb") as stream:
                 send(stream, {"version": says})
-                with suppress(ConnectionResetError):
-                    connection.recv(1)
+                connection.recv(1)
 
         threading.Thread(target=greet, daemon=True).start()
         yield path
@@ -440,6 +439,16 @@ def test_an_address_that_is_a_file_keeps_its_file(tmp_path):
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 1 and ended.stderr.count("\n") == 1 and "in use" in ended.stderr
     assert notes.read_text() == "mine"
+
+
+@as_root
+def test_a_place_that_is_not_the_users_is_named():
+    os.seteuid(USERS[0])
+    try:
+        with pytest.raises(GradingError, match="--socket"):
+            service._listen(Path("/run/rushlight-of-root/judge.sock"))
+    finally:
+        os.seteuid(0)
 
 
 def test_a_second_service_leaves_the_first_alone(light):
