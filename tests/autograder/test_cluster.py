@@ -125,24 +125,25 @@ def test_the_submission_of_a_worker_that_is_killed_is_marked_by_another_one(clus
 
 
 def test_if_the_scheduler_is_killed_grading_says_so_and_the_next_run_goes_on(
-    cluster, classroom, quick_grade, monkeypatch
+    cluster, tmp_path, submissions, quick_grade, monkeypatch
 ):
-    worker, pages = cluster.worker(), classroom / "feedback"
-    grading = cluster.grade(classroom)
-    wait_until(lambda: [*classroom.glob("autograded/*/*/*.ipynb")] or grading.poll() is not None, "nothing is graded")
-    worker.send_signal(signal.SIGSTOP)  # so that it does not finish the others
-    wait_until(lambda: [*pages.glob("*/*/*.html")] or grading.poll() is not None, "there is no feedback")
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    shutil.copytree(submissions / "untouched", tmp_path / "submitted" / "ada")
+    assert [row.total for row in quick_grade(LAB)] == [0]
+    page = tmp_path / "feedback" / "ada" / LAB / f"{LAB}.html"
+    done = page.stat().st_mtime_ns
+    shutil.copytree(submissions / "half_done", tmp_path / "submitted" / "ben")
+    worker = cluster.worker()
+    grading = cluster.grade(tmp_path)
+    wait_until(lambda: subjects(worker) or grading.poll() is not None, "the worker has nothing to do")
     cluster.scheduler.send_signal(signal.SIGKILL)
     _, error = grading.communicate()
-    assert grading.returncode == 1
     said = f"rushlight: {LAB}: the scheduler at {cluster.address} does not answer any more: run this again to go on\n"
-    assert error == said
-    done = {path: path.stat().st_mtime_ns for path in pages.glob("*/*/*.html")}
-    assert done
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(classroom))
-    assert {row.student: row.total for row in quick_grade(LAB)} == POINTS
-    assert recorded(classroom) == sorted(POINTS.items())
-    assert {path: path.stat().st_mtime_ns for path in done} == done
+    assert (grading.returncode, error) == (1, said)
+    assert recorded(tmp_path) == [("ada", 0)]
+    assert [row.total for row in quick_grade(LAB)] == [0, 14]
+    assert recorded(tmp_path) == [("ada", 0), ("ben", 14)]
+    assert page.stat().st_mtime_ns == done
 
 
 def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster, classroom):
