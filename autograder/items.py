@@ -1,8 +1,8 @@
 """Statistics of the exercises of a lab in a class, and warnings of exercises that may be at fault themselves.
 
 An exercise warns if chance alone hardly explains what is seen: each rule needs a confidence interval to be beyond its threshold, so
-in a small class only a strong effect warns. A student who has not attempted an exercise does not count for it. `bench/early_warning.py` measures how often a
-bad exercise is found, and how often one is named that is not bad.
+in a small class only a strong effect warns. A student who has not attempted an exercise does not count for it.
+`bench/early_warning.py` measures how often a bad exercise is found, and how often one is named that is not bad.
 """
 
 from __future__ import annotations
