@@ -614,6 +614,8 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
     from .explain import explain, text, write
 
     name = find_released(lab)
+    if page and page.suffix != ".html":
+        raise LookupError(f"{page} is no page: its name has to end in .html")
     _need_sandbox(no_sandbox, name)
     with _progress() as progress:
         names = [*points(name)]

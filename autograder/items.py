@@ -1,8 +1,8 @@
 """Statistics of the exercises of a lab in a class, and warnings of exercises that may be at fault themselves.
 
 An exercise warns if chance alone hardly explains what is seen: each rule needs a confidence interval to be beyond its threshold, so
-in a small class only a strong effect warns. Students who attempted nothing do not count. `bench/warnings.py` measures how often a
-bad exercise is found, and how often one is named that is not bad.
+in a small class only a strong effect warns. A student who has not attempted an exercise does not count for it.
+`bench/early_warning.py` measures how often a bad exercise is found, and how often one is named that is not bad.
 """
 
 from __future__ import annotations
@@ -30,11 +30,6 @@ class Warning:
 
     check: str
     why: str
-
-
-def active(rows: Iterable[Row]) -> list[Row]:
-    """The graded students who attempted at least one exercise."""
-    return [row for row in rows if any(row.outcome(check) != NOT_ATTEMPTED for check in row.verdicts)]
 
 
 def attempts(rows: Iterable[Row], check: str) -> list[Row]:
@@ -81,7 +76,7 @@ def cases(rows: Iterable[Row]) -> list[tuple[str, str, str, int]]:
 
 def warnings(rows: Iterable[Row], worth: Iterable[str]) -> list[Warning]:
     """The exercises that may be at fault themselves, in the order of the lab."""
-    rows = active(rows)
+    rows = [row for row in rows if row.verdicts]
     common: dict[str, tuple[str, int]] = {}
     for check, case, _, count in cases(rows):
         common.setdefault(check, (case, count))

@@ -419,7 +419,9 @@ def _three(
         ask(kind, [*subjects])
     none = [name for name, each in subjects.items() if "calls" in vars(each) and not each.calls]
     remarks = (
-        [f"cannot be asked about: {', '.join(none)} (no short case, or notes change what happens)"] if none else []
+        [f"cannot be asked about: {', '.join(none)} (no short case, another process, or notes change what happens)"]
+        if none
+        else []
     )
     return found, remarks
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from .check import PASSED
 from .course import check_name, classroom, points, released
 from .grade import Row
-from .items import FEWEST, IN_EACH, active, attempts, cases, correlation_interval, discrimination, warnings
+from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
 BINS = 10
@@ -132,7 +132,7 @@ def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
 
 
 def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
-    rows, lines, common = active(rows), [], {}
+    lines, common = [], {}
     for check, case, _, count in cases(rows):
         common.setdefault(check, f"{count} × {' '.join(case.split())[:70]}")
     for check in worth:
