@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,9 +100,7 @@ _SECTIONS = {
 
 def _print_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from rushlight import (
-            __version__,
-        )  # what was installed may be an earlier version, in a folder that has been updated
+        from rushlight import __version__  # the installed metadata may be of an earlier version, in an updated folder
 
         click.echo(f"rushlight {__version__}")
         context.exit()
@@ -247,6 +246,7 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     LAB is 01a by default. The exit code is 0 if all checks pass.
     """
     out.stderr = as_json  # where the bar and remarks go
+    click.get_current_context().call_on_close(partial(setattr, out, "stderr", False))
     name = find_released(lab or _usual_lab())
     path = notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
