@@ -18,14 +18,14 @@ test: setup             ## run the tests (17 minutes on two cores): a fixed choi
 	@sh system.sh chromium
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python -m pytest -n 4 --durations 10
+	@$(BIN)/python -m pytest -n 3 --durations 10
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium
-	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --durations 10
+	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="strided.permute"
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
+	@$(BIN)/python -m pytest -n 2 --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
 
 lab: setup              ## open lab 01a in JupyterLab, or another: make lab LAB=00
 	@$(BIN)/rushlight lab $(LAB)
