@@ -18,7 +18,7 @@ test: setup             ## run the tests (17 minutes on two cores): a fixed choi
 	@sh system.sh chromium
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python -m pytest -n 3 --durations 10
+	@$(BIN)/python -m pytest -n 4 --durations 10
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium

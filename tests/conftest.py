@@ -86,6 +86,10 @@ def pytest_configure(config):
     if hasattr(config, "workerinput"):
         return
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the course again
+    os.environ |= {
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # a thread that waits leaves its core to the others
     folder = tempfile.mkdtemp(prefix="rushlight-tests-")
     os.environ["RUSHLIGHT_TESTS"] = folder
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
