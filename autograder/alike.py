@@ -6,15 +6,14 @@ text from a submission is escaped. The page needs no other file.
 
 from __future__ import annotations
 
-import html
 import statistics
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from .course import classroom, exercise_name, printable
+from .course import classroom, exercise_name
 from .grade import students
-from .pages import SCHEMES
+from .pages import SCHEMES, escaped, write_page
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .similarity import Answer, Pair, answer, far_out, pairs
 
@@ -41,7 +40,7 @@ mark {{ background: var(--other-b); color: var(--other); }}
 """
 
 
-def write_page(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pair], list[str]]:
+def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pair], list[str]]:
     """Write `classroom/alike-LAB.html`, which is renamed when it is complete.
 
     `published` are notebooks of others. Returns the path, all pairs, and what could not be read. Raises LookupError if fewer than
@@ -58,9 +57,7 @@ def write_page(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pai
     if not found:
         raise LookupError(f"no two submissions of {lab} have an answer to the same exercise")
     path = classroom() / f"alike-{lab}.html"
-    part = path.with_suffix(".part")
-    part.write_text(_page(lab, answers, names, found, unreadable), encoding="utf-8")
-    part.replace(path)
+    write_page(path, f"Lab {lab}: answers that are alike", _STYLE, _body(lab, answers, names, found, unreadable))
     return path, found, unreadable
 
 
@@ -97,7 +94,7 @@ that a student copied.</strong> Two students who learn together, or from the sam
 with the students."""
 
 
-def _page(lab: str, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
+def _body(lab: str, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
     limit, first = far_out(found), found[:SHOWN]
     beyond = sum(pair.bits > limit for pair in found)
     median = statistics.median(pair.bits for pair in found)
@@ -106,18 +103,13 @@ def _page(lab: str, answers: list[Answer], names: list[str], found: list[Pair], 
         f"<p>{len(names)} students, {len(found):,} pairs. The median of this class is {median:.0f} bits."
         f" {beyond} {'pair is' if beyond == 1 else 'pairs are'} far out, above {limit:.0f} bits: three interquartile ranges above"
         " the third quartile.</p>",
-        *(f'<p class="note">Not compared: {_text(line)}</p>' for line in unreadable),
+        *(f'<p class="note">Not compared: {escaped(line)}</p>' for line in unreadable),
         _spread(found, limit),
         _exercises(answers, found),
         f"<h2>The {len(first)} pairs that are most alike</h2>",
         *(_pair(pair, answers, limit) for pair in first),
     ]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Lab {lab}: answers that are alike</title><style>{_STYLE}</style></head>"
-        f"<body><main>{''.join(body)}</main></body></html>\n"
-    )
+    return f"<main>{''.join(body)}</main>"
 
 
 def _spread(found: list[Pair], limit: float) -> str:
@@ -153,7 +145,7 @@ def _exercises(answers: list[Answer], found: list[Pair]) -> str:
                 f"{sum(each == 1 for each in alike):,}",
             )
             cells = "".join(f'<td class="number">{each}</td>' for each in numbers)
-            rows.append(f"<tr><td>{_text(exercise)}</td>{cells}</tr>")
+            rows.append(f"<tr><td>{escaped(exercise)}</td>{cells}</tr>")
     heads = "exercise", "answers", "alike, median", "one pair in 20 above", "pairs with the same code"
     head = "".join(f'<th scope="col">{each}</th>' for each in heads)
     note = (
@@ -168,7 +160,7 @@ def _exercises(answers: list[Answer], found: list[Pair]) -> str:
 
 def _pair(pair: Pair, answers: list[Answer], limit: float) -> str:
     most = sorted(pair.exercises, key=lambda name: -pair.exercises[name].bits)[:SIDE_BY_SIDE]
-    one, other = map(_text, pair.students)
+    one, other = map(escaped, pair.students)
     flag = " <b>far out</b>" if pair.bits > limit else ""
     code, words = (sum(getattr(each, part) for each in pair.exercises.values()) for part in ("code_bits", "words_bits"))
     said = f"{one} and {other}: {pair.bits:.0f} bits ({code:.0f} of code, {words:.0f} of words){flag}"
@@ -183,14 +175,14 @@ def _side_by_side(pair: Pair, exercise: str, answers: list[Answer]) -> str:
     prints = {each for each in one.lines.keys() & other.lines.keys() if sum(each in a.lines for a in same) <= rare}
     words = sorted(each for each in one.words & other.words if sum(each in a.words for a in same) <= rare)
     sides = "".join(
-        f"<div><p>{_text(each.student)}</p><pre>{_marked(each, prints)}</pre></div>" for each in (one, other)
+        f"<div><p>{escaped(each.student)}</p><pre>{_marked(each, prints)}</pre></div>" for each in (one, other)
     )
     like = pair.exercises[exercise]
     said = (
         f"code {like.code:.0%} alike ({like.code_bits:.1f} bits), words {like.words:.0%} ({like.words_bits:.1f} bits)"
     )
-    named = f'<p class="note">Words that few others have: {_text(", ".join(words))}</p>' if words else ""
-    return f'<h3>{_text(exercise)}</h3><p class="note">{said}</p><div class="sides">{sides}</div>{named}'
+    named = f'<p class="note">Words that few others have: {escaped(", ".join(words))}</p>' if words else ""
+    return f'<h3>{escaped(exercise)}</h3><p class="note">{said}</p><div class="sides">{sides}</div>{named}'
 
 
 def _marked(one: Answer, prints: set[int]) -> str:
@@ -198,9 +190,6 @@ def _marked(one: Answer, prints: set[int]) -> str:
     marked = {line for each in prints for line in range(one.lines[each][0], one.lines[each][1] + 1)}
     lines = enumerate(one.source.split("\n"), 1)
     return "\n".join(
-        f"<mark>{_text(text)}</mark>" if number in marked and text.strip() else _text(text) for number, text in lines
+        f"<mark>{escaped(text)}</mark>" if number in marked and text.strip() else escaped(text)
+        for number, text in lines
     )
-
-
-def _text(text: str) -> str:
-    return html.escape("\n".join(map(printable, text.splitlines())))

@@ -447,9 +447,9 @@ def _short_name(row: Row) -> Text:
 )
 def alike(lab: str, published: tuple[Path, ...]) -> int:
     """Show which submissions of a lab have in common what few others wrote."""
-    from .alike import write_page
+    from .alike import write_alike
 
-    page, found, unreadable = write_page(find_released(lab), published)
+    page, found, unreadable = write_alike(find_released(lab), published)
     for line in unreadable:
         out.print(f"not compared: {printable(line)}", markup=False, style="yellow")
     for pair in found[:5]:

@@ -17,11 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-_SHIPPED = Path(__file__).resolve().parent / "shipped"  # in a wheel
-COURSE = (
-    _SHIPPED if _SHIPPED.exists() else Path(__file__).resolve().parent.parent
-)  # the course's files, only to be read
-ROOT = Path.cwd() if _SHIPPED.exists() else COURSE  # where work and classes are
+_GRADER = Path(__file__).resolve().parent
+_IS_WHEEL = (_GRADER / "shipped").exists()
+COURSE = _GRADER / "shipped" if _IS_WHEEL else _GRADER.parent  # the course's files, only to be read
+ROOT = Path.cwd() if _IS_WHEEL else COURSE  # where work and classes are
 RELEASED, SOURCES, READINGS = COURSE / "labs", COURSE / "solutions", COURSE / "phases"
 RETIRED = Path(__file__).parent / "retired"  # labs that are not given out any more; a class may have begun with them
 WORK = ROOT / "work"

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, BinaryIO
 
 from .check import NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
@@ -134,7 +133,7 @@ def _standing(verdict: Verdict) -> list:
         _passed[name] = _function(name)
     else:
         _passed.pop(name, None)
-    with suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
+    with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
         worth = course.points(lab) if (lab := course.lab_of(name, find(name).phase)) else {}
         if name in worth:
             done = {each for each in worth if each in _passed and _passed[each] is _function(each)}

@@ -1,8 +1,12 @@
-"""What the class report and a student's feedback share: colours that fit both schemes, and the marks of verdicts."""
+"""What the pages for instructors and students share: colours that fit both schemes, the marks of verdicts, and a page's frame."""
 
 from __future__ import annotations
 
+import html
+from pathlib import Path
+
 from .check import DISAGREED, NOT_ATTEMPTED, PASSED
+from .course import printable
 
 # text and background of each kind of result, in a light and in a dark scheme
 COLOURS = {
@@ -33,3 +37,20 @@ SCHEMES = f"""
 @media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
 @media print {{ :root {{ color-scheme: light; {variables(0)} }} }}
 """
+
+
+def write_page(path: Path, title: str, style: str, body: str) -> None:
+    """Write an HTML page, which is renamed when it is complete."""
+    head = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{style}</style></head>"
+    )
+    part = path.with_suffix(".part")
+    part.write_text(f"{head}<body>{body}</body></html>\n", encoding="utf-8")
+    part.replace(path)
+
+
+def escaped(text: str) -> str:
+    """Text of a submission for a page: no markup, and nothing that would not appear as itself."""
+    return html.escape("\n".join(map(printable, text.splitlines())))

@@ -20,9 +20,15 @@ from .check import function_of
 from .course import COURSE, READINGS, RELEASED, core_labs, exercises, number_of, phases, released
 from .edition import body_lines, check_files, file_of, framework_files
 
-_PROJECT_FILES = (
-    *("LICENSE", "Makefile", "constraints.txt", "hatch_build.py", "nbgrader_config.py", "pyproject.toml", "system.sh"),
-)
+_PROJECT_FILES = [
+    "LICENSE",
+    "Makefile",
+    "constraints.txt",
+    "hatch_build.py",
+    "nbgrader_config.py",
+    "pyproject.toml",
+    "system.sh",
+]
 
 _README = """# Rushlight
 

@@ -7,16 +7,15 @@ student's feedback. All text from a submission is escaped.
 
 from __future__ import annotations
 
-import html
 import statistics
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
 from .check import PASSED
-from .course import check_name, classroom, points, printable, released
+from .course import check_name, classroom, points, released
 from .grade import Row
-from .pages import MARKS, OTHER, SCHEMES, UNGRADED
+from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
 FEWEST = 10  # students, and 2 that pass and 2 that do not: from fewer no discrimination is computed
 BINS = 10
@@ -85,15 +84,7 @@ def write_report(lab: str, rows: list[Row]) -> Path:
     if graded:
         body.append(_cases(graded))
     path = classroom() / f"report-{lab}.html"
-    part = path.with_suffix(".part")
-    head = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Lab {lab}: class report</title><style>{_STYLE}</style></head>"
-    )
-    page = f"{head}<body><main>{''.join(body)}</main><script>{_SCRIPT}</script></body></html>\n"
-    part.write_text(page, encoding="utf-8")
-    part.replace(path)
+    write_page(path, f"Lab {lab}: class report", _STYLE, f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>")
     return path
 
 
@@ -158,11 +149,11 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         others = ", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
         lines.append(
-            f'<tr><th scope="row" data-key="{_text(check)}">{_text(check)}</th>'
+            f'<tr><th scope="row" data-key="{escaped(check)}">{escaped(check)}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
             f'<td data-key="{share}">{bar}{100 * share:.0f} %</td>'
             f'<td class="number" data-key="{-2 if value is None else value}">{"too few" if value is None else f"{value:.2f}"}</td>'
-            f'<td data-key="{_text(others)}">{_text(others)}</td></tr>'
+            f'<td data-key="{escaped(others)}">{escaped(others)}</td></tr>'
         )
     note = (
         "Difficulty is the share of graded students who pass. Discrimination is the point-biserial correlation of passing"
@@ -182,12 +173,12 @@ def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
     lines = []
     for row in rows:
         page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
-        student = f'<a href="{page}">{_text(row.student)}</a>' if row.verdicts else _text(row.student)
+        student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
         flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
         cells = [_cell(row, check, f"{page}#{keys[check]}") for check in worth]
         total = f'<td data-key="{row.total}"><span>{row.total:g}</span></td>'
         lines.append(
-            f'<tr><th scope="row" data-key="{_text(row.student)}">{student}{flag}</th>{total}{"".join(cells)}</tr>'
+            f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{total}{"".join(cells)}</tr>'
         )
     note = (
         "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
@@ -200,14 +191,14 @@ def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
 def _cell(row: Row, check: str, link: str) -> str:
     if check not in row.verdicts:
         kind, mark = UNGRADED
-        label = _text(f"{row.student}, {check}: not graded")
+        label = escaped(f"{row.student}, {check}: not graded")
         return (
             f'<td class="{kind}" data-key="-1"><span role="img" title="{label}" aria-label="{label}">{mark}</span></td>'
         )
     outcome = row.outcome(check)
     kind, mark = MARKS.get(outcome, OTHER)
     key = ["none", "other", "fail", "pass"].index(kind)
-    label = _text(f"{row.student}, {check}: {outcome}")
+    label = escaped(f"{row.student}, {check}: {outcome}")
     return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
 
 
@@ -219,7 +210,7 @@ def _remarks(rows: list[Row]) -> str:
         if row.edited
     ]
     lines = [
-        f'<tr><th scope="row" data-key="{_text(a)}">{_text(a)}</th><td data-key="{_text(b)}">{_text(b)}</td></tr>'
+        f'<tr><th scope="row" data-key="{escaped(a)}">{escaped(a)}</th><td data-key="{escaped(b)}">{escaped(b)}</td></tr>'
         for a, b in said
     ]
     return f"<h2>Look at these</h2>{_table(['student', 'remark'], lines, 'Look at these')}" if lines else ""
@@ -227,9 +218,9 @@ def _remarks(rows: list[Row]) -> str:
 
 def _cases(rows: list[Row]) -> str:
     lines = [
-        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{_text(check)}">{_text(check)}</td>'
-        f'<td data-key="{_text(message)}"><pre>{_text(message)}</pre></td>'
-        f'<td data-key="{_text(case)}"><pre>{_text(case)}</pre></td></tr>'
+        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{escaped(check)}">{escaped(check)}</td>'
+        f'<td data-key="{escaped(message)}"><pre>{escaped(message)}</pre></td>'
+        f'<td data-key="{escaped(case)}"><pre>{escaped(case)}</pre></td></tr>'
         for check, case, message, count in cases(rows)
     ]
     note = "The smallest case on which a student's answer and torch differ, and the number of students who have it."
@@ -240,13 +231,9 @@ def _cases(rows: list[Row]) -> str:
 
 def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
     """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
-    head = "".join(f'<th scope="col"><button type="button">{_text(each)}</button></th>' for each in heads)
+    head = "".join(f'<th scope="col"><button type="button">{escaped(each)}</button></th>' for each in heads)
     named = f' id="{key}"' if key else ""
     return (
-        f'<div class="box" role="region" tabindex="0" aria-label="{_text(label)}"><table class="{kind}"{named}>'
+        f'<div class="box" role="region" tabindex="0" aria-label="{escaped(label)}"><table class="{kind}"{named}>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
-
-
-def _text(text: str) -> str:
-    return html.escape("\n".join(map(printable, text.splitlines())))

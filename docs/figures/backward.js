@@ -65,7 +65,7 @@
       ...pass.code.map((line, i) => h("text", { key: `code ${i}`, x: 0, y: PANEL + i * 17, class: `small code ${i ? (frame.runs === i - 1 ? "one strong" : "") : "quiet"}` }, line)),
       h("text", { key: "queue", x: 330, y: PANEL, class: "small quiet" }, running ? "The ready queue before this step. The highest number is taken:" : ""),
       ...queue,
-      h("text", { key: "score", x: 330, y: PANEL + 85, class: "small" }, state.tried ? `Your guesses: ${state.right} of ${state.tried} right` : ""),
+      h("text", { key: "score", x: 330, y: PANEL + 85, class: "small" }, guesses(state)),
     ];
   }
 

@@ -85,7 +85,7 @@
     });
     return [
       h("text", { key: "title", x: 0, y: 14, class: "strong" }, `${pass.name} of n = ${data.sizes[state.size]}, step ${state.at} of ${last(state, data)}${state.at ? `: ${frame.half}` : ""}`),
-      h("text", { key: "score", x: 720, y: 14, class: "small end" }, state.tried ? `Your guesses: ${state.right} of ${state.tried} right` : ""),
+      h("text", { key: "score", x: 720, y: 14, class: "small end" }, guesses(state)),
       h("text", { key: "legend", x: 0, y: 33, class: "small quiet" }, data.legend),
       ...links, ...boxes, ...packets,
       h("text", { key: "bytes", x: 0, y: PANEL - 2, class: "small quiet" }, `sent so far; dashed: a ring's ${data.formulas[pass.name]} = ${digits(pass.best)} n`),

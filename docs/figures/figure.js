@@ -23,6 +23,7 @@ const choice = (label, options, value, choose) =>
 const slider = (label, least, most, value, choose) =>
   h("label", {}, `${label} ${value}`,
     h("input", { type: "range", min: least, max: most, value, "aria-label": label, oninput: (event) => choose(+event.target.value) }));
+const guesses = ({ tried, right }) => (tried ? `Your guesses: ${right} of ${tried} right` : "");
 const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
 
 // Play or pause, step, back, and a slider, for the steps from `first` to `last`. It plays from 0 on. `go(step, playing)` shows one.

@@ -71,7 +71,7 @@
     const table = [["", "most memory of a rank", "a rank sends", "the step takes"], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i]).toLocaleString("en")} µs`])];
     return [
       h("text", { key: "title", x: 0, y: 12, class: "strong" }, `${state.kind} on ${state.ranks} ranks: ${now.toLocaleString("en")} of ${end.toLocaleString("en")} µs, sent ${mebi(sent)}`),
-      h("text", { key: "score", x: 720, y: 12, class: "small end" }, state.tried ? `Your guesses: ${state.right} of ${state.tried} right` : ""),
+      h("text", { key: "score", x: 720, y: 12, class: "small end" }, guesses(state)),
       h("text", { key: "half", x: 0, y: 31, class: "small quiet" }, data.legend),
       ...ranks.map((rank) => h("text", { key: `${name} rank ${rank}`, x: place(rank, 0), y: TOP - 6, class: "small strong" }, `rank ${rank}`)),
       ...rows,

@@ -21,6 +21,7 @@ def contiguous_strides(sizes):
         step *= size
     return strides
 """
+RIGHT = WRONG.replace("step *= size", "step *= max(size, 1)")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
         WRONG,
         'check("strided.contiguous_strides")',
         'check("strided.contiguous_strides", case={"sizes": [2, 3]})',
-        WRONG.replace("step *= size", "step *= max(size, 1)") + '\ncheck("strided.contiguous_strides")',
+        RIGHT + '\ncheck("strided.contiguous_strides")',
     )
     assert wrong == []
     assert [output.output_type for output in shown] == ["display_data", "error"]
@@ -63,18 +64,10 @@ def test_an_exception_is_shown_with_its_line_in_the_cell(outputs):
     assert "your cell" in shown.data["text/html"] and "→ contiguous_strides, line 5" in shown.data["text/html"]
 
 
-ONE_LAB = """
+UNSQUEEZE = """
 @exercise(rl.strided)
 def unsqueeze(self, dim):
     return self
-
-@exercise(rl.strided)
-def contiguous_strides(sizes):
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return strides
 """
 
 
@@ -87,7 +80,7 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(out
 
     strides, again = 'check("strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = outputs(
-        ONE_LAB,
+        UNSQUEEZE + RIGHT,
         'check("strided.unsqueeze")',
         strides,
         'check("strided.contiguous_strides", case={"sizes": [2, 3]})',
