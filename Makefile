@@ -14,7 +14,7 @@ help:                   ## show what can be made
 grade: setup            ## autograde a sample class for lab 01a
 	@$(BIN)/rushlight grade 01a --sample
 
-test: setup             ## run the tests (17 minutes on two cores): a fixed choice of what takes long
+test: setup             ## run the tests (about 12 minutes on two cores): a fixed choice of what takes long
 	@sh system.sh chromium hub
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -22,10 +22,10 @@ test: setup             ## run the tests (17 minutes on two cores): a fixed choi
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium hub
-	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --durations 10
+	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="strided.permute"
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
+	@$(BIN)/python -m pytest -n 2 --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
 
 lab: setup              ## open lab 01a in JupyterLab, or another: make lab LAB=00
 	@$(BIN)/rushlight lab $(LAB)

@@ -1,3 +1,4 @@
+import gc
 import os
 import pickle
 import shutil
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import guarantees
 import pytest
+
+from autograder.check import Check
 
 COMPILER = Path(__file__).parent / "compiler" / "g++"
 SHARD, SHARDS = map(int, (os.environ.get("SHARD") or "1/1").split("/"))
@@ -30,7 +33,8 @@ def pytest_report_header(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """One shard of the tests. The trials of an exercise stay together, and a file's tests, or those on one lab or exercise."""
+    """One shard of the tests. The trials of an exercise stay together, and so do the tests of a group."""
+    items.sort(key=lambda item: item.path.parent.name != "browser")  # first the longest group: see `_group`
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
             item.add_marker(pytest.mark.sweep)
@@ -53,9 +57,24 @@ def _has_compiler():
     return any(map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++", "c++"))))
 
 
+def pytest_collection():
+    """Nothing is freed while tests are collected, so no time is spent on looking for it."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """What is there now (torch, thousands of tests) stays to the end: no later search for garbage goes through it."""
+    gc.freeze()
+    gc.enable()
+
+
 def _group(item):
+    """A worker has a group to itself: all that look at the site, or a file's tests, or those on one lab, exercise or phase."""
+    if item.path.parent.name == "browser" and "folder" in item.fixturenames:
+        return "browser-site"
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     about = [parameters[name] for name in ("lab", "exercise") if name in parameters]
+    about += [each.phase for each in parameters.values() if isinstance(each, Check)]
     return "-".join([item.path.parent.name, item.path.stem, *about])
 
 
@@ -66,6 +85,11 @@ def pytest_configure(config):
         config.pluginmanager.register(guarantees.Recorder(config, only))
     if hasattr(config, "workerinput"):
         return
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the course again
+    os.environ |= {
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # a thread that waits leaves its core to the others
     folder = tempfile.mkdtemp(prefix="rushlight-tests-")
     os.environ["RUSHLIGHT_TESTS"] = folder
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -54,7 +54,7 @@ def feedback():
 
 
 @pytest.fixture
-def quick_grade(feedback, monkeypatch):
+def quick_grade(feedback, drawn_once, monkeypatch):
     """`grade` with a marker in this very process, and one process for the feedback of all tests."""
 
     def quick_grade(lab, **options):

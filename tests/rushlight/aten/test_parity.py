@@ -1,6 +1,6 @@
 """On torch's own sample inputs every operator does what torch's does: the first samples here, all of them in bench/parity.py.
 
-`make test` takes every fifth operator.
+`make test` takes every tenth operator.
 """
 
 import sys
