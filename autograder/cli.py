@@ -570,7 +570,7 @@ def feedback(lab: str) -> int:
 
 def _gradebook() -> AbstractContextManager[Gradebook]:
     """The class's gradebook. There must be one."""
-    from .plugin import open_gradebook
+    from .gradebook import open_gradebook
 
     set_environment()
     if not (path := classroom() / "gradebook.db").exists():

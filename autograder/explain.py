@@ -13,12 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from urllib.parse import quote
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
-from sqlalchemy.exc import SQLAlchemyError
+from nbgrader.api import MissingEntry
 
 from .card import card
 from .check import (
@@ -36,7 +34,9 @@ from .check import (
 from .course import check_name, classroom, did_you_mean, exercise_name, points, printable
 from .edition import versions
 from .grade import autograded, students, submitted
+from .gradebook import open_gradebook
 from .judge import Ask, Judge, SecondChance
+from .observe import GradingError
 from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed, digest
 from .releases import release_of
@@ -227,14 +227,14 @@ def _scores(student: str, lab: str) -> tuple[dict[str, str], list[str]]:
     if not path.exists():
         return {}, [f"there is no gradebook at {path}"]
     try:
-        with Gradebook(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true", "rushlight") as gradebook:
+        with open_gradebook(read_only=True) as gradebook:
             late = gradebook.find_submission(lab, student).late_submission_penalty
             grades = gradebook.find_submission_notebook(lab, lab, student).grades
             found = {grade.name: _score(grade.auto_score, grade.manual_score, grade.extra_credit) for grade in grades}
     except MissingEntry:
         return {}, ["the gradebook has no entry for this submission"]
-    except SQLAlchemyError as error:
-        return {}, [f"the gradebook cannot be read: {str(error).splitlines()[0]}"]
+    except GradingError as error:
+        return {}, [str(error)]
     return found, [f"a late penalty of {late:g} points is taken off the sum"] if late else []
 
 

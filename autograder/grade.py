@@ -33,7 +33,7 @@ from pathlib import Path
 
 import nbformat
 import psutil
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
@@ -50,8 +50,9 @@ from .course import (
     released_path,
     retired_labs,
 )
+from .gradebook import open_gradebook
 from .observe import GradingError, NotGraded
-from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path, open_gradebook
+from .plugin import class_seed, configure, digest, judge_of, marked_path
 from .restore import Unreadable, edited_checks, read_submission, restore_text
 from .run import run
 
@@ -521,7 +522,7 @@ def _is_of(graded: Path, submitted: Path) -> bool:
 def _read_grades(row: Row, lab: str) -> None:
     """Points from the gradebook, verdicts from the graded notebook."""
     notebook = nbformat.read(autograded(lab, row.student), as_version=4)
-    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+    with open_gradebook() as gradebook:
         try:
             entered = gradebook.find_submission_notebook(lab, lab, row.student)
         except MissingEntry:

@@ -15,7 +15,6 @@ import os
 import secrets
 import tempfile
 import warnings
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveCells
-from sqlalchemy.exc import DatabaseError, SAWarning
+from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
@@ -44,8 +43,9 @@ from .course import (
     set_environment,
 )
 from .feedback import FeedbackExporter, FeedbackPage
+from .gradebook import gradebook_url, open_gradebook
 from .late import LatePenalty, renew
-from .observe import GradingError, NotGraded
+from .observe import NotGraded
 from .releases import keep, release_of
 from .restore import Unreadable, read_released, read_submission, restore_text
 from .run import run
@@ -105,21 +105,6 @@ def _silence_warnings() -> None:
         warnings.filterwarnings("ignore", category=category)
 
 
-def gradebook_url() -> str:
-    """The class's gradebook, as SQLAlchemy names it."""
-    return f"sqlite:///{classroom() / 'gradebook.db'}"
-
-
-@contextlib.contextmanager
-def open_gradebook() -> Iterator[Gradebook]:
-    """The class's gradebook. Raises GradingError if it cannot be used, such as a file of which only half is there."""
-    try:
-        with Gradebook(gradebook_url(), "rushlight") as gradebook:
-            yield gradebook
-    except DatabaseError as error:
-        raise GradingError(f"{classroom() / 'gradebook.db'} cannot be used: {error.orig}") from None
-
-
 def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:
     """Enter a lab into the gradebook unless all of it is there with the same points.
 
@@ -150,7 +135,7 @@ def take_core(labs: list[str]) -> None:
     for lab in labs if (classroom() / "gradebook.db").exists() else ():
         further = {cell["metadata"]["nbgrader"]["grade_id"] for cell in filter(is_further, released(lab)["cells"])}
         try:
-            with Gradebook(gradebook_url(), "rushlight") as gradebook:
+            with open_gradebook() as gradebook:
                 graded = {cell.name for cell in gradebook.find_notebook(lab, lab).grade_cells}
         except MissingEntry:
             continue

@@ -71,22 +71,16 @@ def _in_gradebook(lab: str, wanted: Collection[str]) -> set[str]:
     """The cells of a lab to which nbgrader holds a class that has grades, or all `wanted` ones if it has none."""
     if not (classroom() / "gradebook.db").exists():
         return {*wanted}
-    from nbgrader.api import Gradebook, MissingEntry
-    from sqlalchemy.exc import SQLAlchemyError
+    from nbgrader.api import MissingEntry
 
-    from .plugin import gradebook_url
+    from .gradebook import open_gradebook
 
     try:
-        with Gradebook(gradebook_url(), "rushlight") as gradebook:
+        with open_gradebook() as gradebook:
             notebook = gradebook.find_notebook(lab, lab)
             return {cell.name for cell in notebook.source_cells} if notebook.submissions else {*wanted}
     except MissingEntry:
         return {*wanted}
-    except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", error))
-        raise GradingError(
-            f"{classroom()}/gradebook.db cannot be read ({reason}): put your last copy of it in its place"
-        ) from None
 
 
 def expect_checks(lab: str) -> None:

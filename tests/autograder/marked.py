@@ -2,7 +2,8 @@
 
 from nbgrader.api import Gradebook
 
-from autograder.plugin import gradebook_url, register
+from autograder.gradebook import gradebook_url
+from autograder.plugin import register
 
 LAB = "01a_views"
 

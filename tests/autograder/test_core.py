@@ -8,6 +8,7 @@ import pytest
 from autograder import course, plugin
 from autograder.course import check_name, exercises, is_further, points
 from autograder.edition import edition
+from autograder.gradebook import gradebook_url
 from autograder.release import release
 
 LAB = "01a_views"
@@ -46,7 +47,7 @@ def test_the_students_get_the_same_lab_as_the_grader(further, tmp_path):
 def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
     (tmp_path / "classroom").mkdir()
     course.set_environment()
-    plugin.register(plugin.gradebook_url(), LAB)
+    plugin.register(gradebook_url(), LAB)
     with pytest.raises(LookupError, match="has 01a_views with the points of its further exercises"):
         release([LAB], tmp_path / "repository", core=True)
     assert further < points(LAB).keys() and not (tmp_path / "repository").exists()

@@ -12,7 +12,7 @@ from autograder import sample
 from autograder.cli import app
 from autograder.course import SOURCES, check_name, exercise_name
 from autograder.explain import explain, text
-from autograder.plugin import gradebook_url
+from autograder.gradebook import gradebook_url
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
@@ -98,7 +98,7 @@ def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
     (place / "gradebook.db").write_text("half written")
     found = explain("half_done", LAB, "as_strided")
     assert any("the submission on disk is gone" in line for line in found.remarks)
-    assert any("the gradebook cannot be read" in line for line in found.remarks)
+    assert any("gradebook.db cannot be used" in line for line in found.remarks)
     assert found.checks[0].now.outcome == "not attempted" and "has to define the function" in found.checks[0].needed()
     assert (place / "gradebook.db").read_text() == "half written"
 

@@ -13,6 +13,7 @@ from autograder.card import card
 from autograder.check import Verdict
 from autograder.course import check_name, exercise_name, points
 from autograder.feedback import _card
+from autograder.gradebook import gradebook_url
 from autograder.run import outputs_of
 
 LAB = "01a_views"
@@ -55,10 +56,10 @@ def feedback(tmp_path, monkeypatch, empty_gradebook, released, answers):
 
     def make(verdicts=(), change=lambda notebook, gradebook: None):
         (tmp_path / "gradebook.db").write_bytes(empty_gradebook.read_bytes())
-        plugin.register(plugin.gradebook_url(), LAB)
+        plugin.register(gradebook_url(), LAB)
         decided = {verdict.check: verdict for verdict in verdicts}
         sample.fill(released, answers)
-        with Gradebook(plugin.gradebook_url(), "rushlight") as gradebook:
+        with Gradebook(gradebook_url(), "rushlight") as gradebook:
             gradebook.add_student("ada")
             gradebook.add_submission(LAB, "ada")
             for cell in filter(check_name, released.cells):
@@ -177,7 +178,7 @@ def test_scores_and_comments_given_by_hand_are_shown_and_kept(feedback, tmp_path
     page = feedback([wrong("strided.permute")], mark)
     assert "29.5 of 32 points" in page.text and ("✎", "written answer", "marked", "3 of 4") in page.rows
     assert "<strong>which</strong>" in page.text and "Nearly." in page.text and "1.5 of 3" in page.text
-    with Gradebook(plugin.gradebook_url(), "rushlight") as gradebook:
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
         assert gradebook.find_grade("check-strided-permute", LAB, LAB, "ada").manual_score == 1.5
         assert gradebook.find_comment("strided-permute", LAB, LAB, "ada").manual_comment == "Nearly."
 

@@ -196,7 +196,7 @@ def test_a_gradebook_that_cannot_be_read_is_named_and_left_alone(publish, hand_i
     hand_in("ada", publish([FIRST]))
     gradebook = course.classroom() / "gradebook.db"
     gradebook.write_bytes(b"half of a gradebook" * 100)
-    with pytest.raises(GradingError, match="gradebook.db cannot be read"):
+    with pytest.raises(GradingError, match="gradebook.db cannot be used"):
         quick_grade(LAB)
     assert gradebook.read_bytes() == b"half of a gradebook" * 100 and not kept_folder(LAB).exists()
 

@@ -7,6 +7,7 @@ from nbgrader.api import Gradebook
 from autograder import course, plugin, sample
 from autograder.check import find, is_milestone
 from autograder.course import RETIRED, SOURCES, check_name, exercises, find_labs, find_released, points, retired_labs
+from autograder.gradebook import gradebook_url
 
 LAB = "01_strided"
 
@@ -32,8 +33,8 @@ def test_its_class_is_graded_as_before(lab, quick_grade, tmp_path, monkeypatch, 
         folder = tmp_path / "submitted" / student / lab
         folder.mkdir(parents=True)
         nbformat.write(notebook, folder / f"{lab}.ipynb")
-    plugin.register(plugin.gradebook_url(), lab)  # the gradebook of a class that has begun
-    with Gradebook(plugin.gradebook_url(), "rushlight") as gradebook:
+    plugin.register(gradebook_url(), lab)  # the gradebook of a class that has begun
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
         gradebook.update_or_create_student("ada")
         gradebook.update_or_create_submission(lab, "ada")
     assert find_released(lab) == lab and len(exercises(lab)) == 16
