@@ -1,0 +1,31 @@
+"""The class's gradebook, which is nbgrader's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
+
+from nbgrader.api import Gradebook
+from sqlalchemy.exc import SQLAlchemyError
+
+from .course import classroom
+from .observe import GradingError
+
+
+def gradebook_url() -> str:
+    """The gradebook, as SQLAlchemy names it."""
+    return f"sqlite:///{classroom() / 'gradebook.db'}"
+
+
+@contextmanager
+def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
+    """Raises GradingError if it cannot be used, such as a file of which only half is there."""
+    path = classroom() / "gradebook.db"
+    url = f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true" if read_only else gradebook_url()
+    try:
+        with Gradebook(url, "rushlight") as gradebook:
+            yield gradebook
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", error))
+        raise GradingError(f"{path} cannot be used ({reason}): put your last copy of it in its place") from None
