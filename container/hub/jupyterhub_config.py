@@ -3,6 +3,7 @@ TEACHERS = {"teacher"}
 
 c.Spawner.cmd = ["/srv/rushlight/.venv/bin/jupyterhub-singleuser"]
 c.Spawner.default_url = "/lab"
+c.Spawner.environment = {"JUPYTER_CONFIG_PATH": "/srv/rushlight/autograder/jupyter"}
 
 
 def for_teachers(spawner):

@@ -270,8 +270,9 @@ def _elsewhere(name: str, config: MkDocsConfig) -> str:
     }
     buttons = " ".join(f"[{text}]({link}){{ .md-button }}" for text, link in links.items())
     return (
-        f"    Or open it on another machine, and [save it from there](../../anywhere.md): {buttons}\n\n"
-        "    In Colab, run this in a new cell at the top first:\n\n    ``` { .python .copy }\n"
+        f"    Or open it on another machine, and [how to save it there](../../anywhere.md): {buttons}\n\n"
+        f"    In Codespaces, run `.venv/bin/rushlight lab {number_of(name)} --no-open` first. "
+        "In Colab, run this in a new cell at the top first:\n\n    ``` { .python .copy }\n"
         f"    %pip install --quiet --no-deps git+https://github.com/{repository}@{branch}\n"
         "    %pip install --quiet hypothesis\n    ```\n\n"
     )
