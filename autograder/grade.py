@@ -162,7 +162,9 @@ def grade(
             for student, problem in _ClassRun(lab, isolated, jobs or jobs_here(lab), executor).grade(waiting):
                 rows[student].problem = problem
                 progress(student)
-        _renew_penalties(lab)
+        for student, problem in _renew_penalties(lab).items():
+            if student in rows:
+                rows[student].problem = rows[student].problem or problem
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
@@ -454,8 +456,9 @@ def _class_lock() -> Iterator[None]:
         yield
 
 
-def _renew_penalties(lab: str) -> None:
-    """Enter the times, extensions and penalties of a lab, and write the feedback of those whose penalty changes."""
+def _renew_penalties(lab: str) -> dict[str, str]:
+    """Enter the times, extensions and penalties of a lab, and write the feedback of those whose penalty changes. Returns why some
+    feedback could not be written, by student."""
 
     def expire(student: str) -> None:  # if this is interrupted, the submission counts as not done
         with suppress(FileNotFoundError):
@@ -464,9 +467,14 @@ def _renew_penalties(lab: str) -> None:
     with open_gradebook() as gradebook:
         late.renew_times(gradebook, lab)
         changed = late.renew(gradebook, lab, before=expire)
+    problems = {}
     for student in changed:
         if autograded(lab, student).exists():
-            write_feedback(lab, student)
+            try:
+                problems[student] = write_feedback(lab, student)
+            except TimeoutError as error:
+                problems[student] = f"its feedback {error}"
+    return {student: problem for student, problem in problems.items() if problem}
 
 
 def times(lab: str) -> list[str]:

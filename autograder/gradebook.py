@@ -9,7 +9,7 @@ from urllib.parse import quote
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SQLAlchemyError
 
-from .course import classroom
+from .course import classroom, set_environment
 from .observe import GradingError
 
 
@@ -21,6 +21,7 @@ def gradebook_url() -> str:
 @contextmanager
 def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
     """Raises GradingError if it cannot be used, such as a file of which only half is there."""
+    set_environment()
     path = classroom() / "gradebook.db"
     url = f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true" if read_only else gradebook_url()
     try:

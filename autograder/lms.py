@@ -358,8 +358,8 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
 
 def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
     """Canvas reads the first two numbers between underscores, Moodle the four parts before the fourth underscore."""
-    if attachment := re.match(rf".*?_{number}_(\d+)_", name):
-        return "canvas", f"{student.replace('_', '')}_{number}_{attachment[1]}_{lab}.html"
+    if attachment := re.match(r"\d+(?=_)", name.partition(f"_{number}_")[2]):
+        return "canvas", f"{student.replace('_', '')}_{number}_{attachment[0]}_{lab}.html"
     return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
 
 

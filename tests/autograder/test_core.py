@@ -1,6 +1,10 @@
 """A class that takes only the core of a lab."""
 
 import json
+import os
+import sqlite3
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -51,3 +55,12 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
     with pytest.raises(LookupError, match="has 01a_views with the points of its further exercises"):
         release([LAB], tmp_path / "repository", core=True)
     assert further < points(LAB).keys() and not (tmp_path / "repository").exists()
+
+
+def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
+    script = "from autograder.gradebook import open_gradebook\nwith open_gradebook() as gradebook: print(len(gradebook.students))"
+    environment = os.environ | {"PATH": os.defpath, "RUSHLIGHT_CLASSROOM": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert done.stdout == "0\n", done.stderr
+    with sqlite3.connect(tmp_path / "gradebook.db") as gradebook:
+        assert gradebook.execute("SELECT version_num FROM alembic_version").fetchall()

@@ -264,6 +264,15 @@ def test_the_command_writes_a_new_file_and_no_other(rushlight, gradebook, tmp_pa
         assert "exists" in str(code) and new.read_bytes() == before and given.read_text() == CANVAS
 
 
+def test_the_marks_of_the_term_go_into_a_new_file_too(rushlight, gradebook, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id\n")
+    code, _ = rushlight("grades", "--out", roster)
+    assert "exists" in str(code) and roster.read_text() == "id\n"
+    code, said = rushlight("grades", "01a", "--into", roster, "--out", tmp_path / "new.csv", "--drop", "1")
+    assert "--drop" in f"{code} {said}" and not (tmp_path / "new.csv").exists()
+
+
 def test_a_gradebook_that_is_missing_or_broken_is_one_line(rushlight, classroom):
     code, _ = rushlight("grades")
     assert "there is no" in str(code) and not (classroom / "gradebook.db").exists()
@@ -298,7 +307,7 @@ def test_each_student_finds_the_own_page_in_the_pack_and_no_other(
     (nbgrader.place / "seed").write_text("1")
     text = (submissions / "untouched" / LAB / f"{LAB}.ipynb").read_text()
     moodle = {
-        77: ("Ada Poe", f"Ada Poe_77_assignsubmission_file_/{LAB}.ipynb"),
+        77: ("Ada Poe", f"Ada Poe_77_assignsubmission_file_/{LAB}_77_456_.ipynb"),
         99: ("Ada Poe 99", f"Ada Poe 99_99_assignsubmission_file_/{LAB} (1).ipynb"),
         45: ("Seán O'Neil, Jr_x", f"Seán O'Neil, Jr_x_45_assignsubmission_file_{LAB}.ipynb"),
     }
