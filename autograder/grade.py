@@ -50,7 +50,7 @@ from .course import (
     released_path,
     retired_labs,
 )
-from .gradebook import open_gradebook
+from .gradebook import HELD, open_gradebook
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, judge_of, marked_path
 from .restore import Unreadable, edited_checks, read_submission, restore_text
@@ -385,9 +385,7 @@ def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
         if problem != _LOCKED:
             return problem
         if time.monotonic() > deadline:
-            raise GradingError(
-                "another program holds the gradebook (a formgrader?): close it and run this again to go on"
-            )
+            raise GradingError(HELD)
 
 
 _LOCKED = "another program holds the gradebook"

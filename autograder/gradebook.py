@@ -12,6 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from .course import classroom, set_environment
 from .observe import GradingError
 
+HELD = "another program holds the gradebook (a formgrader?): close it and run this again to go on"
+
 
 def gradebook_url() -> str:
     """The gradebook, as SQLAlchemy names it."""
@@ -28,5 +30,9 @@ def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
         with Gradebook(url, "rushlight") as gradebook:
             yield gradebook
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", error))
-        raise GradingError(f"{path} cannot be used ({reason}): put your last copy of it in its place") from None
+        reason = getattr(error, "orig", error)
+        name = getattr(reason, "sqlite_errorname", "")
+        if name in ("SQLITE_BUSY", "SQLITE_LOCKED"):
+            raise GradingError(HELD) from None
+        advice = ": put your last copy of it in its place" if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB") else ""
+        raise GradingError(f"{path} cannot be used ({reason}){advice}") from None
