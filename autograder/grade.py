@@ -78,9 +78,8 @@ class Row:
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
     seconds_late: float = 0.0
-    penalty: float = (
-        0.0  # points taken off the checks' points for that; nbgrader takes off those of the written answers too
-    )
+    penalty: float = 0.0  # points taken off the checks' points for that
+    entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
 
     @property
     def total(self) -> float:
@@ -542,6 +541,7 @@ def _read_grades(row: Row, lab: str) -> None:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    row.entered = max(0.0, round(points - penalty, 2))
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         text = read_submission(submitted(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
@@ -555,11 +555,14 @@ def write_csv(lab: str, rows: list[Row]) -> Path:
     worth = points(lab)
     with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["student", *worth, "hours late", "late penalty", "total", "maximum", "remark"])
+        writer.writerow(
+            ["student", *worth, "hours late", "late penalty", "total", "maximum", "in the gradebook", "remark"]
+        )
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
             times = [round(row.seconds_late / 3600, 2), row.penalty]
-            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), row.remark()]
+            entered = "" if row.entered is None else row.entered
+            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), entered, row.remark()]
             writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
     part.replace(path)
     return path

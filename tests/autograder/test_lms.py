@@ -95,6 +95,22 @@ def test_in_canvas_table_only_the_cells_with_new_marks_change(fill, gradebook):
     assert done.not_handed_in == ["Poe, Ada 502", "Student, Test 999"] and not done.not_in_file and not done.doubled
 
 
+@pytest.mark.parametrize("column", ["Student", "ID", "SIS Login ID", "Section"])
+def test_a_column_that_is_not_for_marks_is_refused(fill, gradebook, column):
+    enter(gradebook, "apoe", 23.5)
+    with pytest.raises(GradingError, match="no column for marks"):
+        fill(CANVAS, column=column)
+
+
+def test_the_mark_of_an_earlier_submission_is_named(fill, gradebook, classroom):
+    enter(gradebook, "apoe", 23.5)
+    assert fill(CANVAS)[1].outdated == []  # the submissions are kept elsewhere
+    path = classroom / "submitted" / "apoe" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text("no notebook")
+    assert fill(CANVAS)[1].outdated == ["apoe"]
+
+
 def test_the_number_in_a_download_is_canvas_id(fill, gradebook, downloaded):
     downloaded({"poeada": f"poeada_LATE_502_88_{LAB}.ipynb", "roetim": f"all/roetim_505_89_{LAB}-1.ipynb"})
     enter(gradebook, "poeada", 7)
