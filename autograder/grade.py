@@ -77,6 +77,7 @@ class Row:
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
+    beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
     penalty: float = 0.0  # points taken off the checks' points for that
     entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
@@ -106,6 +107,8 @@ class Row:
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
+        if self.beside:
+            parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.beside[:3]))}")
         return "; ".join(parts)
 
 
@@ -541,6 +544,8 @@ def _read_grades(row: Row, lab: str) -> None:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    others = {path.name for path in submitted(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
+    row.beside = sorted(others)
     row.entered = max(0.0, round(points - penalty, 2))
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         text = read_submission(submitted(lab, row.student))
