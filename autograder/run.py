@@ -6,6 +6,7 @@ A subject that dies or hangs is replaced, and the earlier cells run again withou
 
 from __future__ import annotations
 
+import hmac
 import itertools
 import json
 import re
@@ -68,6 +69,9 @@ def run(
     for cell in notebook.cells:
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
+            summary = cell.outputs[0]["metadata"]["rushlight"]
+            if "given" in summary:
+                summary["seal"] = seal(judge.seed, name, summary["given"])
     notebook.metadata["graded_with"] = versions(lab)
     return verdicts
 
@@ -121,6 +125,11 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
         line = verdict.line()
         outputs.append({"output_type": "error", "ename": "CheckFailed", "evalue": line, "traceback": [line]})
     return [NotebookNode(output) for output in outputs]
+
+
+def seal(seed: int, check: str, given: str) -> str:
+    """Proves that the class's judge has shown this case: a case can hold a program, and only the judge knows the seed."""
+    return hmac.new(str(seed).encode(), f"{check}\n{given}".encode("utf-8", "replace"), "sha256").hexdigest()
 
 
 class Session:

@@ -13,6 +13,7 @@ from autograder.cli import app
 from autograder.course import SOURCES, check_name, exercise_name
 from autograder.explain import explain, text
 from autograder.gradebook import gradebook_url
+from autograder.judge import Judge
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
@@ -127,6 +128,32 @@ def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
     (place / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").write_text("{")
     with pytest.raises(LookupError, match="cannot be read"):
         explain("half_done", LAB)
+
+
+def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch):
+    replayed = []
+    monkeypatch.setattr(Judge, "replay", lambda self, name, case, ask: replayed.append(case))
+
+    def forge(notebook):
+        cell = next(cell for cell in notebook.cells if check_name(cell) == WRONG)
+        cell.outputs[0].metadata.rushlight["given"] = '{"sizes": [2, 7]}'
+
+    explain("subtly_wrong_strides", LAB, WRONG)
+    count = len(replayed)
+    assert count
+    rewrite(place, "subtly_wrong_strides", forge)
+    (each,) = explain("subtly_wrong_strides", LAB, WRONG).checks
+    assert len(replayed) == count and each.holds and each.on_case is None
+
+
+@pytest.mark.parametrize("said", [7, {"outcome": [1]}, {"outcome": "\x1b[2J"}, {}])
+def test_outputs_of_the_students_own_are_no_verdict(place, said):
+    def forge(notebook):
+        for cell in filter(check_name, notebook.cells):
+            cell.outputs[0].metadata["rushlight"] = said
+
+    rewrite(place, "half_done", forge)
+    assert [each.then for each in explain("half_done", LAB, "element_offset").checks] == [{}]
 
 
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
