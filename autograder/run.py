@@ -169,13 +169,19 @@ class Session:
 
     def try_cell(self, source: str, seconds: float) -> list[NotebookNode]:
         """The outputs of a cell that a new subject does not run again. Raises what a subject can bring about."""
-        return [*map(_output, self._request({"cell": source}, seconds)["outputs"])]
+        reply = self._request({"cell": source}, seconds)
+        try:
+            return [*map(_output, reply["outputs"])]
+        except (LookupError, TypeError, AttributeError):
+            raise Malformed("outputs in another form") from None
 
     def observe(self, name: str, cases: list[dict]) -> list[Tree]:
         """The subject's observation of each case of a check."""
         reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
         observed = reply.get("observed") if isinstance(reply, dict) else None
         accept(observed)
+        if not isinstance(observed, list) or len(observed) != len(cases):
+            raise Malformed(f"asked for {len(cases)} observations, received something else")
         return observed
 
     def _seconds(self, limit: tuple[float, float]) -> float:

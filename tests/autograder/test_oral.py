@@ -5,6 +5,7 @@ import inspect
 import re
 import shutil
 import textwrap
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -14,6 +15,9 @@ from autograder.check import function_of, phase_exercises
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES, phases
 from autograder.explain import docstring_lines
+from autograder.limits import Allowance
+from autograder.observe import SubjectDied
+from autograder.run import Session
 
 LAB = "01a_views"
 
@@ -150,12 +154,43 @@ def test_what_a_submission_tells_is_shown_and_not_run():
 
 
 @pytest.mark.parametrize(
-    "told", ["no JSON", "[]", "[1]", '[{"arguments": 3, "notes": [], "result": ""}]', '[{"arguments": null}]']
+    "told",
+    [
+        "no JSON",
+        "[]",
+        "[1]",
+        '[{"arguments": 3, "notes": [], "result": ""}]',
+        '[{"arguments": null}]',
+        '[{"arguments": {}, "notes": [[Infinity, "x", "1"]], "result": ""}]',
+        "[" * 9000,
+    ],
 )
 def test_notes_in_another_form_are_malformed(told):
     output = nbformat.v4.new_output("stream", name="stdout", text=told)
     with pytest.raises(oral.Malformed):
         oral._calls([{}], [output])
+
+
+@pytest.mark.parametrize(
+    "reply", [7, {}, {"outputs": 7}, {"outputs": [7]}, {"outputs": [{"output_type": "stream"}]}, {"observed": []}]
+)
+def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
+    session = Session(LAB, False, Allowance(LAB))
+    monkeypatch.setattr(session, "_request", lambda message, seconds: reply)
+    with pytest.raises(oral.Malformed):
+        session.try_cell("1", 1.0)
+    with pytest.raises(oral.Malformed):
+        session.observe("strided.as_strided", [{}])
+
+
+def test_a_subject_that_dies_at_the_last_case_is_not_called_wrong():
+    def dies(check, cases):
+        raise SubjectDied("killed")
+
+    subject = oral.Subject(
+        SimpleNamespace(observe=dies), None, "strided.as_strided", SimpleNamespace(name=""), "", None
+    )
+    assert subject.theirs(oral.Call({}, {}, [], "")) == ""
 
 
 def test_without_a_class_there_are_no_questions(tmp_path, monkeypatch):
