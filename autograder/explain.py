@@ -42,6 +42,7 @@ from .plugin import class_seed, digest
 from .releases import release_of
 from .restore import Unreadable, read_submission, restore_text
 from .run import run, seal
+from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
 
@@ -308,7 +309,7 @@ def _side_by_side(mine: str, theirs: str, name: str) -> list[str]:
 def numbered(source: str) -> str:
     """The lines of a cell with their numbers, without docstrings."""
     left_out = docstring_lines(source)
-    lines = [(i, line) for i, line in enumerate(source.splitlines(), 1) if i not in left_out]
+    lines = [(i, line) for i, line in enumerate(split_lines(source), 1) if i not in left_out]
     return "\n".join(f"{i:>4}  {printable(line)}" for i, line in lines if line.strip())
 
 

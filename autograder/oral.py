@@ -247,7 +247,7 @@ class Subject:
             "Which of your lines run for the first call only? What would the first call do without them, and why?"
         )
         named = (
-            f"Line {change.line}, `{self.cell.splitlines()[change.line - 1].strip()}`"
+            f"Line {change.line}, `{walk.split_lines(self.cell)[change.line - 1].strip()}`"
             + f", and {', '.join(map(str, more))}" * bool(more)
         )
         told = [f"{named}. Line {change.line} runs in {count} of {len(self.calls)} cases of the check."]
@@ -309,7 +309,7 @@ class Subject:
 
     def _by_line(self, call: Call) -> str:
         """The values that were noted, below the lines of the code."""
-        texts = self.cell.splitlines()
+        texts = walk.split_lines(self.cell)
         shown = []
         for line in walk.lines_of(self.cell, self.name):
             values: dict[str, list[str]] = {}

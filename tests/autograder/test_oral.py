@@ -14,7 +14,7 @@ from autograder import oral, probe, sample, walk
 from autograder.check import function_of, phase_exercises
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES, phases
-from autograder.explain import docstring_lines
+from autograder.explain import docstring_lines, numbered
 from autograder.limits import Allowance
 from autograder.observe import SubjectDied
 from autograder.run import Session
@@ -97,6 +97,17 @@ def test_a_cell_that_is_no_plain_function_has_none(source):
     assert walk.changes(source, "f") == [] and walk.lines_of(source, "f") == []
 
 
+@pytest.mark.parametrize("end", ["\x0c", "\x0b", "\x1c", "\u2028", "\x85", "\r", "\r\n"])
+def test_lines_are_those_that_python_counts(end):
+    source = f'def f(x):\n    """Two{end}{end}words."""\n    x += 1\n    return x\n'
+    texts = [line.split(maxsplit=1)[1] for line in numbered(source).splitlines()]
+    assert texts == ["def f(x):", "x += 1", "return x"]
+    line = walk.lines_of(source, "f")[0]
+    change, space = walk.without(f"{source}y = f(1)\n", "f", line), {}
+    exec(change.source, space)
+    assert change.before == "x += 1" and space["y"] == 1 and change.source.count("return x") == 1
+
+
 # On a class ----------------------------------------------------------------------------------------------------------
 
 
@@ -162,7 +173,7 @@ def test_what_a_submission_tells_is_shown_and_not_run():
         '[{"arguments": 3, "notes": [], "result": ""}]',
         '[{"arguments": null}]',
         '[{"arguments": {}, "notes": [[Infinity, "x", "1"]], "result": ""}]',
-        "[" * 9000,
+        pytest.param("[" * 9000, id="deep"),
     ],
 )
 def test_notes_in_another_form_are_malformed(told):
