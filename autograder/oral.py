@@ -412,7 +412,11 @@ def _three(
             if len(found) < QUESTIONS and (kind, name) not in tried:
                 progress(len(found), QUESTIONS, name)
                 tried.add((kind, name))
-                if question := getattr(subjects[name], kind)():
+                try:
+                    question = getattr(subjects[name], kind)()
+                except RecursionError:  # in `ast`, at a long expression
+                    subjects[name].calls, question = [], None
+                if question:
                     found.append(question)
                     return
 
@@ -422,11 +426,8 @@ def _three(
         ask(kind, [name for name in subjects if name not in {each.exercise for each in found}])
         ask(kind, [*subjects])
     none = [name for name, each in subjects.items() if "calls" in vars(each) and not each.calls]
-    remarks = (
-        [f"cannot be asked about: {', '.join(none)} (no short case, another process, or notes change what happens)"]
-        if none
-        else []
-    )
+    why = "no short case, a long expression, another process, or notes change what happens"
+    remarks = [f"cannot be asked about: {', '.join(none)} ({why})"] if none else []
     return found, remarks
 
 

@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import random
 import re
 import shutil
 import textwrap
@@ -15,6 +16,7 @@ from autograder.check import function_of, phase_exercises
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES, phases
 from autograder.explain import docstring_lines, numbered
+from autograder.judge import Judge
 from autograder.limits import Allowance
 from autograder.observe import SubjectDied
 from autograder.run import Session
@@ -192,6 +194,15 @@ def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
         session.try_cell("1", 1.0)
     with pytest.raises(oral.Malformed):
         session.observe("strided.as_strided", [{}])
+
+
+@pytest.mark.parametrize("terms", [300, 600, 900, 2500])
+def test_a_long_expression_cannot_be_asked_about(terms):
+    name = "strided.as_strided"
+    cell = f"def as_strided(x, sizes=2):\n    if x > sizes:\n        return {'+'.join('1' * terms)}\n    return 1\n"
+    session = SimpleNamespace(observe=lambda check, cases: [{}], calls=lambda *_: [], put_back=lambda cell: None)
+    found, remarks = oral._three(session, Judge(7), {name: cell}, [name], random.Random(7), lambda *_: None)
+    assert found == [] and remarks and name in remarks[0]
 
 
 def test_a_subject_that_dies_at_the_last_case_is_not_called_wrong():
