@@ -70,10 +70,12 @@ class Explained:
     now: Verdict
     on_case: Verdict | None
     source: str  # the student's cell
+    earned: bool | None = None  # whether the check earned points in the gradebook; None if the gradebook does not tell
 
     @property
     def holds(self) -> bool:
-        return (self.then.get("outcome") == PASSED) == self.now.passed
+        before = self.then["outcome"] == PASSED if self.then else self.earned
+        return before in (None, self.now.passed)
 
     @property
     def shown(self) -> Verdict:
@@ -146,11 +148,11 @@ def explain(
     verdicts = run(notebook, lab, judge, isolated, progress)
     sources, worth = answers_of(notebook), points(lab)
     for name in wanted:
-        text = entered.get(cells[name].metadata.nbgrader.grade_id, "not in the gradebook")
-        source = sources.get(_exercise(name), "")
-        found.checks.append(
-            Explained(name, worth.get(name, 0), text, then[name], verdicts[name], judge.on_case.get(name), source)
-        )
+        text, auto = entered.get(cells[name].metadata.nbgrader.grade_id, ("not in the gradebook", None))
+        source, points_of = sources.get(_exercise(name), ""), worth.get(name, 0)
+        earned = None if auto is None or not points_of else auto > 0
+        now, on_case = verdicts[name], judge.on_case.get(name)
+        found.checks.append(Explained(name, points_of, text, then[name], now, on_case, source, earned))
     return found
 
 
@@ -235,9 +237,9 @@ def _remarks(student: str, lab: str, notebook: NotebookNode) -> list[str]:
     return remarks
 
 
-def _scores(student: str, lab: str) -> tuple[dict[str, str], list[str]]:
-    """The score of each cell in the gradebook, in words, and what concerns the whole submission. The gradebook is opened to be read
-    only."""
+def _scores(student: str, lab: str) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
+    """The score of each cell in the gradebook in words, and before a change by hand; and what concerns the whole submission.
+    The gradebook is opened to be read only."""
     path = classroom() / "gradebook.db"
     if not path.exists():
         return {}, [f"there is no gradebook at {path}"]
@@ -245,7 +247,10 @@ def _scores(student: str, lab: str) -> tuple[dict[str, str], list[str]]:
         with open_gradebook(read_only=True) as gradebook:
             late = gradebook.find_submission(lab, student).late_submission_penalty
             grades = gradebook.find_submission_notebook(lab, lab, student).grades
-            found = {grade.name: _score(grade.auto_score, grade.manual_score, grade.extra_credit) for grade in grades}
+            found = {
+                each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score)
+                for each in grades
+            }
     except MissingEntry:
         return {}, ["the gradebook has no entry for this submission"]
     except GradingError as error:

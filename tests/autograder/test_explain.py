@@ -156,6 +156,21 @@ def test_outputs_of_the_students_own_are_no_verdict(place, said):
     assert [each.then for each in explain("half_done", LAB, "element_offset").checks] == [{}]
 
 
+def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(place):
+    def as_stock_leaves_it(notebook):
+        for cell in filter(check_name, notebook.cells):
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text="printed"), *cell.outputs[1:]]
+
+    rewrite(place, "half_done", as_stock_leaves_it)
+    checks = explain("half_done", LAB).checks
+    assert {each.now.passed for each in checks} == {True, False} and all(each.holds for each in checks)
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+        for grade in gradebook.find_submission_notebook(LAB, LAB, "half_done").grades:
+            grade.auto_score = 0.0
+        gradebook.db.commit()
+    assert [each.holds for each in explain("half_done", LAB).checks] == [not each.now.passed for each in checks]
+
+
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
     notebook = nbformat.read(place / "autograded" / "subtly_wrong_strides" / LAB / f"{LAB}.ipynb", as_version=4)
     summary = next(cell for cell in notebook.cells if check_name(cell) == WRONG).outputs[0].metadata.rushlight
