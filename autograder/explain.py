@@ -41,7 +41,7 @@ from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed, digest
 from .releases import release_of
 from .restore import Unreadable, read_submission, restore_text
-from .run import run, seal
+from .run import name_of_seed, run, seal
 from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
@@ -137,13 +137,10 @@ def explain(
     notebook = graded(student, lab)
     cells = {name: cell for cell in notebook.cells if (name := check_name(cell))}
     wanted = _wanted([*cells], exercise, lab)
-    seed_file = classroom() / "seed"
-    if not seed_file.exists():
-        raise LookupError(f"{seed_file} is missing, so nobody knows the cases of this class: grade again with --force")
-    seed = class_seed(seed_file)
+    seed = seed_of_graded()
     then = {name: _summary(cell, name, seed) for name, cell in cells.items()}
     entered, remarks = _scores(student, lab)
-    found = Explanation(student, lab, [*_remarks(student, lab, notebook), *remarks])
+    found = Explanation(student, lab, [*_remarks(student, lab, notebook, seed), *remarks])
     judge = _Again(seed, then, wanted)
     verdicts = run(notebook, lab, judge, isolated, progress)
     sources, worth = answers_of(notebook), points(lab)
@@ -154,6 +151,14 @@ def explain(
         now, on_case = verdicts[name], judge.on_case.get(name)
         found.checks.append(Explained(name, points_of, text, then[name], now, on_case, source, earned))
     return found
+
+
+def seed_of_graded() -> int:
+    """The seed with which the class was graded. Raises LookupError if it is gone, and makes no other."""
+    path = classroom() / "seed"
+    if not path.exists():
+        raise LookupError(f"{path} is missing, so nobody knows the cases of this class: grade again with --force")
+    return class_seed(path)
 
 
 def graded(student: str, lab: str) -> NotebookNode:
@@ -218,7 +223,7 @@ def _wanted(checks: list[str], exercise: str | None, lab: str) -> list[str]:
     )
 
 
-def _remarks(student: str, lab: str, notebook: NotebookNode) -> list[str]:
+def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[str]:
     """What is not as it was when the submission was graded."""
     remarks = []
     try:
@@ -228,12 +233,21 @@ def _remarks(student: str, lab: str, notebook: NotebookNode) -> list[str]:
             )
     except Unreadable as error:
         remarks.append(f"the submission on disk is gone or broken ({error}). This is about the one that was graded")
-    before, now = notebook.metadata.get("graded_with", {}), versions(lab)
-    if not before:
+    before, now = notebook.metadata.get("graded_with"), versions(lab)
+    before = before if isinstance(before, dict) else {}
+    if not now.keys() <= before.keys():
         remarks.append("the graded notebook does not say which torch and which course it was graded with")
     remarks += [
-        f"graded with {name} {before[name]}; here is {now[name]}" for name in before if before[name] != now.get(name)
+        f"graded with {name} {before[name]}; here is {now[name]}"
+        for name in now
+        if before.get(name, now[name]) != now[name]
     ]
+    if "seed" not in before:
+        remarks.append("the graded notebook does not say with which seed it was graded: the cases may have been others")
+    elif before["seed"] != name_of_seed(seed):
+        remarks.append(
+            "the class has another seed since it was graded: the cases are others now, and the case of the feedback is not replayed"
+        )
     return remarks
 
 

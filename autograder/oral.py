@@ -25,12 +25,11 @@ from . import walk
 from .alike import answers_of_class
 from .check import Check, describe, find, is_bench, is_milestone, source
 from .course import check_name, classroom
-from .explain import answers_of, graded, numbered
+from .explain import answers_of, graded, numbered, seed_of_graded
 from .judge import Judge
 from .limits import Allowance, seconds
 from .observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from .pages import SCHEMES, escaped, write_page
-from .plugin import class_seed
 from .releases import release_of
 from .run import FAILURES, Session
 from .similarity import answer
@@ -358,13 +357,14 @@ def questions(
     Raises LookupError if the student has not been graded, or has written nothing.
     """
     notebook = graded(student, lab)
-    draw = random.Random(f"{class_seed(classroom() / 'seed')}/{lab}/{student}")
+    seed = seed_of_graded()
+    draw = random.Random(f"{seed}/{lab}/{student}")
     cells = _attempted(notebook, lab)
     order = _most_telling(student, lab, cells, draw)
     if not order:
         raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
     progress(0, QUESTIONS, f"{lab}: running the notebook")
-    bench, judge = Bench(notebook, lab, isolated), Judge(class_seed(classroom() / "seed"))
+    bench, judge = Bench(notebook, lab, isolated), Judge(seed)
     try:
         return _three(bench, judge, cells, order, draw, progress)
     except NotGraded as error:

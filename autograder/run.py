@@ -72,7 +72,7 @@ def run(
             summary = cell.outputs[0]["metadata"]["rushlight"]
             if "given" in summary:
                 summary["seal"] = seal(judge.seed, name, summary["given"])
-    notebook.metadata["graded_with"] = versions(lab)
+    notebook.metadata["graded_with"] = versions(lab) | {"seed": name_of_seed(judge.seed)}
     return verdicts
 
 
@@ -130,6 +130,11 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
 def seal(seed: int, check: str, given: str) -> str:
     """Proves that the class's judge has shown this case: a case can hold a program, and only the judge knows the seed."""
     return hmac.new(str(seed).encode(), f"{check}\n{given}".encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def name_of_seed(seed: int) -> str:
+    """A name by which a seed is known again. It does not tell the seed."""
+    return seal(seed, "seed", "")[:12]
 
 
 class Session:

@@ -14,6 +14,7 @@ from autograder.course import SOURCES, check_name, exercise_name
 from autograder.explain import explain, text
 from autograder.gradebook import gradebook_url
 from autograder.judge import Judge
+from autograder.oral import questions
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
@@ -120,6 +121,17 @@ def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
     assert said in error.value.args[0] and "\n" not in error.value.args[0]
 
 
+def test_another_seed_is_said_and_none_is_made(place):
+    assert explain("half_done", LAB, "element_offset").remarks == []
+    (place / "seed").write_text("8")
+    (said,) = explain("half_done", LAB, "element_offset").remarks
+    assert "seed" in said
+    (place / "seed").unlink()
+    with pytest.raises(LookupError, match="seed is missing"):
+        questions("half_done", LAB, True)
+    assert not (place / "seed").exists()
+
+
 def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
     (place / "seed").unlink()
     with pytest.raises(LookupError, match="seed is missing"):
@@ -174,4 +186,4 @@ def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
     notebook = nbformat.read(place / "autograded" / "subtly_wrong_strides" / LAB / f"{LAB}.ipynb", as_version=4)
     summary = next(cell for cell in notebook.cells if check_name(cell) == WRONG).outputs[0].metadata.rushlight
-    assert summary.given.startswith('{"sizes"') and {*notebook.metadata.graded_with} == {"torch", "rushlight"}
+    assert summary.given.startswith('{"sizes"') and {*notebook.metadata.graded_with} == {"torch", "rushlight", "seed"}
