@@ -203,7 +203,7 @@ class _ClassRun:
         config.RunInSubject.isolated = isolated
         config.Restore.marked_folder = str(classroom() / "marked")
         self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
-        self.seed, self.versions = class_seed(Path(config.RunInSubject.seed_file)), versions(lab)
+        self.seed = class_seed(Path(config.RunInSubject.seed_file))
         self.writer, self.pool = NbGraderAPI(config=config), _markers(jobs)
         self.todo: deque[tuple[str, Step]] = deque()
         self.pending: dict[Future, _Task] = {}
@@ -245,8 +245,7 @@ class _ClassRun:
             text = read_submission(submitted(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
-            release = json.dumps(releases.release_of(self.lab, text))
-            arguments = [text, self.seed, self.isolated, release, self.versions]
+            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text)]
         try:
             self.pending[task.executor.submit(step, self.lab, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -296,6 +295,11 @@ def _problem_of(error: BaseException, step: Step) -> str:
         return "ended the process that was to deal with it (out of memory?): the others were not touched"
     done = "marked" if step is mark else "given feedback"
     return f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
+
+
+def of_class(lab: str, text: str) -> tuple[str, dict[str, str]]:
+    """What `mark` must be told of the class: the notebook on which this submission is restored, and the versions to expect."""
+    return json.dumps(releases.release_of(lab, text)), versions(lab)
 
 
 # In a marker ---------------------------------------------------------------------------------------------------------

@@ -67,8 +67,8 @@ class Worker(Executor):
         future = Future()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RUSHLIGHT_CLASSROOM", str(self.place))
-            if self.versions:
-                patch.setattr(grading, "versions", lambda *_: self.versions)
+            if self.versions:  # all that the worker finds out itself
+                patch.setattr(grading, "versions", lambda lab, missing: self.versions)
             try:
                 future.set_result(step(*arguments))
             except Exception as error:
