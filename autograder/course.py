@@ -52,8 +52,8 @@ def todays_path(lab: str) -> Path:
 
 def released_path(lab: str) -> Path:
     """The students' notebook of a lab, as this class has it. (`releases` says how a class comes to have another than today's.)"""
-    path, kept = todays_path(lab), [*kept_releases(lab).values()]
-    return path if not kept or path.exists() and asked_at(path) == asked_at(kept[-1]) else kept[-1]
+    path, kept, core = todays_path(lab), [*kept_releases(lab).values()], lab in core_labs()
+    return path if not kept or path.exists() and asked_at(path, core) == asked_at(kept[-1], core) else kept[-1]
 
 
 def kept_releases(lab: str) -> dict[str, Path]:
@@ -92,16 +92,17 @@ def asked(notebook: Mapping) -> dict[str, str]:
     return found
 
 
-def asked_at(path: Path) -> frozenset[str]:
-    return _known(path, path.stat().st_mtime_ns)[1]
+def asked_at(path: Path, core: bool) -> frozenset[str]:
+    """The ids of what a notebook asks for, in a class that takes only the `core` or all of it."""
+    return _known(path, path.stat().st_mtime_ns)[1 + core]
 
 
 @cache
-def _known(path: Path, changed: int) -> tuple[str, frozenset[str]]:
-    """The digest of a notebook, and the ids of what it asks for."""
+def _known(path: Path, changed: int) -> tuple[str, frozenset[str], frozenset[str]]:
+    """The digest of a notebook, the ids of what it asks for, and the ids of what its core asks for."""
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        return digest_of(notebook), frozenset(asked(notebook))
+        return digest_of(notebook), frozenset(asked(notebook)), frozenset(asked(core_of(notebook)))
     except (ValueError, LookupError, TypeError, AttributeError):
         raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
 
@@ -176,11 +177,15 @@ def released(lab: str, path: Path | None = None) -> dict:
     """The students' notebook of a lab (or its release at a `path`), as this class has it: in a class that takes only the core, a
     further exercise has no points."""
     notebook = json.loads((path or released_path(lab)).read_text(encoding="utf-8"))
-    if lab in core_labs():
-        for cell in filter(is_further, notebook["cells"]):
-            if "points" in cell["metadata"]["nbgrader"]:
-                cell["metadata"]["nbgrader"]["grade"] = False
-                del cell["metadata"]["nbgrader"]["points"]
+    return core_of(notebook) if lab in core_labs() else notebook
+
+
+def core_of(notebook: dict) -> dict:
+    """A released notebook, from which this removes the points of the further exercises."""
+    for cell in filter(is_further, notebook["cells"]):
+        if "points" in cell["metadata"]["nbgrader"]:
+            cell["metadata"]["nbgrader"]["grade"] = False
+            del cell["metadata"]["nbgrader"]["points"]
     return notebook
 
 
@@ -214,13 +219,24 @@ def exercises(lab: str) -> list[str]:
 
 def core_exercises(lab: str) -> list[str]:
     """The exercises of a lab that are not further ones."""
-    further = set(map(exercise_name, filter(is_further, released(lab)["cells"])))
-    return [name for name in exercises(lab) if name not in further]
+    return core_in(released(lab))
+
+
+def core_in(notebook: Mapping) -> list[str]:
+    return [name for cell in notebook["cells"] if (name := exercise_name(cell)) and not is_further(cell)]
 
 
 def required_exercises(lab: str) -> list[str]:
     """The exercises that this class has to write: without the further ones in a class that takes only the core."""
-    return core_exercises(lab) if lab in core_labs() else exercises(lab)
+    return required_in(released(lab))
+
+
+def required_in(notebook: Mapping) -> list[str]:
+    """The same, by the released notebook of a class: if it takes only the core, the further checks have no points there."""
+    checks = [cell for cell in notebook["cells"] if check_name(cell) and is_further(cell)]
+    if any("points" not in cell["metadata"]["nbgrader"] for cell in checks):
+        return core_in(notebook)
+    return [*filter(None, map(exercise_name, notebook["cells"]))]
 
 
 def lab_of(check: str, phase: str = "") -> str | None:
@@ -229,9 +245,8 @@ def lab_of(check: str, phase: str = "") -> str | None:
     return next((lab for lab in found if check in map(check_name, released(lab)["cells"])), None)
 
 
-def missing_for_milestone(lab: str, is_done: Callable[[str], bool]) -> str:
+def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:
     """Why a lab's milestone is not decided yet: it needs half of the core exercises. Empty if that many are done."""
-    core = core_exercises(lab)
     count = sum(map(is_done, core))
     if 2 * count >= len(core):
         return ""

@@ -48,11 +48,12 @@ def edition(lab: str, missing: list[str] | None = None) -> Path:
     return folder
 
 
-def versions(lab: str) -> dict[str, str]:
-    """What a verdict on this lab depends on besides the submission and the seed: torch, and the course's own files."""
+def versions(lab: str, missing: list[str] | None = None) -> dict[str, str]:
+    """What a verdict on this lab depends on besides the submission and the seed: torch, and the course's own files, with the
+    edition in which the exercises `missing` have no body."""
     files = [*check_files([lab]), Path(__file__).parent / "judge.py"]
     digest = hashlib.sha256(b"".join(_bytes(path) for path in files)).hexdigest()[:12]
-    course = f"{rushlight.__version__} ({edition(lab).name.rpartition('-')[2]}-{digest})"
+    course = f"{rushlight.__version__} ({edition(lab, missing).name.rpartition('-')[2]}-{digest})"
     return {"torch": importlib.metadata.version("torch"), "rushlight": course}
 
 

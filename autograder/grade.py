@@ -42,14 +42,14 @@ from .check import PASSED, is_bench
 from .course import (
     check_name,
     classroom,
-    digest_at,
     neutral,
     points,
     printable,
     released_labs,
-    released_path,
+    required_in,
     retired_labs,
 )
+from .edition import versions
 from .gradebook import HELD, open_gradebook
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, judge_of, marked_path
@@ -249,7 +249,7 @@ class _ClassRun:
             text = read_submission(submitted(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
-            arguments = [text, self.seed, self.isolated, digest_at(released_path(self.lab))]
+            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text)]
         try:
             self.pending[task.executor.submit(step, self.lab, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -301,6 +301,11 @@ def _problem_of(error: BaseException, step: Step) -> str:
     return f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
 
 
+def of_class(lab: str, text: str) -> tuple[str, dict[str, str]]:
+    """What `mark` must be told of the class: the notebook on which this submission is restored, and the versions to expect."""
+    return json.dumps(releases.release_of(lab, text)), versions(lab)
+
+
 # In a marker ---------------------------------------------------------------------------------------------------------
 
 
@@ -320,20 +325,29 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def mark(lab: str, text: str, seed: int, isolated: bool, release: str) -> str:
-    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it. `release` is the digest of
-    the class's lab.
+def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str]) -> str:
+    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
+    folder. `release` is the class's notebook on which the submission is restored.
 
-    Raises Unreadable or NotGraded, and GradingError if this machine has another release of the lab.
+    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones.
     """
-    if digest_at(released_path(lab)) != release:
-        where = f"{socket.gethostname()} has another release of {lab} than this class"
-        raise GradingError(
-            f"{where}: install the same version there, and set RUSHLIGHT_CLASSROOM to the class's folder"
-        )
-    notebook = restore_text(text, releases.release_of(lab, text))
-    run(notebook, lab, judge_of(seed), isolated)
+    released = nbformat.from_dict(json.loads(release))
+    _expect_versions(lab, required_in(released), expected)
+    notebook = restore_text(text, released)
+    run(notebook, lab, judge_of(seed), isolated, release=released)
     return nbformat.writes(notebook)
+
+
+def _expect_versions(lab: str, missing: list[str], expected: dict[str, str]) -> None:
+    host = socket.gethostname()
+    try:
+        found = versions(lab, missing)
+    except (LookupError, ImportError):  # of an exercise, or of torch
+        raise GradingError(f"{host} lacks exercises of {lab}, or torch: install the same version there") from None
+    for name, version in expected.items():
+        if found[name] != version:
+            differs = f"{host} has {name} {found[name]}, and this class is graded with {version}"
+            raise GradingError(f"{differs}: install the same version there, and start its workers again")
 
 
 def write_feedback(lab: str, student: str) -> str:

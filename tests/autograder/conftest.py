@@ -57,10 +57,10 @@ def feedback():
 def quick_grade(feedback, drawn_once, monkeypatch):
     """`grade` with a marker in this very process, and one process for the feedback of all tests."""
 
-    def quick_grade(lab, **options):
+    def quick_grade(lab, executor=None, **options):
         with monkeypatch.context() as patch:
             patch.setattr(grading, "_markers", lambda jobs: feedback)
-            return grading.grade(lab, jobs=1, executor=ThreadPoolExecutor(1), **options)
+            return grading.grade(lab, jobs=1, executor=executor or ThreadPoolExecutor(1), **options)
 
     return quick_grade
 

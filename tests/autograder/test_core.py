@@ -2,17 +2,21 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import Executor, Future
 
 import nbformat
 import pytest
 
-from autograder import course, plugin
-from autograder.course import check_name, exercises, is_further, points
-from autograder.edition import edition
-from autograder.gradebook import gradebook_url
+from autograder import build, course, plugin, releases
+from autograder import grade as grading
+from autograder.course import check_name, exercise_name, exercises, is_further, points
+from autograder.edition import edition, versions
+from autograder.gradebook import gradebook_url, open_gradebook
+from autograder.observe import GradingError
 from autograder.release import release
 
 LAB = "01a_views"
@@ -64,3 +68,78 @@ def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tm
     assert done.stdout == "0\n", done.stderr
     with sqlite3.connect(tmp_path / "gradebook.db") as gradebook:
         assert gradebook.execute("SELECT version_num FROM alembic_version").fetchall()
+
+
+class Worker(Executor):
+    """Marks as another machine does, which has nothing of the class's folder."""
+
+    def __init__(self, place, versions=None):
+        self.place, self.versions = place, versions
+
+    def submit(self, step, *arguments):
+        future = Future()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RUSHLIGHT_CLASSROOM", str(self.place))
+            if self.versions:  # all that the worker finds out itself
+                patch.setattr(grading, "versions", lambda lab, missing: self.versions)
+            try:
+                future.set_result(step(*arguments))
+            except Exception as error:
+                future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def grade_there(further, tmp_path, submissions, quick_grade, isolated):
+    """`grade_there(…)` grades a class that takes only the core, with such a worker."""
+    plugin.take_core([LAB])
+    shutil.copytree(submissions / "all_right", tmp_path / "classroom" / "submitted" / "ada")
+    return lambda **there: quick_grade(LAB, executor=Worker(tmp_path / "another machine", **there))
+
+
+def test_a_worker_needs_nothing_of_the_class(grade_there):
+    (row,) = grade_there()
+    assert (row.problem, row.scores) == ("", points(LAB))
+
+
+def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_made(
+    grade_there, monkeypatch, tmp_path
+):
+    releases.keep(LAB)
+    path = tmp_path / "newer" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    notebook = nbformat.read(course.released_path(LAB), as_version=4)
+    before = notebook.cells[0].source
+    notebook.cells[0].source = "A new title"
+    monkeypatch.setattr(course, "RELEASED", tmp_path / "newer")
+    nbformat.write(build.stamped(notebook, LAB, path), path)
+    (row,) = grade_there()
+    graded = nbformat.read(grading.autograded(LAB, "ada"), as_version=4)
+    assert (row.scores, graded.cells[0].source) == (points(LAB), before)
+
+
+@pytest.mark.parametrize("name", ["torch", "rushlight"])
+def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(grade_there, name):
+    with pytest.raises(GradingError, match=f"has {name} 0.0, and this class is graded with .*: install") as raised:
+        grade_there(versions=versions(LAB) | {name: "0.0"})
+    assert "\n" not in str(raised.value)
+    with open_gradebook() as gradebook:
+        assert LAB not in [lab.name for lab in gradebook.assignments]
+
+
+def test_an_exercise_that_becomes_a_further_one_keeps_its_points_in_a_class_that_began_with_it(
+    further, tmp_path, monkeypatch
+):
+    plugin.take_core([LAB])
+    releases.keep(LAB)
+    before, name = points(LAB), next(iter(points(LAB)))
+    path = tmp_path / "newer" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    notebook = nbformat.read(course.released_path(LAB), as_version=4)
+    for cell in notebook.cells:
+        if name in (exercise_name(cell), check_name(cell)):
+            cell.metadata.rushlight["further"] = True
+    monkeypatch.setattr(course, "RELEASED", tmp_path / "newer")
+    nbformat.write(build.stamped(notebook, LAB, path), path)
+    assert points(LAB) == before
+    assert "goes on with the exercises of version" in releases.keep(LAB) and len(course.kept_releases(LAB)) == 1
