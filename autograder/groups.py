@@ -43,12 +43,13 @@ def groups(lab: str) -> dict[str, list[str]]:
     is_for = cache(lambda number: not number or is_named(lab, number))
     for line, row in enumerate(read_rows(path, ("group", "student"), ("lab",)), 2):
         try:
-            if is_for(row["lab"]):
-                found[row["group"]].append(row["student"])
+            if not is_for(row["lab"]):
+                continue
         except LookupError as error:
             raise GradingError(f"{path}, line {line}: {error}") from None
         if not row["student"]:
             raise GradingError(f"{path}, line {line}: it names no student")
+        found[row["group"]].append(row["student"])
     members = [member for group in found.values() for member in group]
     if twice := sorted({member for member in members if members.count(member) > 1}):
         raise GradingError(f"{path}: {', '.join(map(printable, twice))} twice for {lab}: a student is in one group")
