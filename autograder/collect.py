@@ -135,9 +135,10 @@ def remember_names(folder: Path, names: dict[str, str]) -> None:
 
 def read_names(folder: Path) -> dict[str, str]:
     try:
-        return json.loads((folder / "names.json").read_text(encoding="utf-8"))
+        names = json.loads((folder / "names.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):  # a power cut while it was written: collecting again writes all of it
-        return {}
+        names = {}
+    return {key: name for key, name in names.items() if isinstance(name, str)} if isinstance(names, dict) else {}
 
 
 def _is_inside(name: str) -> bool:

@@ -136,8 +136,7 @@ def number_of(lab: str) -> str:
 def find_labs(number: str) -> list[str]:
     """The labs that `04a`, `4a` or `04a_history` means: `04` means all labs of phase 04. Raises LookupError with similar names, or
     with the names of all labs."""
-    wanted = number.zfill(2) if number.isdigit() else number
-    wanted = wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
+    wanted = _padded(number)
     found = [lab for lab in labs() if wanted in (lab, number_of(lab), lab[:2])]
     if not found and number in retired_labs():
         return [number]
@@ -145,6 +144,11 @@ def find_labs(number: str) -> list[str]:
         advice = did_you_mean(number, labs()) or f"the labs are {', '.join(labs())}"
         raise LookupError(f"there is no lab {number!r}; {advice}")
     return found
+
+
+def _padded(number: str) -> str:
+    wanted = number.zfill(2) if number.isdigit() else number
+    return wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
 
 
 def did_you_mean(wanted: str, names: Sequence[str]) -> str:
@@ -161,6 +165,17 @@ def find_lab(number: str) -> str:
     if len(found) > 1:
         raise LookupError(f"phase {number} has several labs, so name one: {', '.join(found)}")
     return found[0]
+
+
+def is_named(lab: str, number: str) -> bool:
+    """Whether `04a`, `4a` or `04a_history` in a table means this lab, which may be retired.
+
+    Raises LookupError if the cell may be a mistake for this lab: a mistake in another phase must not stop this lab.
+    """
+    wanted = _padded(number)
+    if wanted in (lab, number_of(lab)):
+        return True
+    return (wanted[:2] == lab[:2] or not wanted[:2].isdigit()) and find_lab(number) == lab
 
 
 def find_released(number: str) -> str:

@@ -76,6 +76,7 @@ class Row:
     verdicts: dict[str, dict] = field(default_factory=dict)  # the summary that RunInSubject wrote into the check's cell
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
+    copy_of: str = ""  # the member of the group whose notebook this is a copy of
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
     beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
@@ -155,7 +156,7 @@ def grade(
         with open_gradebook() as gradebook:
             unshared = groups.share(gradebook, lab)
         found = students(lab)
-        rows = {student: Row(student) for student in found}
+        rows = {student: Row(student, copy_of=groups.source_of(student, lab)) for student in found}
         rows |= {member: Row(member, problem=reason) for member, reason in unshared.items() if member not in rows}
         waiting = [student for student in found if force or not is_done(lab, student)]
         for student in set(found) - set(waiting):

@@ -1,56 +1,118 @@
 """Group work: one notebook for all members of a group, each of whom gets the marks and the feedback.
 
 nbgrader knows no groups. So the members in `classroom/groups.csv` who have handed in nothing get a copy of the notebook of the
-member who has, and a file beside it says whose it is. From then on nbgrader sees a submission of each. Marks that were given by
-hand for the notebook are entered for its copies. A member's own notebook always comes first.
+member who has. From then on nbgrader sees a submission of each. `classroom/copies/STUDENT/LAB.json` remembers what was copied,
+where no student can write: only a notebook with a remembered digest is a copy. Marks that were given by hand for the notebook are
+entered for its copies. A member's own notebook always comes first.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
 
-from nbgrader.api import Gradebook, SubmittedAssignment
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
-from .course import classroom, find_lab, printable
+from .course import classroom, is_named, printable
 from .observe import GradingError
-from .restore import Unreadable, read_submission
+from .restore import Unreadable, read_submission, rejection_reason
 from .table import read_rows
 
-MARK = "copied-from.txt"  # beside a copy
+_SCORES = ("manual_score", "extra_credit")
+
+
+@dataclass
+class Copy:
+    """What a student's folder was given: whose notebook, and the marks that were entered for it."""
+
+    source: str
+    digests: list[str] = field(default_factory=list)  # of every notebook that was copied from the source
+    marks: dict[str, float | str] = field(default_factory=dict)
 
 
 def groups(lab: str) -> dict[str, list[str]]:
     """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
     found, path = defaultdict(list), classroom() / "groups.csv"
+    is_for = cache(lambda number: not number or is_named(lab, number))
     for line, row in enumerate(read_rows(path, ("group", "student"), ("lab",)), 2):
         try:
-            if not row["lab"] or find_lab(row["lab"]) == lab:
-                found[row["group"]].append(row["student"])
+            if not is_for(row["lab"]):
+                continue
         except LookupError as error:
             raise GradingError(f"{path}, line {line}: {error}") from None
+        if not row["student"]:
+            raise GradingError(f"{path}, line {line}: it names no student")
+        found[row["group"]].append(row["student"])
     members = [member for group in found.values() for member in group]
     if twice := sorted({member for member in members if members.count(member) > 1}):
         raise GradingError(f"{path}: {', '.join(map(printable, twice))} twice for {lab}: a student is in one group")
     return found
 
 
+# Copies --------------------------------------------------------------------------------------------------------------
+
+
 def source_of(student: str, lab: str) -> str:
-    """Whose notebook a student's submission is a copy of, or an empty string. A student can forge the mark, but no group."""
-    mark = classroom() / "submitted" / student / lab / MARK
-    if not mark.is_file() or mark.is_symlink():
-        return ""
-    source = mark.read_text(encoding="utf-8", errors="replace").strip()
-    return (
-        source if any({student, source} <= {*members} for members in groups(lab).values()) and source != student else ""
-    )
+    """Whose notebook a student's submission is a copy of, or an empty string."""
+    copy = _copy_of(student, lab)
+    return copy.source if copy else ""
+
+
+def _copy_of(student: str, lab: str) -> Copy | None:
+    """What is remembered of a submission that is a copy."""
+    try:
+        copy = Copy(**json.loads(_memory(student, lab).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):  # there is none, or a power cut left half of it
+        return None
+    with suppress(Unreadable):
+        if _digest(read_submission(_folder(student, lab) / f"{lab}.ipynb")) in copy.digests:
+            return copy
+    return None
+
+
+def _folder(student: str, lab: str) -> Path:
+    return classroom() / "submitted" / student / lab
+
+
+def _memory(student: str, lab: str) -> Path:
+    return classroom() / "copies" / student / f"{lab}.json"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _remember(student: str, lab: str, copy: Copy) -> None:
+    path = _memory(student, lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, json.dumps(asdict(copy), indent=1))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file in one step, which leads nowhere else if a link is in its place."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    with part.open("x", encoding="utf-8", newline="") as file:
+        file.write(text)
+    part.replace(path)
 
 
 def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
-    """Give the notebook of a group to those members who have none of their own. Returns who gets none, with the reason."""
-    left, known = {}, {student.id for student in gradebook.students}
-    submitted = classroom() / "submitted"
-    for group, members in groups(lab).items():
-        own = [each for each in members if (submitted / each / lab).is_dir() and not source_of(each, lab)]
+    """Give the notebook of a group to those members who have none of their own. Returns who gets none, with the reason.
+
+    A student who is in the group no longer loses the copy, and its marks.
+    """
+    found, known = groups(lab), {student.id for student in gradebook.students}
+    left = dict(_take_back(gradebook, lab, found))
+    for group, members in found.items():
+        own = [each for each in members if _folder(each, lab).is_dir() and not source_of(each, lab)]
         for member in [each for each in members if own and each not in own]:
             source = next((each for each in own if len(own) == 1 or each == source_of(member, lab)), None)
             if member not in known:
@@ -61,52 +123,105 @@ def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
                 left[member] = (
                     f"group {group} has the notebooks of {', '.join(own)}: copy the one that counts into this folder"
                 )
-            elif reason := _copy(lab, source, member):
+            elif reason := _give(lab, source, member):
                 left[member] = f"the notebook of {source} cannot be shared: {reason}"
+            else:
+                left.pop(member, None)  # it has the notebook of the present group
     return left
 
 
-def _copy(lab: str, source: str, member: str) -> str:
+def _take_back(gradebook: Gradebook, lab: str, found: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """Remove the copies for students who are not in the group of the source any more. Yields each, with the reason."""
+    for path in sorted((classroom() / "copies").glob(f"*/{lab}.json")):
+        student = path.parent.name
+        source = source_of(student, lab)
+        if not source or any({student, source} <= {*members} for members in found.values()):
+            continue
+        folder = _folder(student, lab)
+        with suppress(MissingEntry):
+            gradebook.remove_submission(lab, student)
+        for stage in ("autograded", "feedback"):
+            shutil.rmtree(classroom() / stage / student / lab, ignore_errors=True)
+        for name in (f"{lab}.ipynb", "timestamp.txt"):
+            (folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # something else is in it
+            folder.rmdir()
+        path.unlink()
+        yield student, f"not in the group of {source} any more: the copy of that notebook and its marks are removed"
+
+
+def _give(lab: str, source: str, member: str) -> str:
     """Copy a notebook and its time. Returns why that is not possible, or an empty string."""
-    given, folder = classroom() / "submitted" / source / lab, classroom() / "submitted" / member / lab
+    given, folder = _folder(source, lab), _folder(member, lab)
+    copy = _copy_of(member, lab) or Copy(source)
+    copy.source = source
+    if folder.parent.is_symlink():
+        return f"the folder of {member} is a link"
     try:
         text = read_submission(given / f"{lab}.ipynb")
+        folder.mkdir(parents=True, exist_ok=True)
+        if reason := rejection_reason(folder):
+            return reason
+        if _digest(text) not in copy.digests:  # before the notebook, so that a copy is never one of the student's own
+            copy.digests.append(_digest(text))
+        _remember(member, lab, copy)
+        for name in ("timestamp.txt", f"{lab}.ipynb"):
+            content = (given / name).read_bytes() if (given / name).exists() else None
+            if content is None:
+                (folder / name).unlink(missing_ok=True)
+            elif not (folder / name).is_file() or (folder / name).read_bytes() != content:
+                _write(folder / name, content.decode())
     except Unreadable as error:
         return str(error)
-    files = {
-        MARK: f"{source}\n",
-        f"{lab}.ipynb": text,
-    }  # the mark first, so that half a copy is no submission of their own
-    if (given / "timestamp.txt").is_file():
-        files["timestamp.txt"] = (given / "timestamp.txt").read_text(encoding="utf-8")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        if not (folder / name).exists() or (folder / name).read_text(encoding="utf-8") != content:
-            (folder / name).write_text(content, encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return f"{type(error).__name__}: {error}"
     return ""
 
 
-def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment]) -> list[str]:
-    """Enter the scores and comments that were given by hand for a notebook for its copies, where a copy has none.
+# Marks ---------------------------------------------------------------------------------------------------------------
 
-    Returns the students whose score differs from that of the notebook.
+
+def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment], student: str | None = None) -> list[str]:
+    """Enter the scores and comments that were given by hand for a notebook for its copies, or for one student's copy.
+
+    What was entered in this way follows the notebook. What was given to a copy itself stays. Returns the students whose score
+    differs from that of the notebook.
     """
     by_student, differ = {each.student_id: each for each in found}, []
-    for student, submission in by_student.items():
-        lab = submission.assignment.name
-        if not (source := by_student.get(source_of(student, lab))):
+    for name in [student] if student else by_student:
+        submission = by_student.get(name)
+        copy = submission and _copy_of(name, submission.assignment.name)
+        source = by_student.get(copy.source) if copy else None
+        if source is None:
             continue
-        for mine, theirs in zip(submission.notebooks, source.notebooks, strict=True):
-            scores = {grade.name: grade for grade in theirs.grades}
-            for grade in mine.grades:
-                other = scores[grade.name].manual_score
-                if other is not None and grade.manual_score is None:
-                    grade.manual_score, grade.needs_manual_grade = other, False
-                elif grade.manual_score is not None and grade.manual_score != other:
-                    differ.append(student)
-            comments = {comment.name: comment for comment in theirs.comments}
-            for comment in mine.comments:
-                if comment.manual_comment is None and comments[comment.name].manual_comment is not None:
-                    comment.manual_comment = comments[comment.name].manual_comment
-    gradebook.db.commit()
+        theirs, entered = {each.name: each for each in source.notebooks}, {}
+        for notebook in submission.notebooks:
+            if notebook.name in theirs and _enter(notebook, theirs[notebook.name], copy.marks, entered):
+                differ.append(name)
+        gradebook.db.commit()
+        if entered != copy.marks:
+            copy.marks = entered
+            _remember(name, submission.assignment.name, copy)
     return differ
+
+
+def _enter(mine: SubmittedNotebook, theirs: SubmittedNotebook, before: dict, entered: dict) -> bool:
+    """Enter what was given by hand, and note it in `entered`. Returns whether a score differs now."""
+    grades, comments = {each.name: each for each in theirs.grades}, {each.name: each for each in theirs.comments}
+    pairs = [(each, grades.get(each.name), name) for each in mine.grades for name in _SCORES]
+    pairs += [(each, comments.get(each.name), "manual_comment") for each in mine.comments]
+    differs = False
+    for own, other, name in pairs:
+        if other is None:
+            continue
+        key, value, given = f"{mine.name} {own.name} {name}", getattr(own, name), getattr(other, name)
+        if value is None or value == before.get(key):
+            if value != given:
+                setattr(own, name, given)
+                if name == "manual_score":
+                    own.needs_manual_grade = other.needs_manual_grade if given is None else False
+            value = given
+        if value is not None and value == given:
+            entered[key] = value
+        differs |= value != given and name in _SCORES
+    return differs

@@ -1,7 +1,8 @@
 """Statistics of the exercises of a lab in a class, and warnings of exercises that may be at fault themselves.
 
 An exercise warns if chance alone hardly explains what is seen: each rule needs a confidence interval to be beyond its threshold, so
-in a small class only a strong effect warns. A student who has not attempted an exercise does not count for it.
+in a small class only a strong effect warns. A student who has not attempted an exercise does not count for it. The notebook of a
+group counts once.
 `bench/early_warning.py` measures how often a bad exercise is found, and how often one is named that is not bad.
 """
 
@@ -30,6 +31,11 @@ class Warning:
 
     check: str
     why: str
+
+
+def notebooks(rows: Iterable[Row]) -> list[Row]:
+    """The rows that say something new: a copy of a group's notebook passes and fails as the notebook does."""
+    return [row for row in rows if not row.copy_of]
 
 
 def attempts(rows: Iterable[Row], check: str) -> list[Row]:
@@ -76,7 +82,7 @@ def cases(rows: Iterable[Row]) -> list[tuple[str, str, str, int]]:
 
 def warnings(rows: Iterable[Row], worth: Iterable[str]) -> list[Warning]:
     """The exercises that may be at fault themselves, in the order of the lab."""
-    rows = [row for row in rows if row.verdicts]
+    rows = [row for row in notebooks(rows) if row.verdicts]
     common: dict[str, tuple[str, int]] = {}
     for check, case, _, count in cases(rows):
         common.setdefault(check, (case, count))

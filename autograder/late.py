@@ -13,13 +13,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from dateutil.tz import gettz
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from .course import classroom, find_lab, printable
+from .course import classroom, is_named, printable
 from .groups import share_marks
 from .observe import GradingError
 from .restore import YEARS, reason_in_timestamp
@@ -60,22 +61,49 @@ def read_policy(late: str, grace: str) -> Policy:
 def set_policy(lab: str | None, late: str, grace: str) -> None:
     """Keep the policy of a lab, or of all labs that have none of their own. Raises GradingError."""
     read_policy(late, grace)
-    kept = {row["lab"]: row for row in read_rows(classroom() / "late.csv", ("lab", "late", "grace"))}
-    kept[lab or EVERY_LAB] = {"lab": lab or EVERY_LAB, "late": late, "grace": grace}
+    kept = read_policies()
+    replaced = _row_of(lab, kept) if lab else _row_for_all(kept)
+    rows = [row for row in kept if row is not replaced]
+    rows.append((replaced or {}) | {"lab": lab or EVERY_LAB, "late": late, "grace": grace})
     path = classroom() / "late.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     with part.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ("lab", "late", "grace"), lineterminator="\n")
+        columns = dict.fromkeys(
+            ["lab", "late", "grace", *chain.from_iterable(rows)]
+        )  # an instructor may have added some
+        writer = csv.DictWriter(file, [*columns], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(kept.values())
+        writer.writerows(rows)
     part.replace(path)
 
 
+def read_policies() -> list[dict[str, str]]:
+    return [*read_rows(classroom() / "late.csv", ("lab", "late", "grace"))]
+
+
+def _row_of(lab: str, rows: list[dict[str, str]]) -> dict[str, str] | None:
+    """The row of a lab, which a row may name in short. Raises GradingError if there are two."""
+    try:
+        return _only(lab, [row for row in rows if row["lab"] != EVERY_LAB and is_named(lab, row["lab"])])
+    except LookupError as error:
+        raise GradingError(f"{classroom() / 'late.csv'}: {error}") from None
+
+
+def _row_for_all(rows: list[dict[str, str]]) -> dict[str, str] | None:
+    return _only(EVERY_LAB, [row for row in rows if row["lab"] == EVERY_LAB])
+
+
+def _only(lab: str, rows: list[dict[str, str]]) -> dict[str, str] | None:
+    if len(rows) > 1:
+        raise GradingError(f"{classroom() / 'late.csv'} has {len(rows)} policies for {lab}: leave one")
+    return rows[0] if rows else None
+
+
 def policy_of(lab: str) -> tuple[Policy, str] | None:
-    """The policy of a lab and its text, or None if nbgrader's own configuration decides."""
-    kept = {row["lab"]: row for row in read_rows(classroom() / "late.csv", ("lab", "late", "grace"))}
-    row = kept.get(lab) or kept.get(EVERY_LAB)
+    """The policy of a lab and its text, or None if nbgrader's own configuration decides. Raises GradingError."""
+    kept = read_policies()
+    row = _row_of(lab, kept) or _row_for_all(kept)
     if row is None:
         return None
     return read_policy(row["late"], row["grace"]), row["late"] + (f", grace {row['grace']}" if row["grace"] else "")
@@ -98,17 +126,23 @@ def renew(
     policy, due date and extension may have changed. Returns the students whose penalty changes; `before` is called with each of
     them before the change."""
     found, handed_in, changed = policy_of(lab), submissions(gradebook, lab), []
-    share_marks(gradebook, handed_in)
-    for submission in handed_in if found else ():
+    share_marks(gradebook, handed_in, student)
+    ours = classroom() / "penalties" / lab  # there if the penalties of the lab are by a policy of the course
+    if found and not ours.exists():
+        ours.parent.mkdir(exist_ok=True)
+        ours.touch()
+    for submission in handed_in if ours.exists() else ():
         if student in (None, submission.student_id):
             for notebook in submission.notebooks:
-                penalty = found[0].penalty(notebook.score, seconds_late(submission))
+                penalty = found[0].penalty(notebook.score, seconds_late(submission)) if found else 0.0
                 if penalty != (notebook.late_submission_penalty or 0.0):
                     changed.append(submission.student_id)
                     before(submission.student_id)
                     notebook.late_submission_penalty = penalty
     if changed:
         gradebook.db.commit()
+    if not found and student is None:  # from now on nbgrader's own configuration decides
+        ours.unlink(missing_ok=True)
     return changed
 
 
@@ -180,7 +214,7 @@ def read_extensions(lab: str) -> dict[str, datetime] | None:
         return None
     for line, row in enumerate(read_rows(path, ("student", "lab", "until")), 2):
         try:
-            if find_lab(row["lab"]) == lab:
+            if is_named(lab, row["lab"]):
                 found[row["student"]] = read_time(row["until"])
         except (LookupError, ValueError) as error:
             raise GradingError(f"{path}, line {line}: {error}") from None

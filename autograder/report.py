@@ -15,7 +15,7 @@ from urllib.parse import quote
 from .check import PASSED
 from .course import check_name, classroom, points, released
 from .grade import Row
-from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, warnings
+from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
 BINS = 10
@@ -75,20 +75,23 @@ def write_report(lab: str, rows: list[Row]) -> Path:
     """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path."""
     worth = points(lab)
     graded = [row for row in rows if row.verdicts]
+    own = notebooks(graded)
+    copies = f" {len(graded) - len(own)} are copies of a group's notebook: of exercises and cases, a group counts once."
     body = [
         f"<h1>Lab {lab}</h1>",
-        f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks, written answers apart.</p>",
+        f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks, written answers apart."
+        f"{copies if len(own) < len(graded) else ''}</p>",
     ]
     if graded:
         body += [
             _warnings(graded, worth),
             _facts(graded, sum(worth.values())),
             _totals(graded, sum(worth.values())),
-            _exercises(graded, worth),
+            _exercises(own, worth),
         ]
     body += [_map(lab, rows, worth), _remarks(rows)]
     if graded:
-        body.append(_cases(graded))
+        body.append(_cases(own))
     path = classroom() / f"report-{lab}.html"
     write_page(path, f"Lab {lab}: class report", _STYLE, f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>")
     return path

@@ -1,5 +1,6 @@
 """Group work: who gets whose notebook, marks and feedback."""
 
+import os
 import shutil
 
 import pytest
@@ -7,7 +8,7 @@ from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import late, sample
 from autograder.alike import write_alike
-from autograder.groups import MARK, share, source_of
+from autograder.groups import groups, share, share_marks, source_of
 from autograder.observe import GradingError
 
 
@@ -89,7 +90,13 @@ def test_a_broken_notebook_is_not_shared(gradebook, hand_in, notebooks, classroo
 
 
 @pytest.mark.parametrize(
-    "text", ["group,student\nred,ada\nblue,ada\n", "group,student,lab\nred,ada,77\n", "student\nada\n"]
+    "text",
+    [
+        "group,student\nred,ada\nblue,ada\n",
+        "group,student,lab\nred,ada,01x\n",
+        "student\nada\n",
+        "group,student\nred,\n",
+    ],
 )
 def test_a_mistake_in_the_groups_is_one_line_and_nothing_is_copied(gradebook, hand_in, notebooks, classroom, text):
     (classroom / "groups.csv").write_text(text)
@@ -97,6 +104,134 @@ def test_a_mistake_in_the_groups_is_one_line_and_nothing_is_copied(gradebook, ha
     with pytest.raises(GradingError, match="groups.csv"):
         share(gradebook, LAB)
     assert set(notebooks()) == {"ada"}
+
+
+def test_a_notebook_put_beside_a_copy_is_the_members_own_and_is_kept(gradebook, hand_in, notebooks, classroom):
+    hand_in("ada", '{"a": 1}')
+    share(gradebook, LAB)
+    (classroom / "submitted" / "ben" / LAB / f"{LAB}.ipynb").write_text('{"b": 1}')
+    hand_in("cem", '{"c": 1}')
+    (classroom / "submitted" / "cem" / LAB / "copied-from.txt").write_text("ada")
+    assert share(gradebook, LAB) == {}
+    assert notebooks() == {"ada": '{"a": 1}', "ben": '{"b": 1}', "cem": '{"c": 1}'}
+
+
+def test_a_copy_for_a_student_of_another_group_is_taken_back_with_its_marks(gradebook, hand_in, notebooks, classroom):
+    hand_in("ada", '{"a": 1}')
+    hand_in("dan", '{"d": 1}')
+    share(gradebook, LAB)
+    for student in ("ben", "cem"):
+        enter(gradebook, student, 20)
+    (classroom / "groups.csv").write_text("group,student\nred,ada\nblue,dan\nblue,ben\n")
+    left = share(gradebook, LAB)
+    assert left == {"cem": "not in the group of ada any more: the copy of that notebook and its marks are removed"}
+    assert notebooks() == {"ada": '{"a": 1}', "ben": '{"d": 1}', "dan": '{"d": 1}'}
+    assert source_of("ben", LAB) == "dan" and not late.submissions(gradebook, LAB)
+
+
+def _a_link_for_the_notebook(folder, elsewhere):
+    folder.mkdir(parents=True)
+    (folder / f"{LAB}.ipynb").symlink_to(elsewhere / "other")
+
+
+def _a_link_for_the_lab(folder, elsewhere):
+    folder.parent.mkdir()
+    folder.symlink_to(elsewhere / "nothing")
+
+
+def _a_link_for_the_student(folder, elsewhere):
+    folder.parent.symlink_to(elsewhere)
+
+
+def _a_file_for_the_lab(folder, elsewhere):
+    folder.parent.mkdir()
+    folder.write_text("")
+
+
+def _a_folder_for_the_notebook(folder, elsewhere):
+    (folder / f"{LAB}.ipynb").mkdir(parents=True)
+
+
+def _a_pipe_for_the_notebook(folder, elsewhere):
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / f"{LAB}.ipynb")
+
+
+def _no_text(folder, elsewhere):
+    folder.mkdir(parents=True)
+    (folder / f"{LAB}.ipynb").write_bytes(b"\xff")
+
+
+@pytest.mark.parametrize("is_copy", [False, True])
+@pytest.mark.parametrize(
+    "put",
+    [
+        _a_link_for_the_notebook,
+        _a_link_for_the_lab,
+        _a_link_for_the_student,
+        _a_file_for_the_lab,
+        _a_folder_for_the_notebook,
+        _a_pipe_for_the_notebook,
+        _no_text,
+    ],
+)
+def test_a_members_folder_stops_no_lab_and_leads_nowhere(gradebook, hand_in, classroom, put, is_copy):
+    elsewhere, folder = classroom / "elsewhere", classroom / "submitted" / "ben" / LAB
+    elsewhere.mkdir()
+    (elsewhere / "other").write_text("precious")
+    hand_in("ada", '{"a": 1}')
+    if is_copy:
+        share(gradebook, LAB)
+        hand_in("ada", '{"a": 2}')
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    put(folder, elsewhere)
+    if folder.is_dir() and not folder.parent.is_symlink():
+        (folder / "copied-from.txt").write_text("ada")
+    share(gradebook, LAB)
+    assert [path.name for path in elsewhere.iterdir()] == ["other"] and (elsewhere / "other").read_text() == "precious"
+
+
+def test_groups_are_read_in_a_moment_and_a_row_of_another_phase_stops_nothing(classroom, monkeypatch):
+    rows = "".join(f"g{number},s{number},1a\n" for number in range(200))
+    (classroom / "groups.csv").write_text(f"group,student,lab\nred,ada,77\nred,ada,02\nred,ada,01_gone\n{rows}")
+    with pytest.raises(GradingError, match="01_gone"):
+        groups(LAB)
+    (classroom / "groups.csv").write_text(f"group,student,lab\nred,ada,77\nred,ada,02\nred,ada,09a\n{rows}")
+    assert len(groups(LAB)) == 200
+    assert groups("02_dispatcher") == {"red": ["ada"]}  # a lab that is not given out any more
+
+
+def test_what_was_copied_follows_the_notebook_and_extra_credit_is_shared(gradebook, hand_in):
+    hand_in("ada")
+    share(gradebook, LAB)
+    for student in ("ada", "ben", "cem"):
+        enter(gradebook, student, 20)
+    for points, extra in ((3, 1), (2, 0.5)):
+        mark_by_hand(gradebook, "ada", points)
+        gradebook.find_submission(LAB, "ada").notebooks[0].grades[0].extra_credit = extra
+        gradebook.db.commit()
+        late.renew(gradebook, LAB, "ben")
+        gradebook.db.expire_all()
+        found = {each.student_id: each.score for each in late.submissions(gradebook, LAB)}
+        assert found == {"ada": 20 + points + extra, "ben": 20 + points + extra, "cem": 20}
+    assert share_marks(gradebook, late.submissions(gradebook, LAB)) == []
+
+
+def test_a_submission_without_notebooks_shares_no_marks(gradebook, hand_in):
+    hand_in("ada")
+    share(gradebook, LAB)
+    for student in ("ada", "ben"):
+        enter(gradebook, student, 20)
+    gradebook.remove_submission_notebook(LAB, LAB, "ada")
+    gradebook.db.expire_all()
+    assert share_marks(gradebook, late.submissions(gradebook, LAB)) == []
+
+
+def test_two_members_who_claim_each_others_notebook_are_compared(hand_in, classroom):
+    for student, other in (("ada", "ben"), ("ben", "ada")):
+        hand_in(student, f'"{student}"')
+        (classroom / "submitted" / student / LAB / "copied-from.txt").write_text(other)
+    assert [source_of(student, LAB) for student in ("ada", "ben")] == ["", ""]
 
 
 def test_points_by_hand_for_the_notebook_are_those_of_its_copies_and_none_is_overwritten(gradebook, hand_in):
@@ -118,7 +253,7 @@ def test_points_by_hand_for_the_notebook_are_those_of_its_copies_and_none_is_ove
 def test_a_student_cannot_claim_the_marks_of_another_group(gradebook, hand_in, classroom):
     hand_in("ada")
     hand_in("zoe")
-    (classroom / "submitted" / "zoe" / LAB / MARK).write_text("ada\n")
+    (classroom / "submitted" / "zoe" / LAB / "copied-from.txt").write_text("ada\n")
     for student in ("ada", "zoe"):
         enter(gradebook, student, 20)
     mark_by_hand(gradebook, "ada", 3)

@@ -116,3 +116,16 @@ def test_grading_says_in_one_line_where_to_look(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(grading, "grade", lambda *arguments: class_of(40, nobody))
     cli._grade(LAB, False, False, None, None)
     assert f"look at:  {BAD.partition('.')[2]}: the report says why" in capsys.readouterr().out
+
+
+def test_a_group_counts_once_in_the_statistics_of_exercises(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    rows = class_of(12)
+    group = [Row(f"g{number}", copy_of="s003") for number in range(8)]
+    rows[3].verdicts[BAD] = disagreed("sizes = [7]")
+    for row in group:
+        row.scores, row.verdicts = rows[3].scores, rows[3].verdicts
+    assert warnings(rows + group, CHECKS) == warnings(rows, CHECKS)
+    page = write_report(LAB, rows + group).read_text()
+    assert "20 submissions, 20 graded" in page and "8 are copies of a group" in page
+    assert '<td class="number" data-key="9">' not in page.partition('id="cases"')[2]

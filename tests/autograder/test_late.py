@@ -158,7 +158,7 @@ def test_strange_extensions_are_named(gradebook, classroom):
         ("student,lab\nada,01a\n", "needs the columns"),
         ("student;lab;until\nada;01a;x\n", "needs the columns"),
         ("", "needs the columns"),
-        ("student,lab,until\nada,99,2027-03-17 21:00:00 UTC\n", "line 2: there is no lab '99'"),
+        ("student,lab,until\nada,01x,2027-03-17 21:00:00 UTC\n", "line 2: there is no lab '01x'"),
         ("student,lab,until\nada,01a,tomorrow at noon or so\n", "line 2: "),
         ("student,lab,until\nada,01a,2027-03-17 21:00:00 Europe/Berlim\n", "no time zone 'Europe/Berlim'"),
         ("student,lab,until\nada,01a,2027-03-17 21:00:00 +0100\n", "no time zone '+0100'"),
@@ -257,3 +257,36 @@ def test_a_terms_total_leaves_out_the_labs_with_the_smallest_share(gradebook, cl
     assert (rows["ada"]["dropped"], rows["ada"]["percent"]) == (LAB, "100.0")
     assert (rows["ben"]["dropped"], rows["ben"]["percent"]) == ("00_trace", "25.0")
     assert table(9)["ada"]["percent"] == "100.0"  # one lab counts in any case
+
+
+def test_a_policy_written_by_hand_may_name_a_lab_in_short_and_have_a_column_of_its_own(classroom):
+    (classroom / "late.csv").write_text("lab,late,grace,why\nevery lab,10%/day,,term\n1a,5%/day,,first lab\n")
+    assert late.policy_of(LAB)[1] == "5%/day" and late.policy_of("01b_reshape")[1] == "10%/day"
+    late.set_policy(LAB, "20%/day", "1h")
+    assert late.policy_of(LAB)[1] == "20%/day, grace 1h" and late.policy_of("01b_reshape")[1] == "10%/day"
+    with (classroom / "late.csv").open() as file:
+        assert {row["lab"]: row["why"] for row in csv.DictReader(file)} == {"every lab": "term", LAB: "first lab"}
+
+
+@pytest.mark.parametrize("rows", [f"01a,5%/day,\n{LAB},none,\n", "every lab,5%/day,\nevery lab,none,\n", "01x,none,\n"])
+def test_two_policies_for_a_lab_are_refused(classroom, rows):
+    (classroom / "late.csv").write_text(f"lab,late,grace\n{rows}")
+    with pytest.raises(GradingError, match="late.csv"):
+        late.policy_of(LAB)
+
+
+def test_without_its_policy_a_lab_has_no_penalty(gradebook, classroom):
+    enter(gradebook, "ada", 20, "2027-03-16 12:00:00 UTC")
+    late.set_policy(LAB, "10%/day", "")
+    assert penalties(gradebook) == {"ada": 2}
+    (classroom / "late.csv").unlink()
+    assert penalties(gradebook) == {"ada": 0}
+
+
+def test_an_extension_for_another_phase_stops_nothing(classroom):
+    path = classroom / "extensions.csv"
+    path.write_text(f"student,lab,until\nada,77,x\nada,02,{DUE}\nada,1a,{DUE}\n")
+    assert [*late.read_extensions(LAB)] == ["ada"]
+    path.write_text(f"student,lab,until\nada,01,{DUE}\n")
+    with pytest.raises(GradingError, match="several labs"):
+        late.read_extensions(LAB)

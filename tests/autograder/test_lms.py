@@ -16,6 +16,7 @@ import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import cli
+from autograder.collect import read_names
 from autograder.lms import fill_in, pack_feedback, read_table
 from autograder.observe import GradingError
 
@@ -365,3 +366,9 @@ def test_each_student_finds_the_own_page_in_the_pack_and_no_other(
         shutil.rmtree(nbgrader.place / "feedback" / "Ada Poe")
         _, left = pack_feedback(LAB, gradebook)
         assert sorted(line.partition(":")[0] for line in left) == ["Ada Poe", "a_b", "poeada", "untouched"]
+
+
+@pytest.mark.parametrize("text", ["[]", "7", '{"ada": 7}', "{"])
+def test_names_of_another_shape_are_no_names(tmp_path, text):
+    (tmp_path / "names.json").write_text(text)
+    assert read_names(tmp_path) == {}
