@@ -134,10 +134,13 @@ def _take_back(gradebook: Gradebook, lab: str, found: dict[str, list[str]]) -> I
     """Remove the copies for students who are not in the group of the source any more. Yields each, with the reason."""
     for path in sorted((classroom() / "copies").glob(f"*/{lab}.json")):
         student = path.parent.name
-        source = source_of(student, lab)
-        if not source or any({student, source} <= {*members} for members in found.values()):
+        copy = _copy_of(student, lab)
+        if not copy or any({student, copy.source} <= {*members} for members in found.values()):
             continue
-        folder = _folder(student, lab)
+        folder, said = _folder(student, lab), f"not in the group of {copy.source} any more"
+        if _has_own_marks(gradebook, lab, student, copy):
+            yield student, f"{said}, but the copy of that notebook has marks by hand: delete {folder} if it is to go"
+            continue
         with suppress(MissingEntry):
             gradebook.remove_submission(lab, student)
         for stage in ("autograded", "feedback"):
@@ -147,7 +150,21 @@ def _take_back(gradebook: Gradebook, lab: str, found: dict[str, list[str]]) -> I
         with suppress(OSError):  # something else is in it
             folder.rmdir()
         path.unlink()
-        yield student, f"not in the group of {source} any more: the copy of that notebook and its marks are removed"
+        yield student, f"{said}: the copy of that notebook and its marks are removed"
+
+
+def _has_own_marks(gradebook: Gradebook, lab: str, student: str, copy: Copy) -> bool:
+    """Whether somebody gave marks or comments to the copy itself, and not to the notebook."""
+    try:
+        notebooks = gradebook.find_submission(lab, student).notebooks
+    except MissingEntry:
+        return False
+    given = [(one.name, each, name) for one in notebooks for each in one.grades for name in _SCORES]
+    given += [(one.name, each, "manual_comment") for one in notebooks for each in one.comments]
+    return any(
+        getattr(each, name) not in (None, copy.marks.get(f"{notebook} {each.name} {name}"))
+        for notebook, each, name in given
+    )
 
 
 def _give(lab: str, source: str, member: str) -> str:

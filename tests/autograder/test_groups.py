@@ -116,6 +116,19 @@ def test_a_notebook_put_beside_a_copy_is_the_members_own_and_is_kept(gradebook, 
     assert notebooks() == {"ada": '{"a": 1}', "ben": '{"b": 1}', "cem": '{"c": 1}'}
 
 
+def test_a_copy_with_marks_of_its_own_is_not_taken_back(gradebook, hand_in, notebooks, classroom):
+    hand_in("ada", '{"a": 1}')
+    share(gradebook, LAB)
+    enter(gradebook, "ben", 20)
+    graded = gradebook.find_submission(LAB, "ben").notebooks[0].grades[0]
+    graded.manual_score = 0.0
+    gradebook.db.commit()
+    (classroom / "groups.csv").write_text("group,student\nred,ada\n")
+    left = share(gradebook, LAB)
+    assert "marks by hand" in left["ben"] and notebooks()["ben"] == '{"a": 1}'
+    assert gradebook.find_submission(LAB, "ben").notebooks[0].grades[0].manual_score == 0.0
+
+
 def test_a_copy_for_a_student_of_another_group_is_taken_back_with_its_marks(gradebook, hand_in, notebooks, classroom):
     hand_in("ada", '{"a": 1}')
     hand_in("dan", '{"d": 1}')
