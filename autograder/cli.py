@@ -528,16 +528,19 @@ def grades(
         raise click.UsageError("--into needs a LAB and --out.")
     if not into and (names or column or by or scale):
         raise click.UsageError("A LAB, --column, --by and --scale belong to --into.")
+    if into and drop:
+        raise click.UsageError("--drop is for the marks of the term, without --into.")
     if column and len(names) != 1:
         raise click.UsageError("--column is for one LAB.")
-    target = target or classroom() / "grades.csv"
-    if into and target.exists():
+    if target and target.exists():
         raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
+    target = target or classroom() / "grades.csv"
+    part = target.with_name(f"{target.name}.part")
     with _gradebook() as gradebook:
         if not into:
             from .term import Term
 
-            Term(to=str(target), drop=drop).export(gradebook)
+            Term(to=str(part), drop=drop).export(gradebook)
         else:
             from .lms import fill_in, read_table
 
@@ -545,7 +548,8 @@ def grades(
             for name in names:
                 for line in fill_in(table, gradebook, name, column, by, scale).lines():
                     out.print(line, markup=False)
-            target.write_bytes(table.to_bytes())
+            part.write_bytes(table.to_bytes())
+    part.replace(target)
     out.print(f"grades:   {_short(target)}")
     return 0
 
@@ -572,7 +576,6 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
     """The class's gradebook. There must be one."""
     from .gradebook import open_gradebook
 
-    set_environment()
     if not (path := classroom() / "gradebook.db").exists():
         raise FileNotFoundError(f"there is no {_short(path)}: `rushlight grade` makes it")
     return open_gradebook()

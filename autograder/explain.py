@@ -41,7 +41,8 @@ from .pages import SCHEMES, escaped, write_page
 from .plugin import class_seed, digest
 from .releases import release_of
 from .restore import Unreadable, read_submission, restore_text
-from .run import run
+from .run import name_of_seed, run, seal
+from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
 
@@ -55,6 +56,9 @@ _NEEDED = {
 }
 
 
+_OUTCOMES = {PASSED, DISAGREED, *_NEEDED}
+
+
 @dataclass(frozen=True)
 class Explained:
     """One check: the verdict in the feedback, the verdict now, and that of the case in the feedback by itself."""
@@ -66,10 +70,12 @@ class Explained:
     now: Verdict
     on_case: Verdict | None
     source: str  # the student's cell
+    earned: bool | None = None  # whether the check earned points in the gradebook; None if the gradebook does not tell
 
     @property
     def holds(self) -> bool:
-        return (self.then.get("outcome") == PASSED) == self.now.passed
+        before = self.then["outcome"] == PASSED if self.then else self.earned
+        return before in (None, self.now.passed)
 
     @property
     def shown(self) -> Verdict:
@@ -130,26 +136,29 @@ def explain(
     nothing to replay."""
     notebook = graded(student, lab)
     cells = {name: cell for cell in notebook.cells if (name := check_name(cell))}
-    then = {
-        name: dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
-        for name, cell in cells.items()
-    }
-    wanted = _wanted([*then], exercise, lab)
-    seed_file = classroom() / "seed"
-    if not seed_file.exists():
-        raise LookupError(f"{seed_file} is missing, so nobody knows the cases of this class: grade again with --force")
+    wanted = _wanted([*cells], exercise, lab)
+    seed = seed_of_graded()
+    then = {name: _summary(cell, name, seed) for name, cell in cells.items()}
     entered, remarks = _scores(student, lab)
-    found = Explanation(student, lab, [*_remarks(student, lab, notebook), *remarks])
-    judge = _Again(class_seed(seed_file), then, wanted)
+    found = Explanation(student, lab, [*_remarks(student, lab, notebook, seed), *remarks])
+    judge = _Again(seed, then, wanted)
     verdicts = run(notebook, lab, judge, isolated, progress)
     sources, worth = answers_of(notebook), points(lab)
     for name in wanted:
-        text = entered.get(cells[name].metadata.nbgrader.grade_id, "not in the gradebook")
-        source = sources.get(_exercise(name), "")
-        found.checks.append(
-            Explained(name, worth.get(name, 0), text, then[name], verdicts[name], judge.on_case.get(name), source)
-        )
+        text, auto = entered.get(cells[name].metadata.nbgrader.grade_id, ("not in the gradebook", None))
+        source, points_of = sources.get(_exercise(name), ""), worth.get(name, 0)
+        earned = None if auto is None or not points_of else auto > 0
+        now, on_case = verdicts[name], judge.on_case.get(name)
+        found.checks.append(Explained(name, points_of, text, then[name], now, on_case, source, earned))
     return found
+
+
+def seed_of_graded() -> int:
+    """The seed with which the class was graded. Raises LookupError if it is gone, and makes no other."""
+    path = classroom() / "seed"
+    if not path.exists():
+        raise LookupError(f"{path} is missing, so nobody knows the cases of this class: grade again with --force")
+    return class_seed(path)
 
 
 def graded(student: str, lab: str) -> NotebookNode:
@@ -172,6 +181,19 @@ def graded(student: str, lab: str) -> NotebookNode:
     everybody = sorted({*everybody, *students(lab)})
     advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
     raise LookupError(f"no student {printable(student)!r} has handed in {lab}; {advice}")
+
+
+def _summary(cell: NotebookNode, check: str, seed: int) -> dict:
+    """What a graded notebook says of a check. It has a case only if the class's judge has shown that case, because a replay runs in
+    this process, and the outputs that stock nbgrader leaves are the student's own."""
+    try:
+        summary = dict(cell.outputs[0]["metadata"]["rushlight"])
+        known = summary["outcome"] in _OUTCOMES
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    if "given" in summary and summary.get("seal") != seal(seed, check, str(summary["given"])):
+        del summary["given"]
+    return summary if known else {}
 
 
 def answers_of(notebook: NotebookNode) -> dict[str, str]:
@@ -201,7 +223,7 @@ def _wanted(checks: list[str], exercise: str | None, lab: str) -> list[str]:
     )
 
 
-def _remarks(student: str, lab: str, notebook: NotebookNode) -> list[str]:
+def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[str]:
     """What is not as it was when the submission was graded."""
     remarks = []
     try:
@@ -211,18 +233,27 @@ def _remarks(student: str, lab: str, notebook: NotebookNode) -> list[str]:
             )
     except Unreadable as error:
         remarks.append(f"the submission on disk is gone or broken ({error}). This is about the one that was graded")
-    before, now = notebook.metadata.get("graded_with", {}), versions(lab)
-    if not before:
+    before, now = notebook.metadata.get("graded_with"), versions(lab)
+    before = before if isinstance(before, dict) else {}
+    if not now.keys() <= before.keys():
         remarks.append("the graded notebook does not say which torch and which course it was graded with")
     remarks += [
-        f"graded with {name} {before[name]}; here is {now[name]}" for name in before if before[name] != now.get(name)
+        f"graded with {name} {before[name]}; here is {now[name]}"
+        for name in now
+        if before.get(name, now[name]) != now[name]
     ]
+    if "seed" not in before:
+        remarks.append("the graded notebook does not say with which seed it was graded: the cases may have been others")
+    elif before["seed"] != name_of_seed(seed):
+        remarks.append(
+            "the class has another seed since it was graded: the cases are others now, and the case of the feedback is not replayed"
+        )
     return remarks
 
 
-def _scores(student: str, lab: str) -> tuple[dict[str, str], list[str]]:
-    """The score of each cell in the gradebook, in words, and what concerns the whole submission. The gradebook is opened to be read
-    only."""
+def _scores(student: str, lab: str) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
+    """The score of each cell in the gradebook in words, and before a change by hand; and what concerns the whole submission.
+    The gradebook is opened to be read only."""
     path = classroom() / "gradebook.db"
     if not path.exists():
         return {}, [f"there is no gradebook at {path}"]
@@ -230,7 +261,10 @@ def _scores(student: str, lab: str) -> tuple[dict[str, str], list[str]]:
         with open_gradebook(read_only=True) as gradebook:
             late = gradebook.find_submission(lab, student).late_submission_penalty
             grades = gradebook.find_submission_notebook(lab, lab, student).grades
-            found = {grade.name: _score(grade.auto_score, grade.manual_score, grade.extra_credit) for grade in grades}
+            found = {
+                each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score)
+                for each in grades
+            }
     except MissingEntry:
         return {}, ["the gradebook has no entry for this submission"]
     except GradingError as error:
@@ -294,7 +328,7 @@ def _side_by_side(mine: str, theirs: str, name: str) -> list[str]:
 def numbered(source: str) -> str:
     """The lines of a cell with their numbers, without docstrings."""
     left_out = docstring_lines(source)
-    lines = [(i, line) for i, line in enumerate(source.splitlines(), 1) if i not in left_out]
+    lines = [(i, line) for i, line in enumerate(split_lines(source), 1) if i not in left_out]
     return "\n".join(f"{i:>4}  {printable(line)}" for i, line in lines if line.strip())
 
 

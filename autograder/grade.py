@@ -50,7 +50,7 @@ from .course import (
     retired_labs,
 )
 from .edition import versions
-from .gradebook import open_gradebook
+from .gradebook import HELD, open_gradebook
 from .observe import GradingError, NotGraded
 from .plugin import class_seed, configure, digest, judge_of, marked_path
 from .restore import Unreadable, edited_checks, read_submission, restore_text
@@ -77,10 +77,10 @@ class Row:
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
+    beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
-    penalty: float = (
-        0.0  # points taken off the checks' points for that; nbgrader takes off those of the written answers too
-    )
+    penalty: float = 0.0  # points taken off the checks' points for that
+    entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
 
     @property
     def total(self) -> float:
@@ -107,6 +107,8 @@ class Row:
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
+        if self.beside:
+            parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.beside[:3]))}")
         return "; ".join(parts)
 
 
@@ -162,7 +164,9 @@ def grade(
             for student, problem in _ClassRun(lab, isolated, jobs or jobs_here(lab), executor).grade(waiting):
                 rows[student].problem = problem
                 progress(student)
-        _renew_penalties(lab)
+        for student, problem in _renew_penalties(lab).items():
+            if student in rows:
+                rows[student].problem = rows[student].problem or problem
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
@@ -397,9 +401,7 @@ def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
         if problem != _LOCKED:
             return problem
         if time.monotonic() > deadline:
-            raise GradingError(
-                "another program holds the gradebook (a formgrader?): close it and run this again to go on"
-            )
+            raise GradingError(HELD)
 
 
 _LOCKED = "another program holds the gradebook"
@@ -468,8 +470,9 @@ def _class_lock() -> Iterator[None]:
         yield
 
 
-def _renew_penalties(lab: str) -> None:
-    """Enter the times, extensions and penalties of a lab, and write the feedback of those whose penalty changes."""
+def _renew_penalties(lab: str) -> dict[str, str]:
+    """Enter the times, extensions and penalties of a lab, and write the feedback of those whose penalty changes. Returns why some
+    feedback could not be written, by student."""
 
     def expire(student: str) -> None:  # if this is interrupted, the submission counts as not done
         with suppress(FileNotFoundError):
@@ -478,9 +481,14 @@ def _renew_penalties(lab: str) -> None:
     with open_gradebook() as gradebook:
         late.renew_times(gradebook, lab)
         changed = late.renew(gradebook, lab, before=expire)
+    problems = {}
     for student in changed:
         if autograded(lab, student).exists():
-            write_feedback(lab, student)
+            try:
+                problems[student] = write_feedback(lab, student)
+            except TimeoutError as error:
+                problems[student] = f"its feedback {error}"
+    return {student: problem for student, problem in problems.items() if problem}
 
 
 def times(lab: str) -> list[str]:
@@ -550,6 +558,9 @@ def _read_grades(row: Row, lab: str) -> None:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    others = {path.name for path in submitted(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
+    row.beside = sorted(others)
+    row.entered = max(0.0, round(points - penalty, 2))
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         text = read_submission(submitted(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
@@ -563,11 +574,14 @@ def write_csv(lab: str, rows: list[Row]) -> Path:
     worth = points(lab)
     with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["student", *worth, "hours late", "late penalty", "total", "maximum", "remark"])
+        writer.writerow(
+            ["student", *worth, "hours late", "late penalty", "total", "maximum", "in the gradebook", "remark"]
+        )
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
             times = [round(row.seconds_late / 3600, 2), row.penalty]
-            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), row.remark()]
+            entered = "" if row.entered is None else row.entered
+            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), entered, row.remark()]
             writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
     part.replace(path)
     return path

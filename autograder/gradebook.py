@@ -9,8 +9,10 @@ from urllib.parse import quote
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SQLAlchemyError
 
-from .course import classroom
+from .course import classroom, set_environment
 from .observe import GradingError
+
+HELD = "another program holds the gradebook (a formgrader?): close it and run this again to go on"
 
 
 def gradebook_url() -> str:
@@ -21,11 +23,16 @@ def gradebook_url() -> str:
 @contextmanager
 def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
     """Raises GradingError if it cannot be used, such as a file of which only half is there."""
+    set_environment()
     path = classroom() / "gradebook.db"
     url = f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true" if read_only else gradebook_url()
     try:
         with Gradebook(url, "rushlight") as gradebook:
             yield gradebook
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", error))
-        raise GradingError(f"{path} cannot be used ({reason}): put your last copy of it in its place") from None
+        reason = getattr(error, "orig", error)
+        name = getattr(reason, "sqlite_errorname", "")
+        if name in ("SQLITE_BUSY", "SQLITE_LOCKED"):
+            raise GradingError(HELD) from None
+        advice = ": put your last copy of it in its place" if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB") else ""
+        raise GradingError(f"{path} cannot be used ({reason}){advice}") from None

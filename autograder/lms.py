@@ -132,6 +132,7 @@ class Filled:
     not_in_file: list[str] = field(default_factory=list)
     not_handed_in: list[str] = field(default_factory=list)
     unmarked: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         yield f"{self.lab} into {self.column!r}, students found by {self.by!r}: {self.new} new, {self.same} as they were"
@@ -142,6 +143,7 @@ class Filled:
             ("NOT entered, no row in the file", self.not_in_file),
             ("rows without a submission here, left as they are", self.not_handed_in),
             ("written answers not marked yet", self.unmarked),
+            ("the mark of an EARLIER submission, because the present one has not been graded", self.outdated),
         ):
             if names:
                 yield f"  {text} ({len(names)}): {'; '.join(map(printable, names))}"
@@ -151,6 +153,8 @@ def fill_in(
     table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
+    from .grade import is_done, submitted
+
     renew(gradebook, lab)
     found = submissions(gradebook, lab)
     if not found:
@@ -177,6 +181,8 @@ def fill_in(
         )
         if submission.needs_manual_grade:
             result.unmarked.append(student)
+        if submitted(lab, student).exists() and not is_done(lab, student):
+            result.outdated.append(student)
     taken = {*rows_of.values()}
     result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
     return result
@@ -199,6 +205,10 @@ def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
         )
     if any("read only" in _value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
         raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
+    told = [text for _, row in _people(table, found[0]) if (text := _value(row[found[0]]))]
+    texts = [text for text in told if _number(text) is None and text.upper() not in KEPT]
+    if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(told) > 1:
+        raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(told[0])!r} is there")
     return found[0]
 
 
@@ -358,8 +368,8 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
 
 def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
     """Canvas reads the first two numbers between underscores, Moodle the four parts before the fourth underscore."""
-    if attachment := re.match(rf".*?_{number}_(\d+)_", name):
-        return "canvas", f"{student.replace('_', '')}_{number}_{attachment[1]}_{lab}.html"
+    if attachment := re.match(r"\d+(?=_)", name.partition(f"_{number}_")[2]):
+        return "canvas", f"{student.replace('_', '')}_{number}_{attachment[0]}_{lab}.html"
     return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
 
 

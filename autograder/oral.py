@@ -25,12 +25,11 @@ from . import walk
 from .alike import answers_of_class
 from .check import Check, describe, find, is_bench, is_milestone, source
 from .course import check_name, classroom
-from .explain import answers_of, graded, numbered
+from .explain import answers_of, graded, numbered, seed_of_graded
 from .judge import Judge
 from .limits import Allowance, seconds
 from .observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from .pages import SCHEMES, escaped, write_page
-from .plugin import class_seed
 from .releases import release_of
 from .run import FAILURES, Session
 from .similarity import answer
@@ -149,7 +148,7 @@ def _calls(cases: list[dict], outputs: list[NotebookNode]) -> list[Call]:
     text = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")
     try:
         return [_call(case, told) for case, told in zip(cases, json.loads(text), strict=True)]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise Malformed("notes in another form") from None
 
 
@@ -197,7 +196,11 @@ class Subject:
 
     def theirs(self, call: Call) -> str:
         """A sentence if torch's result is another one."""
-        mine, theirs = self.bench.observe(self.check.name, [call.case])[0], self.judge.answer(self.check, call.case)
+        try:
+            (mine,) = self.bench.observe(self.check.name, [call.case])
+        except FAILURES:
+            return ""
+        theirs = self.judge.answer(self.check, call.case)
         return f"That is wrong. {self.check.name} asks for: {show(theirs)}" if difference(mine, theirs) else ""
 
     # The three kinds of questions
@@ -243,7 +246,7 @@ class Subject:
             "Which of your lines run for the first call only? What would the first call do without them, and why?"
         )
         named = (
-            f"Line {change.line}, `{self.cell.splitlines()[change.line - 1].strip()}`"
+            f"Line {change.line}, `{walk.split_lines(self.cell)[change.line - 1].strip()}`"
             + f", and {', '.join(map(str, more))}" * bool(more)
         )
         told = [f"{named}. Line {change.line} runs in {count} of {len(self.calls)} cases of the check."]
@@ -305,7 +308,7 @@ class Subject:
 
     def _by_line(self, call: Call) -> str:
         """The values that were noted, below the lines of the code."""
-        texts = self.cell.splitlines()
+        texts = walk.split_lines(self.cell)
         shown = []
         for line in walk.lines_of(self.cell, self.name):
             values: dict[str, list[str]] = {}
@@ -354,13 +357,14 @@ def questions(
     Raises LookupError if the student has not been graded, or has written nothing.
     """
     notebook = graded(student, lab)
-    draw = random.Random(f"{class_seed(classroom() / 'seed')}/{lab}/{student}")
+    seed = seed_of_graded()
+    draw = random.Random(f"{seed}/{lab}/{student}")
     cells = _attempted(notebook, lab)
     order = _most_telling(student, lab, cells, draw)
     if not order:
         raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
     progress(0, QUESTIONS, f"{lab}: running the notebook")
-    bench, judge = Bench(notebook, lab, isolated), Judge(class_seed(classroom() / "seed"))
+    bench, judge = Bench(notebook, lab, isolated), Judge(seed)
     try:
         return _three(bench, judge, cells, order, draw, progress)
     except NotGraded as error:
@@ -408,7 +412,11 @@ def _three(
             if len(found) < QUESTIONS and (kind, name) not in tried:
                 progress(len(found), QUESTIONS, name)
                 tried.add((kind, name))
-                if question := getattr(subjects[name], kind)():
+                try:
+                    question = getattr(subjects[name], kind)()
+                except RecursionError:  # in `ast`, at a long expression
+                    subjects[name].calls, question = [], None
+                if question:
                     found.append(question)
                     return
 
@@ -418,11 +426,8 @@ def _three(
         ask(kind, [name for name in subjects if name not in {each.exercise for each in found}])
         ask(kind, [*subjects])
     none = [name for name, each in subjects.items() if "calls" in vars(each) and not each.calls]
-    remarks = (
-        [f"cannot be asked about: {', '.join(none)} (no short case, another process, or notes change what happens)"]
-        if none
-        else []
-    )
+    why = "no short case, a long expression, another process, or notes change what happens"
+    remarks = [f"cannot be asked about: {', '.join(none)} ({why})"] if none else []
     return found, remarks
 
 

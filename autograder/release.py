@@ -74,6 +74,7 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
         take_core(labs)
     for lab in labs:
         releases.keep(lab)
+        releases.expect_checks(lab)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
         course = Path(temporary) / "course"

@@ -6,6 +6,7 @@ A subject that dies or hangs is replaced, and the earlier cells run again withou
 
 from __future__ import annotations
 
+import hmac
 import itertools
 import json
 import re
@@ -70,7 +71,10 @@ def run(
     for cell in notebook.cells:
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
-    notebook.metadata["graded_with"] = versions(lab, session.missing)
+            summary = cell.outputs[0]["metadata"]["rushlight"]
+            if "given" in summary:
+                summary["seal"] = seal(judge.seed, name, summary["given"])
+    notebook.metadata["graded_with"] = versions(lab, session.missing) | {"seed": name_of_seed(judge.seed)}
     return verdicts
 
 
@@ -125,6 +129,16 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     return [NotebookNode(output) for output in outputs]
 
 
+def seal(seed: int, check: str, given: str) -> str:
+    """Proves that the class's judge has shown this case: a case can hold a program, and only the judge knows the seed."""
+    return hmac.new(str(seed).encode(), f"{check}\n{given}".encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def name_of_seed(seed: int) -> str:
+    """A name by which a seed is known again. It does not tell the seed."""
+    return seal(seed, "seed", "")[:12]
+
+
 class Session:
     """The subject of one submission, and the cells that a new subject must run first."""
 
@@ -164,13 +178,19 @@ class Session:
 
     def try_cell(self, source: str, seconds: float) -> list[NotebookNode]:
         """The outputs of a cell that a new subject does not run again. Raises what a subject can bring about."""
-        return [*map(_output, self._request({"cell": source}, seconds)["outputs"])]
+        reply = self._request({"cell": source}, seconds)
+        try:
+            return [*map(_output, reply["outputs"])]
+        except (LookupError, TypeError, AttributeError):
+            raise Malformed("outputs in another form") from None
 
     def observe(self, name: str, cases: list[dict]) -> list[Tree]:
         """The subject's observation of each case of a check."""
         reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
         observed = reply.get("observed") if isinstance(reply, dict) else None
         accept(observed)
+        if not isinstance(observed, list) or len(observed) != len(cases):
+            raise Malformed(f"asked for {len(cases)} observations, received something else")
         return observed
 
     def _seconds(self, limit: tuple[float, float]) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -27,6 +28,11 @@ class Change:
     before: str
     after: str
     source: str
+
+
+def split_lines(source: str) -> list[str]:
+    """The lines of a cell as Python counts them: `str.splitlines` would end one at a form feed too."""
+    return re.split(r"\r\n?|\n", source)
 
 
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
@@ -131,7 +137,7 @@ def _with_function(source: str, name: str, function: ast.FunctionDef, body: list
     """The cell with this function, with another body, in place of its own. The other lines keep their numbers."""
     original = function_in(source, name)
     start = min(each.lineno for each in [original, *original.decorator_list])
-    lines = source.splitlines()
+    lines = split_lines(source)
     made = copy.copy(function)
     made.body = body
     text = ast.unparse(ast.fix_missing_locations(made))

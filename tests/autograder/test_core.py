@@ -1,7 +1,11 @@
 """A class that takes only the core of a lab."""
 
 import json
+import os
 import shutil
+import sqlite3
+import subprocess
+import sys
 from concurrent.futures import Executor, Future
 
 import nbformat
@@ -130,3 +134,12 @@ def test_an_exercise_that_becomes_a_further_one_keeps_its_points_in_a_class_that
     nbformat.write(build.stamped(notebook, LAB, path), path)
     assert points(LAB) == before
     assert "goes on with the exercises of version" in releases.keep(LAB) and len(course.kept_releases(LAB)) == 1
+
+
+def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
+    script = "from autograder.gradebook import open_gradebook\nwith open_gradebook() as gradebook: print(len(gradebook.students))"
+    environment = os.environ | {"PATH": os.defpath, "RUSHLIGHT_CLASSROOM": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert done.stdout == "0\n", done.stderr
+    with sqlite3.connect(tmp_path / "gradebook.db") as gradebook:
+        assert gradebook.execute("SELECT version_num FROM alembic_version").fetchall()

@@ -13,6 +13,8 @@ from autograder.cli import app
 from autograder.course import SOURCES, check_name, exercise_name
 from autograder.explain import explain, text
 from autograder.gradebook import gradebook_url
+from autograder.judge import Judge
+from autograder.oral import questions
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
@@ -119,6 +121,17 @@ def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
     assert said in error.value.args[0] and "\n" not in error.value.args[0]
 
 
+def test_another_seed_is_said_and_none_is_made(place):
+    assert explain("half_done", LAB, "element_offset").remarks == []
+    (place / "seed").write_text("8")
+    (said,) = explain("half_done", LAB, "element_offset").remarks
+    assert "seed" in said
+    (place / "seed").unlink()
+    with pytest.raises(LookupError, match="seed is missing"):
+        questions("half_done", LAB, True)
+    assert not (place / "seed").exists()
+
+
 def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
     (place / "seed").unlink()
     with pytest.raises(LookupError, match="seed is missing"):
@@ -129,7 +142,48 @@ def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
         explain("half_done", LAB)
 
 
+def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch):
+    replayed = []
+    monkeypatch.setattr(Judge, "replay", lambda self, name, case, ask: replayed.append(case))
+
+    def forge(notebook):
+        cell = next(cell for cell in notebook.cells if check_name(cell) == WRONG)
+        cell.outputs[0].metadata.rushlight["given"] = '{"sizes": [2, 7]}'
+
+    explain("subtly_wrong_strides", LAB, WRONG)
+    count = len(replayed)
+    assert count
+    rewrite(place, "subtly_wrong_strides", forge)
+    (each,) = explain("subtly_wrong_strides", LAB, WRONG).checks
+    assert len(replayed) == count and each.holds and each.on_case is None
+
+
+@pytest.mark.parametrize("said", [7, {"outcome": [1]}, {"outcome": "\x1b[2J"}, {}])
+def test_outputs_of_the_students_own_are_no_verdict(place, said):
+    def forge(notebook):
+        for cell in filter(check_name, notebook.cells):
+            cell.outputs[0].metadata["rushlight"] = said
+
+    rewrite(place, "half_done", forge)
+    assert [each.then for each in explain("half_done", LAB, "element_offset").checks] == [{}]
+
+
+def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(place):
+    def as_stock_leaves_it(notebook):
+        for cell in filter(check_name, notebook.cells):
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text="printed"), *cell.outputs[1:]]
+
+    rewrite(place, "half_done", as_stock_leaves_it)
+    checks = explain("half_done", LAB).checks
+    assert {each.now.passed for each in checks} == {True, False} and all(each.holds for each in checks)
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+        for grade in gradebook.find_submission_notebook(LAB, LAB, "half_done").grades:
+            grade.auto_score = 0.0
+        gradebook.db.commit()
+    assert [each.holds for each in explain("half_done", LAB).checks] == [not each.now.passed for each in checks]
+
+
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
     notebook = nbformat.read(place / "autograded" / "subtly_wrong_strides" / LAB / f"{LAB}.ipynb", as_version=4)
     summary = next(cell for cell in notebook.cells if check_name(cell) == WRONG).outputs[0].metadata.rushlight
-    assert summary.given.startswith('{"sizes"') and {*notebook.metadata.graded_with} == {"torch", "rushlight"}
+    assert summary.given.startswith('{"sizes"') and {*notebook.metadata.graded_with} == {"torch", "rushlight", "seed"}

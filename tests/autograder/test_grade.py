@@ -36,7 +36,11 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
         rows = {row.student: row for row in quick_grade(LAB)}
     assert rows["half_done"].remark().startswith("not graded: it takes more than the 0 s")
     assert rows["half_done"].scores == {}
-    assert {row.student: row.total for row in quick_grade(LAB)} == {"half_done": 14, "untouched": 0}
+    other = classroom / "submitted/half_done" / LAB / f"{LAB}-1.ipynb"
+    other.write_text("a second one")
+    rows = {row.student: row for row in quick_grade(LAB)}
+    assert {student: row.total for student, row in rows.items()} == {"half_done": 14, "untouched": 0}
+    assert rows["half_done"].remark().endswith(f"not graded, beside the submission: {other.name}")
 
 
 def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):

@@ -218,7 +218,13 @@ def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_m
     assert (row.penalty, row.mark) == (7, 7) and "7 points were taken off" in page.read_text()
     assert (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
     (line,) = csv.DictReader(write_csv(LAB, [row]).open())
-    assert [float(line[key]) for key in ("hours late", "late penalty", "total", "maximum")] == [25, 7, 7, 28]
+    assert [float(line[key]) for key in ("hours late", "late penalty", "total", "maximum", "in the gradebook")] == [
+        25,
+        7,
+        7,
+        28,
+        7,
+    ]
 
 
 # A term --------------------------------------------------------------------------------------------------------------

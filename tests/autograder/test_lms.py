@@ -95,6 +95,22 @@ def test_in_canvas_table_only_the_cells_with_new_marks_change(fill, gradebook):
     assert done.not_handed_in == ["Poe, Ada 502", "Student, Test 999"] and not done.not_in_file and not done.doubled
 
 
+@pytest.mark.parametrize("column", ["Student", "ID", "SIS Login ID", "Section"])
+def test_a_column_that_is_not_for_marks_is_refused(fill, gradebook, column):
+    enter(gradebook, "apoe", 23.5)
+    with pytest.raises(GradingError, match="no column for marks"):
+        fill(CANVAS, column=column)
+
+
+def test_the_mark_of_an_earlier_submission_is_named(fill, gradebook, classroom):
+    enter(gradebook, "apoe", 23.5)
+    assert fill(CANVAS)[1].outdated == []  # the submissions are kept elsewhere
+    path = classroom / "submitted" / "apoe" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text("no notebook")
+    assert fill(CANVAS)[1].outdated == ["apoe"]
+
+
 def test_the_number_in_a_download_is_canvas_id(fill, gradebook, downloaded):
     downloaded({"poeada": f"poeada_LATE_502_88_{LAB}.ipynb", "roetim": f"all/roetim_505_89_{LAB}-1.ipynb"})
     enter(gradebook, "poeada", 7)
@@ -264,6 +280,15 @@ def test_the_command_writes_a_new_file_and_no_other(rushlight, gradebook, tmp_pa
         assert "exists" in str(code) and new.read_bytes() == before and given.read_text() == CANVAS
 
 
+def test_the_marks_of_the_term_go_into_a_new_file_too(rushlight, gradebook, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id\n")
+    code, _ = rushlight("grades", "--out", roster)
+    assert "exists" in str(code) and roster.read_text() == "id\n"
+    code, said = rushlight("grades", "01a", "--into", roster, "--out", tmp_path / "new.csv", "--drop", "1")
+    assert "--drop" in f"{code} {said}" and not (tmp_path / "new.csv").exists()
+
+
 def test_a_gradebook_that_is_missing_or_broken_is_one_line(rushlight, classroom):
     code, _ = rushlight("grades")
     assert "there is no" in str(code) and not (classroom / "gradebook.db").exists()
@@ -298,7 +323,7 @@ def test_each_student_finds_the_own_page_in_the_pack_and_no_other(
     (nbgrader.place / "seed").write_text("1")
     text = (submissions / "untouched" / LAB / f"{LAB}.ipynb").read_text()
     moodle = {
-        77: ("Ada Poe", f"Ada Poe_77_assignsubmission_file_/{LAB}.ipynb"),
+        77: ("Ada Poe", f"Ada Poe_77_assignsubmission_file_/{LAB}_77_456_.ipynb"),
         99: ("Ada Poe 99", f"Ada Poe 99_99_assignsubmission_file_/{LAB} (1).ipynb"),
         45: ("Seán O'Neil, Jr_x", f"Seán O'Neil, Jr_x_45_assignsubmission_file_{LAB}.ipynb"),
     }

@@ -2,9 +2,11 @@
 
 import html
 import inspect
+import random
 import re
 import shutil
 import textwrap
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -13,7 +15,11 @@ from autograder import oral, probe, sample, walk
 from autograder.check import function_of, phase_exercises
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES, phases
-from autograder.explain import docstring_lines
+from autograder.explain import docstring_lines, numbered
+from autograder.judge import Judge
+from autograder.limits import Allowance
+from autograder.observe import SubjectDied
+from autograder.run import Session
 
 LAB = "01a_views"
 
@@ -93,6 +99,17 @@ def test_a_cell_that_is_no_plain_function_has_none(source):
     assert walk.changes(source, "f") == [] and walk.lines_of(source, "f") == []
 
 
+@pytest.mark.parametrize("end", ["\x0c", "\x0b", "\x1c", "\u2028", "\x85", "\r", "\r\n"])
+def test_lines_are_those_that_python_counts(end):
+    source = f'def f(x):\n    """Two{end}{end}words."""\n    x += 1\n    return x\n'
+    texts = [line.split(maxsplit=1)[1] for line in numbered(source).splitlines()]
+    assert texts == ["def f(x):", "x += 1", "return x"]
+    line = walk.lines_of(source, "f")[0]
+    change, space = walk.without(f"{source}y = f(1)\n", "f", line), {}
+    exec(change.source, space)
+    assert change.before == "x += 1" and space["y"] == 1 and change.source.count("return x") == 1
+
+
 # On a class ----------------------------------------------------------------------------------------------------------
 
 
@@ -150,12 +167,52 @@ def test_what_a_submission_tells_is_shown_and_not_run():
 
 
 @pytest.mark.parametrize(
-    "told", ["no JSON", "[]", "[1]", '[{"arguments": 3, "notes": [], "result": ""}]', '[{"arguments": null}]']
+    "told",
+    [
+        "no JSON",
+        "[]",
+        "[1]",
+        '[{"arguments": 3, "notes": [], "result": ""}]',
+        '[{"arguments": null}]',
+        '[{"arguments": {}, "notes": [[Infinity, "x", "1"]], "result": ""}]',
+        pytest.param("[" * 9000, id="deep"),
+    ],
 )
 def test_notes_in_another_form_are_malformed(told):
     output = nbformat.v4.new_output("stream", name="stdout", text=told)
     with pytest.raises(oral.Malformed):
         oral._calls([{}], [output])
+
+
+@pytest.mark.parametrize(
+    "reply", [7, {}, {"outputs": 7}, {"outputs": [7]}, {"outputs": [{"output_type": "stream"}]}, {"observed": []}]
+)
+def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
+    session = Session(LAB, False, Allowance(LAB))
+    monkeypatch.setattr(session, "_request", lambda message, seconds: reply)
+    with pytest.raises(oral.Malformed):
+        session.try_cell("1", 1.0)
+    with pytest.raises(oral.Malformed):
+        session.observe("strided.as_strided", [{}])
+
+
+@pytest.mark.parametrize("terms", [300, 600, 900, 2500])
+def test_a_long_expression_cannot_be_asked_about(terms):
+    name = "strided.as_strided"
+    cell = f"def as_strided(x, sizes=2):\n    if x > sizes:\n        return {'+'.join('1' * terms)}\n    return 1\n"
+    session = SimpleNamespace(observe=lambda check, cases: [{}], calls=lambda *_: [], put_back=lambda cell: None)
+    found, remarks = oral._three(session, Judge(7), {name: cell}, [name], random.Random(7), lambda *_: None)
+    assert found == [] and remarks and name in remarks[0]
+
+
+def test_a_subject_that_dies_at_the_last_case_is_not_called_wrong():
+    def dies(check, cases):
+        raise SubjectDied("killed")
+
+    subject = oral.Subject(
+        SimpleNamespace(observe=dies), None, "strided.as_strided", SimpleNamespace(name=""), "", None
+    )
+    assert subject.theirs(oral.Call({}, {}, [], "")) == ""
 
 
 def test_without_a_class_there_are_no_questions(tmp_path, monkeypatch):
