@@ -413,6 +413,8 @@ def grade(
     if late:
         from .late import set_policy
 
+        if not classroom().is_dir():
+            raise FileNotFoundError(f"there is no class at {classroom()}")
         set_policy(names[0] if names else None, late, grace)
     from .cluster import cluster
 
@@ -593,13 +595,15 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
 def alike(lab: str, published: tuple[Path, ...]) -> int:
     """Show which submissions of a lab have in common what few others wrote."""
     from .alike import write_alike
+    from .similarity import far_out
 
     page, found, unreadable = write_alike(find_released(lab), published)
     for line in unreadable:
         out.print(f"not compared: {printable(line)}", markup=False, style="yellow")
     for pair in found[:5]:
         out.print(f"{pair.bits:6.0f} bits  {'  '.join(map(printable, pair.students))}", markup=False)
-    out.print(f"{len(found):,} pairs, side by side, and how to read them: {_short(page)}")
+    beyond = sum(pair.bits > far_out(found) for pair in found)
+    out.print(f"{beyond} of {len(found):,} pairs are far out. Side by side, and how to read them: {_short(page)}")
     return 0
 
 

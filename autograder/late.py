@@ -54,6 +54,8 @@ def read_policy(late: str, grace: str) -> Policy:
     if not wait:
         raise GradingError(f"a time of grace has a unit, such as 15min, 2h or 1d; not {grace!r}")
     percent, unit = rate.groups() or ("0", "day")
+    if float(percent) > 100:
+        raise GradingError(f"{late} is more than all points: 100%/{unit} takes off all of them")
     seconds = float(wait[1]) * _SECONDS[wait[2]] if wait.groups() else 0.0
     return Policy(float(percent), unit, seconds)
 

@@ -222,6 +222,7 @@ def _match(
     if not columns:
         raise GradingError(f"no column of the file identifies students; name one with --by: {', '.join(table.head)}")
     numbers = {student: number for student, (number, _) in downloads(lab).items()}
+    own_names = {student.id.lower() for student in gradebook_students(found)}
 
     def rows_by_key(column: int) -> dict[str, list[int]]:
         rows = defaultdict(list)
@@ -231,7 +232,9 @@ def _match(
         return rows
 
     def _key(text: str, column: int) -> str:
-        number = re.search(r"\d+$", text) if heads[column] in BY_NUMBER else None
+        if heads[column] not in BY_NUMBER or (by and text.lower() in own_names):
+            return text.lower()
+        number = re.search(r"\d+$", text)
         return number[0] if number else text.lower()
 
     def keys(student: Student, column: int) -> set[str]:

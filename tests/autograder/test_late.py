@@ -62,6 +62,7 @@ def test_each_day_or_hour_that_has_begun_after_the_grace_takes_off_its_share(pol
         ("10", ""),
         ("10%", ""),
         ("10%/week", ""),
+        ("200%/day", ""),
         ("-1%/day", ""),
         ("10%/day", "15"),
         ("10%/day", "-1h"),

@@ -103,6 +103,12 @@ def test_a_column_that_is_not_for_marks_is_refused(fill, gradebook, column):
         fill(CANVAS, column=column)
 
 
+def test_a_column_id_may_have_the_names_of_this_class(fill, gradebook):
+    enter(gradebook, "s0127", 23.5)
+    text, done = fill(f"id,Group 7,{LAB}\ns0127,1,\n127,2,\n", column=LAB, by="id")
+    assert text.endswith("s0127,1,23.5\n127,2,\n") and done.new == 1
+
+
 def test_the_mark_of_an_earlier_submission_is_named(fill, gradebook, classroom):
     enter(gradebook, "apoe", 23.5)
     assert fill(CANVAS)[1].outdated == []  # the submissions are kept elsewhere
