@@ -14,12 +14,14 @@ SMALLEST = {
     "attention.py": ["--seconds", "0.01"],
     "compile.py": ["--rounds", "1", "--only", "2^12"],
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
+    "early_warning.py": [],
     "gpt.py": ["--rounds", "1", "--eager"],
     "gpu.py": ["--cpu", "--only", "6", "--out"],  # and a folder
     "gradients.py": ["--count", "1", "add"],
     "grading.py": ["--size", "1", "--rounds", "1"],
     "hub.py": ["--students", "1"],
     "marking.py": ["01a_views", "--out"],  # and a page
+    "memory.py": ["--sizes", "1"],
     "parity.py": ["--count", "1", "add"],
     "programs.py": ["--count", "3"],
     "quantized.py": ["--rounds", "2"],
