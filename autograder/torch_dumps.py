@@ -125,7 +125,7 @@ def _length(dump: Dump) -> int:
 
 def _in_a_child(programs: list[Program]) -> list[Dump]:
     """The dumps of programs, from a process of its own, because compiling changes process-wide state of torch."""
-    method = "fork" if sys.platform == "linux" else "spawn"
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as child:
         return child.submit(_all, programs).result()
 
