@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
     from .check import Verdict
-    from .grade import Row
+    from .instructor.grade import Row
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -255,7 +255,7 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
         verdicts = _run(name, path, _isolated(no_sandbox, notebook), progress)
     passed = all(verdict.passed for verdict in verdicts.values())
     if as_json:
-        from .verdicts import as_data
+        from .instructor.verdicts import as_data
 
         print(json.dumps(as_data(name, path, verdicts), indent=1))
         return 0 if passed else 1
@@ -341,8 +341,8 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
     import nbformat
 
     from . import sandbox
+    from .instructor.restore import differences, released_notebook, restore
     from .observe import GradingError
-    from .restore import differences, released_notebook, restore
 
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
@@ -399,24 +399,24 @@ def grade(
     Without LAB, every lab that a student has handed in is graded.
     """
     names = [find_released(lab)] if lab else []
-    from . import grade as grading  # imports nbgrader
+    from .instructor import grade as grading  # imports nbgrader
     from .observe import GradingError
 
     if sample:
         _need_repository()
-        from .sample import make
+        from .instructor.sample import make
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
     if grace and not late:
         raise click.UsageError("--grace belongs to --late.")
     if late:
-        from .late import set_policy
+        from .instructor.late import set_policy
 
         if not classroom().is_dir():
             raise FileNotFoundError(f"there is no class at {classroom()}")
         set_policy(names[0] if names else None, late, grace)
-    from .cluster import cluster
+    from .instructor.cluster import cluster
 
     failed = []
     with cluster(scheduler) if scheduler else nullcontext() as executor:
@@ -436,10 +436,10 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     """Grade one lab, and print its table and where the files are."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from . import grade as grading
-    from . import releases
-    from .items import warnings
-    from .report import write_report
+    from .instructor import grade as grading
+    from .instructor import releases
+    from .instructor.items import warnings
+    from .instructor.report import write_report
 
     total = len(grading.students(name))
     columns = (
@@ -540,11 +540,11 @@ def grades(
     part = target.with_name(f"{target.name}.part")
     with _gradebook() as gradebook:
         if not into:
-            from .term import Term
+            from .instructor.term import Term
 
             Term(to=str(part), drop=drop).export(gradebook)
         else:
-            from .lms import fill_in, read_table
+            from .instructor.lms import fill_in, read_table
 
             table = read_table(into)
             for name in names:
@@ -560,7 +560,7 @@ def grades(
 @click.argument("lab")
 def feedback(lab: str) -> int:
     """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
-    from .lms import pack_feedback
+    from .instructor.lms import pack_feedback
 
     name = find_released(lab)
     with _gradebook() as gradebook:
@@ -576,7 +576,7 @@ def feedback(lab: str) -> int:
 
 def _gradebook() -> AbstractContextManager[Gradebook]:
     """The class's gradebook. There must be one."""
-    from .gradebook import open_gradebook
+    from .instructor.gradebook import open_gradebook
 
     if not (path := classroom() / "gradebook.db").exists():
         raise FileNotFoundError(f"there is no {_short(path)}: `rushlight grade` makes it")
@@ -594,8 +594,8 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
 )
 def alike(lab: str, published: tuple[Path, ...]) -> int:
     """Show which submissions of a lab have in common what few others wrote."""
-    from .alike import write_alike
-    from .similarity import far_out
+    from .instructor.alike import write_alike
+    from .instructor.similarity import far_out
 
     page, found, unreadable = write_alike(find_released(lab), published)
     for line in unreadable:
@@ -618,7 +618,7 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
 
     Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
     """
-    from .explain import explain, text, write
+    from .instructor.explain import explain, text, write
 
     name = find_released(lab)
     if page and page.suffix != ".html":
@@ -645,7 +645,7 @@ def oral(student: str, lab: str, no_sandbox: bool) -> int:
 
     The same student and class give the same questions. The page has the questions first, and the answers on paper of their own.
     """
-    from .oral import write
+    from .instructor.oral import write
 
     name = find_released(lab)
     _need_sandbox(no_sandbox, name)
@@ -689,7 +689,7 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> in
     LAB is a lab, or a phase, which means all its labs.
     """
     names = [find_released(lab) for number in labs for lab in find_labs(number)]
-    from . import releases
+    from .instructor import releases
     from .release import release
 
     names = list(dict.fromkeys(names))

@@ -31,7 +31,6 @@ from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreproces
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .course import (
     ROOT,
     classroom,
@@ -42,12 +41,13 @@ from .course import (
     released,
     set_environment,
 )
-from .feedback import FeedbackExporter, FeedbackPage
-from .gradebook import gradebook_url, open_gradebook
-from .late import LatePenalty, renew
+from .instructor.collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
+from .instructor.feedback import FeedbackExporter, FeedbackPage
+from .instructor.gradebook import gradebook_url, open_gradebook
+from .instructor.late import LatePenalty, renew
+from .instructor.releases import keep, release_of
+from .instructor.restore import Unreadable, read_released, read_submission, restore_text
 from .observe import NotGraded
-from .releases import keep, release_of
-from .restore import Unreadable, read_released, read_submission, restore_text
 from .run import run
 from .sandbox import missing
 

@@ -15,7 +15,6 @@ import zlib
 from base64 import b85encode
 from pathlib import Path
 
-from . import releases
 from .check import function_of
 from .course import (
     COURSE,
@@ -27,6 +26,7 @@ from .course import (
 )
 from .edition import body_lines, check_files, file_of, framework_files
 from .github import workflow
+from .instructor import releases
 
 _PROJECT_FILES = [
     "LICENSE",
@@ -81,7 +81,7 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
         for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
             _write(course / name, text)
         grader = Path(__file__).parent
-        for path in [*grader.glob("*.py"), *check_files(labs)]:
+        for path in [*grader.glob("*.py"), *(grader / "instructor").glob("*.py"), *check_files(labs)]:
             _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
         shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
         for name in _PROJECT_FILES:

@@ -18,8 +18,8 @@ from pathlib import Path
 from autograder.check import DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, describe, find, function_of, is_milestone
 from autograder.course import find_released, points
 from autograder.exercise import fill, restore
-from autograder.grade import Row
-from autograder.items import warnings
+from autograder.instructor.grade import Row
+from autograder.instructor.items import warnings
 from autograder.judge import Judge, complexity
 from autograder.observe import difference
 from autograder.subject import answer

@@ -26,9 +26,9 @@ from marking import right
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from autograder import grade as grading
-from autograder import sample
 from autograder.course import ROOT, labs
+from autograder.instructor import grade as grading
+from autograder.instructor import sample
 from autograder.plugin import configure, marked_path
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")

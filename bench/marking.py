@@ -27,8 +27,8 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from autograder import sample
 from autograder.course import RELEASED, ROOT, SOURCES, check_name, labs
+from autograder.instructor import sample
 from autograder.sandbox import Sandbox
 
 COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "marker", "peak", "load")
@@ -85,8 +85,8 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    from autograder import grade as grading
     from autograder.edition import edition
+    from autograder.instructor import grade as grading
     from autograder.plugin import configure, judge_of, marked_path
 
     config, text = Config(), right(lab)

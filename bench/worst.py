@@ -18,9 +18,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import grade as grading
 from autograder import limits
 from autograder.course import RELEASED, exercise_name
+from autograder.instructor import grade as grading
 
 LAB = "01a_views"
 KINDS = {

@@ -16,10 +16,11 @@ from feedback import BROWSERS
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from autograder import oral, sample, sandbox
+from autograder import sandbox
 from autograder.course import points
-from autograder.grade import Row
-from autograder.report import write_report
+from autograder.instructor import oral, sample
+from autograder.instructor.grade import Row
+from autograder.instructor.report import write_report
 
 STUDENT, MISLEADS = "all_right", "strided.permute"
 HEIGHTS = {"report": 1100, "oral": 900}  # pixels

@@ -40,11 +40,12 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder import grade as grading
 from autograder import judge as judging
-from autograder import limits, sample
+from autograder import limits
 from autograder.check import registry
 from autograder.course import RELEASED, ROOT, SOURCES, exercise_name, points
+from autograder.instructor import grade as grading
+from autograder.instructor import sample
 from autograder.plugin import class_seed
 
 LABS = ("01a_views", "06a_operators")  # one of each kind: without torch in the sandbox, and with it

@@ -12,11 +12,12 @@ import pytest
 from feedback import Feedback
 from nbgrader import api
 
-from autograder import grade as grading
-from autograder import sample, sandbox
+from autograder import sandbox
 from autograder.check import function_of, phase_exercises
 from autograder.course import RELEASED, SOURCES, set_environment
 from autograder.exercise import fill, restore
+from autograder.instructor import grade as grading
+from autograder.instructor import sample
 from autograder.judge import Judge
 
 LAB = "01a_views"

@@ -2,7 +2,7 @@
 
 from nbgrader.api import Gradebook
 
-from autograder.gradebook import gradebook_url
+from autograder.instructor.gradebook import gradebook_url
 from autograder.plugin import register
 
 LAB = "01a_views"

@@ -9,13 +9,12 @@ import nbformat
 import pytest
 from sweep import swept
 
-from autograder import restore as restoring
 from autograder import sandbox
 from autograder.check import PASSED
 from autograder.course import exercise_name, exercises, labs
 from autograder.edition import edition
-from autograder.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
-from autograder.restore import (
+from autograder.instructor import restore as restoring
+from autograder.instructor.restore import (
     MAX_ADDED,
     MAX_CELL,
     deactivate_markup,
@@ -24,6 +23,7 @@ from autograder.restore import (
     restore,
     restore_text,
 )
+from autograder.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
 from autograder.run import run
 from autograder.sandbox import Sandbox
 

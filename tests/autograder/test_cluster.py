@@ -13,7 +13,7 @@ import time
 import psutil
 import pytest
 
-from autograder.cluster import _in_marker, _marker
+from autograder.instructor.cluster import _in_marker, _marker
 from autograder.observe import NotGraded
 
 pytest.importorskip("distributed")

@@ -11,11 +11,12 @@ from concurrent.futures import Executor, Future
 import nbformat
 import pytest
 
-from autograder import build, course, plugin, releases
-from autograder import grade as grading
+from autograder import build, course, plugin
 from autograder.course import check_name, exercise_name, exercises, is_further, points
 from autograder.edition import edition, versions
-from autograder.gradebook import gradebook_url, open_gradebook
+from autograder.instructor import grade as grading
+from autograder.instructor import releases
+from autograder.instructor.gradebook import gradebook_url, open_gradebook
 from autograder.observe import GradingError
 from autograder.release import release
 
@@ -62,7 +63,10 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
 
 
 def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
-    script = "from autograder.gradebook import open_gradebook\nwith open_gradebook() as gradebook: print(len(gradebook.students))"
+    script = (
+        "from autograder.instructor.gradebook import open_gradebook\n"
+        "with open_gradebook() as gradebook: print(len(gradebook.students))"
+    )
     environment = os.environ | {"PATH": os.defpath, "RUSHLIGHT_CLASSROOM": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
     assert done.stdout == "0\n", done.stderr

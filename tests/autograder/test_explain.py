@@ -7,14 +7,14 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import grade as grading
-from autograder import sample
 from autograder.cli import app
 from autograder.course import SOURCES, check_name, exercise_name
-from autograder.explain import explain, text
-from autograder.gradebook import gradebook_url
+from autograder.instructor import grade as grading
+from autograder.instructor import sample
+from autograder.instructor.explain import explain, text
+from autograder.instructor.gradebook import gradebook_url
+from autograder.instructor.oral import questions
 from autograder.judge import Judge
-from autograder.oral import questions
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")

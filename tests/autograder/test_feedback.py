@@ -7,13 +7,14 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import grade as grading
-from autograder import plugin, sample
+from autograder import plugin
 from autograder.card import card
 from autograder.check import Verdict
 from autograder.course import check_name, exercise_name, points
-from autograder.feedback import _card
-from autograder.gradebook import gradebook_url
+from autograder.instructor import grade as grading
+from autograder.instructor import sample
+from autograder.instructor.feedback import _card
+from autograder.instructor.gradebook import gradebook_url
 from autograder.run import outputs_of
 
 LAB = "01a_views"

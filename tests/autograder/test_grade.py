@@ -11,11 +11,12 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
-from autograder import cli, limits, plugin, sample
-from autograder import grade as grading
+from autograder import cli, limits, plugin
 from autograder.course import points
-from autograder.grade import GradingError, Row, grade, write_csv
-from autograder.report import write_report
+from autograder.instructor import grade as grading
+from autograder.instructor import sample
+from autograder.instructor.grade import GradingError, Row, grade, write_csv
+from autograder.instructor.report import write_report
 
 LAB = "01a_views"
 

@@ -6,9 +6,9 @@ import shutil
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
-from autograder import late, sample
-from autograder.alike import write_alike
-from autograder.groups import groups, share, share_marks, source_of
+from autograder.instructor import late, sample
+from autograder.instructor.alike import write_alike
+from autograder.instructor.groups import groups, share, share_marks, source_of
 from autograder.observe import GradingError
 
 

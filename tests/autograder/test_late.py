@@ -6,11 +6,11 @@ import shutil
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
-from autograder import late, sample
-from autograder.grade import write_csv
+from autograder.instructor import late, sample
+from autograder.instructor.grade import write_csv
+from autograder.instructor.term import Term
 from autograder.observe import GradingError
 from autograder.plugin import Export
-from autograder.term import Term
 
 DUE = "2027-03-15 22:00:00 UTC"
 

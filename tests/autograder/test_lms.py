@@ -16,8 +16,8 @@ import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import cli
-from autograder.collect import read_names
-from autograder.lms import fill_in, pack_feedback, read_table
+from autograder.instructor.collect import read_names
+from autograder.instructor.lms import fill_in, pack_feedback, read_table
 from autograder.observe import GradingError
 
 DOWNLOADS = Path(__file__).parent / "downloads"

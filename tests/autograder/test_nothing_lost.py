@@ -16,9 +16,9 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades
 from sweep import sweep
 
-from autograder import grade as grading
 from autograder import plugin
-from autograder.grade import GradingError, grade, mark, write_csv
+from autograder.instructor import grade as grading
+from autograder.instructor.grade import GradingError, grade, mark, write_csv
 
 LAB = "01a_views"
 KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")

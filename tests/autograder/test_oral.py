@@ -11,11 +11,12 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from autograder import oral, probe, sample, walk
+from autograder import probe
 from autograder.check import function_of, phase_exercises
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES, phases
-from autograder.explain import docstring_lines, numbered
+from autograder.instructor import oral, sample, walk
+from autograder.instructor.explain import docstring_lines, numbered
 from autograder.judge import Judge
 from autograder.limits import Allowance
 from autograder.observe import SubjectDied

@@ -14,8 +14,8 @@ import pytest
 from nbclient import NotebookClient
 from sweep import sweep
 
-from autograder import sample
 from autograder.course import ROOT, SOURCES
+from autograder.instructor import sample
 from autograder.release import release
 
 LAB = "01a_views"

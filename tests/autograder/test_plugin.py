@@ -7,9 +7,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import course, plugin, sample
+from autograder import course, plugin
 from autograder.course import check_name, exercise_name, labs
-from autograder.restore import restore
+from autograder.instructor import sample
+from autograder.instructor.restore import restore
 
 
 def sources(notebook):

@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import sample
 from autograder.build import exercise_source
 from autograder.course import ROOT, exercise_name, exercises, phases
 from autograder.edition import check_files
+from autograder.instructor import sample
 from autograder.release import release
 
 LAB = "01a_views"
@@ -137,7 +137,9 @@ def named_modules(source, package):
 
 def not_released(labs, texts):
     """The modules of the grader that these files of checks need, and that a class repository with these labs does not have."""
-    files = {path.relative_to(ROOT).as_posix() for path in (*(ROOT / "autograder").glob("*.py"), *check_files(labs))}
+    grader = ROOT / "autograder"
+    released = [*grader.glob("*.py"), *(grader / "instructor").glob("*.py"), *check_files(labs)]
+    files = {path.relative_to(ROOT).as_posix() for path in released}
     there = lambda name: not {f"{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")}.isdisjoint(files)  # noqa: E731
     exists = lambda name: any((ROOT / f"{name.replace('.', '/')}{end}").exists() for end in (".py", "/__init__.py"))  # noqa: E731
     for path, source in texts.items():

@@ -8,10 +8,11 @@ import nbformat
 import pytest
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import build, course, releases, sample
-from autograder.collect import HandedOut
+from autograder import build, course
 from autograder.course import check_name, digest_at, exercise_name, kept_folder, labs, points, todays_path
-from autograder.grade import write_csv
+from autograder.instructor import releases, sample
+from autograder.instructor.collect import HandedOut
+from autograder.instructor.grade import write_csv
 from autograder.observe import GradingError
 
 LAB = "01a_views"

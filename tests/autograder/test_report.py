@@ -6,11 +6,11 @@ import pytest
 
 from autograder.check import Verdict
 from autograder.course import points
-from autograder.grade import Row
-from autograder.items import FEWEST, cases, discrimination
-from autograder.pages import COLOURS, LINES
-from autograder.report import write_report
-from autograder.restore import edited_checks, released_notebook
+from autograder.instructor.grade import Row
+from autograder.instructor.items import FEWEST, cases, discrimination
+from autograder.instructor.pages import COLOURS, LINES
+from autograder.instructor.report import write_report
+from autograder.instructor.restore import edited_checks, released_notebook
 
 LAB = "01a_views"
 FIRST = "strided.element_offset"

@@ -4,10 +4,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import course, plugin, sample
+from autograder import course, plugin
 from autograder.check import find, is_milestone
 from autograder.course import RETIRED, SOURCES, check_name, exercises, find_labs, find_released, points, retired_labs
-from autograder.gradebook import gradebook_url
+from autograder.instructor import sample
+from autograder.instructor.gradebook import gradebook_url
 
 LAB = "01_strided"
 

@@ -16,7 +16,8 @@ import pytest
 from nbgrader.apps.nbgraderapp import NbGraderApp
 from sweep import sweep
 
-from autograder import cli, sample, sandbox
+from autograder import cli, sandbox
+from autograder.instructor import sample
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]

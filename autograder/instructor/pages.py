@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from .check import DISAGREED, NOT_ATTEMPTED, PASSED
-from .course import printable
+from ..check import DISAGREED, NOT_ATTEMPTED, PASSED
+from ..course import printable
 
 # text and background of each kind of result, in a light and in a dark scheme
 COLOURS = {

@@ -21,17 +21,17 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from ..check import Check, describe, find, is_bench, is_milestone, source
+from ..course import check_name, classroom
+from ..judge import Judge
+from ..limits import Allowance, seconds
+from ..observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
+from ..run import FAILURES, Session
 from . import walk
 from .alike import answers_of_class
-from .check import Check, describe, find, is_bench, is_milestone, source
-from .course import check_name, classroom
 from .explain import answers_of, graded, numbered, seed_of_graded
-from .judge import Judge
-from .limits import Allowance, seconds
-from .observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
-from .run import FAILURES, Session
 from .similarity import answer
 
 QUESTIONS = 3
@@ -436,7 +436,7 @@ def _check_of(exercise: str) -> Check | None:
     try:
         return find(exercise)
     except LookupError:
-        from .check import registry
+        from ..check import registry
 
         return next(
             (each for each in registry().values() if not is_milestone(each.name) and each.exercise == exercise), None

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
+from ..observe import GradingError, NotGraded
 from .grade import EngineLost, _markers
-from .observe import GradingError, NotGraded
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from .course import printable
-from .observe import GradingError
+from ..course import printable
+from ..observe import GradingError
 
 
 def read_rows(path: Path, columns: tuple[str, ...], more: tuple[str, ...] = ()) -> Iterator[dict[str, str]]:

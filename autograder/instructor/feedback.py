@@ -20,9 +20,9 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades
 
-from .check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
-from .course import check_name, exercise_name, printable
-from .formulas import markdown2html
+from ..check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
+from ..course import check_name, exercise_name, printable
+from ..formulas import markdown2html
 from .late import renew
 from .pages import MARKS, OTHER, SCHEMES
 

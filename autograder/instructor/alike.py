@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from .course import classroom, exercise_name
+from ..course import classroom, exercise_name
 from .grade import students
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page

@@ -27,8 +27,8 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
+from ..course import labs, printable, retired_labs, todays_path
 from . import releases
-from .course import labs, printable, retired_labs, todays_path
 from .restore import ACTIVE_IN_PAGES, MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, YEARS, Unreadable, reason_in_timestamp
 
 MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, Student, SubmittedAssignment
 
+from ..course import classroom, number_of, printable
+from ..observe import GradingError
 from .collect import DOWNLOADED, read_names
-from .course import classroom, number_of, printable
 from .late import renew, submissions
-from .observe import GradingError
 from .term import mark
 
 # The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;

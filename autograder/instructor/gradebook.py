@@ -9,8 +9,8 @@ from urllib.parse import quote
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SQLAlchemyError
 
-from .course import classroom, set_environment
-from .observe import GradingError
+from ..course import classroom, set_environment
+from ..observe import GradingError
 
 HELD = "another program holds the gradebook (a formgrader?): close it and run this again to go on"
 

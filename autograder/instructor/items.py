@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .check import DIED, GRADER_ERROR, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE
+from ..check import DIED, GRADER_ERROR, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE
 from .grade import Row
 
 FEWEST = 10  # students, and 2 that pass and 2 that do not: from fewer no discrimination is computed

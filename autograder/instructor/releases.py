@@ -19,8 +19,8 @@ from collections.abc import Collection, Mapping
 import nbformat
 from nbformat import NotebookNode
 
-from .check import find
-from .course import (
+from ..check import find
+from ..course import (
     asked,
     check_name,
     classroom,
@@ -33,7 +33,7 @@ from .course import (
     released_path,
     todays_path,
 )
-from .observe import GradingError
+from ..observe import GradingError
 from .restore import released_notebook
 
 

@@ -20,9 +20,9 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from .course import classroom, is_named, printable
+from ..course import classroom, is_named, printable
+from ..observe import GradingError
 from .groups import share_marks
-from .observe import GradingError
 from .restore import YEARS, reason_in_timestamp
 from .table import read_rows
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
-from .course import classroom, is_named, printable
-from .observe import GradingError
+from ..course import classroom, is_named, printable
+from ..observe import GradingError
 from .restore import Unreadable, read_submission, rejection_reason
 from .table import read_rows
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .mutants import RULES, arithmetic, condition, replaceable_nodes
+from ..mutants import RULES, arithmetic, condition, replaceable_nodes
 
 NAME = "_rushlight_probe"  # of the module `probe` in the notebook
 OF_STATEMENTS = [arithmetic, condition]  # the rules that leave a statement where it is

@@ -37,9 +37,9 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from . import groups, late, releases, sandbox
-from .check import PASSED, is_bench
-from .course import (
+from .. import sandbox
+from ..check import PASSED, is_bench
+from ..course import (
     check_name,
     classroom,
     neutral,
@@ -49,12 +49,13 @@ from .course import (
     required_in,
     retired_labs,
 )
-from .edition import versions
+from ..edition import versions
+from ..observe import GradingError, NotGraded
+from ..plugin import class_seed, configure, digest, judge_of, marked_path
+from ..run import run
+from . import groups, late, releases
 from .gradebook import HELD, open_gradebook
-from .observe import GradingError, NotGraded
-from .plugin import class_seed, configure, digest, judge_of, marked_path
 from .restore import Unreadable, edited_checks, read_submission, restore_text
-from .run import run
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook

@@ -1,6 +1,6 @@
 """A term's table: a line for each student with the marks of all labs, the lowest of which may be dropped, and the total.
 
-It is an exporter for `nbgrader export --exporter=autograder.term.Term`, which `rushlight grades` runs.
+It is an exporter for `nbgrader export --exporter=autograder.instructor.term.Term`, which `rushlight grades` runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 from traitlets import Integer
 
-from .course import neutral
+from ..course import neutral
 from .late import renew, submissions
 
 

@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from .check import PASSED
-from .course import check_name, classroom, points, released
+from ..check import PASSED
+from ..course import check_name, classroom, points, released
 from .grade import Row
 from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page

@@ -18,8 +18,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 
-from .card import card
-from .check import (
+from ..card import card
+from ..check import (
     DIED,
     DISAGREED,
     GRADER_ERROR,
@@ -31,17 +31,17 @@ from .check import (
     Verdict,
     exercise_of,
 )
-from .course import check_name, classroom, did_you_mean, exercise_name, points, printable
-from .edition import versions
+from ..course import check_name, classroom, did_you_mean, exercise_name, points, printable
+from ..edition import versions
+from ..judge import Ask, Judge, SecondChance
+from ..observe import GradingError
+from ..plugin import class_seed, digest
+from ..run import name_of_seed, run, seal
 from .grade import autograded, students, submitted
 from .gradebook import open_gradebook
-from .judge import Ask, Judge, SecondChance
-from .observe import GradingError
 from .pages import SCHEMES, escaped, write_page
-from .plugin import class_seed, digest
 from .releases import release_of
 from .restore import Unreadable, read_submission, restore_text
-from .run import name_of_seed, run, seal
 from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
