@@ -45,6 +45,7 @@ from .course import (
     points,
     printable,
     released_labs,
+    replacing,
     set_environment,
     written_points,
 )
@@ -342,10 +343,8 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
 
     from . import sandbox
     from .instructor.restore import differences, released_notebook, restore
-    from .observe import GradingError
 
-    if isolated and (reason := sandbox.missing()):
-        raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
+    _need(isolated and sandbox.missing())
     released = released_notebook(name)
     try:
         copy = nbformat.read(path, as_version=4)
@@ -537,8 +536,7 @@ def grades(
     if target and target.exists():
         raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
     target = target or classroom() / "grades.csv"
-    part = target.with_name(f"{target.name}.part")
-    with _gradebook() as gradebook:
+    with replacing(target) as part, _gradebook() as gradebook:
         if not into:
             from .instructor.term import Term
 
@@ -551,7 +549,6 @@ def grades(
                 for line in fill_in(table, gradebook, name, column, by, scale).lines():
                     out.print(line, markup=False)
             part.write_bytes(table.to_bytes())
-    part.replace(target)
     out.print(f"grades:   {_short(target)}")
     return 0
 
@@ -661,9 +658,15 @@ def oral(student: str, lab: str, no_sandbox: bool) -> int:
 
 def _need_sandbox(no_sandbox: bool, lab: str) -> None:
     from . import sandbox
+
+    _need((not no_sandbox and sandbox.missing()) or sandbox.missing_compiler(lab))
+
+
+def _need(reason: str | bool | None) -> None:
+    """Raises GradingError with the reason why there is no sandbox, if there is one, in the words of a command without a report."""
     from .observe import GradingError
 
-    if reason := (not no_sandbox and sandbox.missing()) or sandbox.missing_compiler(lab):
+    if reason:
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
 
 

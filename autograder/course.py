@@ -14,7 +14,8 @@ import json
 import os
 import re
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -42,6 +43,25 @@ def cache_folder() -> Path:
 
 
 # Labs ----------------------------------------------------------------------------------------------------------------
+
+
+def submitted_path(lab: str, student: str) -> Path:
+    """The notebook that a student has handed in, if there is one."""
+    return classroom() / "submitted" / student / lab / f"{lab}.ipynb"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Within: a new file to write, in the same folder, which then takes the place of the file, or of the link, at `path`. If an
+    exception is raised, `path` stays as it is."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)  # from a run that was killed; or a link that leads elsewhere
+    try:
+        yield part
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    part.replace(path)
 
 
 def todays_path(lab: str) -> Path:

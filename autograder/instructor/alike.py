@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from ..course import classroom, exercise_name
+from ..course import classroom, exercise_name, submitted_path
 from .grade import students
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
@@ -66,7 +66,7 @@ def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pa
 def answers_of_class(lab: str, published: Sequence[Path] = ()) -> tuple[list[Answer], list[str]]:
     """The answers of a class and of published notebooks that are not as they were released."""
     own = [student for student in students(lab) if not source_of(student, lab)]  # a group has one notebook
-    handed_in = [(student, classroom() / "submitted" / student / lab / f"{lab}.ipynb") for student in own]
+    handed_in = [(student, submitted_path(lab, student)) for student in own]
     answers, unreadable = [], []
     for name, path in chain(handed_in, ((_name(path), path) for path in published)):
         try:

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from ..observe import GradingError, NotGraded
-from .grade import EngineLost, _markers
+from .grade import EngineLost, markers
 
 
 @contextmanager
@@ -69,7 +69,7 @@ class _Cluster(Executor):
 def _marker() -> Executor:
     # The worker's nanny has made it a daemon, which may not start processes. This one ends with the worker all the same.
     multiprocessing.current_process()._config["daemon"] = False
-    return _markers(1)
+    return markers(1)
 
 
 def _in_marker(step: Callable, *arguments: Any) -> Any:

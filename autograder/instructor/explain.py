@@ -31,13 +31,13 @@ from ..check import (
     Verdict,
     exercise_of,
 )
-from ..course import check_name, classroom, did_you_mean, exercise_name, points, printable
+from ..course import check_name, classroom, did_you_mean, exercise_name, points, printable, submitted_path
 from ..edition import versions
 from ..judge import Ask, Judge, SecondChance
 from ..observe import GradingError
 from ..plugin import class_seed, digest
 from ..run import name_of_seed, run, seal
-from .grade import autograded, students, submitted
+from .grade import autograded, students
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
@@ -172,7 +172,7 @@ def graded(student: str, lab: str) -> NotebookNode:
             raise LookupError(f"{path} cannot be read ({printable(first[:100])}): grade again with --force") from None
     if student in students(lab):
         try:
-            text = read_submission(submitted(lab, student))
+            text = read_submission(submitted_path(lab, student))
             restore_text(text, release_of(lab, text))
         except Unreadable as error:
             raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
@@ -227,7 +227,7 @@ def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[
     """What is not as it was when the submission was graded."""
     remarks = []
     try:
-        if notebook.metadata.get("submission") not in (None, digest(read_submission(submitted(lab, student)))):
+        if notebook.metadata.get("submission") not in (None, digest(read_submission(submitted_path(lab, student)))):
             remarks.append(
                 "the submission on disk is not the one that was graded: it has been replaced since. This is about the graded one"
             )

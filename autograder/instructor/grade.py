@@ -46,15 +46,17 @@ from ..course import (
     points,
     printable,
     released_labs,
+    replacing,
     required_in,
     retired_labs,
+    submitted_path,
 )
 from ..edition import versions
 from ..observe import GradingError, NotGraded
 from ..plugin import class_seed, configure, digest, judge_of, marked_path
 from ..run import run
 from . import groups, late, releases
-from .gradebook import HELD, open_gradebook
+from .gradebook import HELD, mark_of, open_gradebook
 from .restore import Unreadable, edited_checks, read_submission, restore_text
 
 FEEDBACK_SECONDS = 60
@@ -210,7 +212,7 @@ class _ClassRun:
         config.Restore.marked_folder = str(classroom() / "marked")
         self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
         self.seed = class_seed(Path(config.RunInSubject.seed_file))
-        self.writer, self.pool = NbGraderAPI(config=config), _markers(jobs)
+        self.writer, self.pool = NbGraderAPI(config=config), markers(jobs)
         self.todo: deque[tuple[str, Step]] = deque()
         self.pending: dict[Future, _Task] = {}
         self.suspects: set[str] = set()
@@ -248,7 +250,7 @@ class _ClassRun:
     def _submit(self, student: str, step: Step) -> None:
         task, arguments = _Task(student, step, self.pool), [student]
         if step is mark:
-            text = read_submission(submitted(self.lab, student))
+            text = read_submission(submitted_path(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
             arguments = [text, self.seed, self.isolated, *of_class(self.lab, text)]
@@ -284,7 +286,7 @@ class _ClassRun:
         if broken is self.engine:
             raise EngineLost("the engine that marks submissions has broken: run it again to go on")
         if broken is self.pool:
-            self.pool = _markers(self.jobs)
+            self.pool = markers(self.jobs)
 
 
 def _problem_of(error: BaseException, step: Step) -> str:
@@ -311,7 +313,8 @@ def of_class(lab: str, text: str) -> tuple[str, dict[str, str]]:
 # In a marker ---------------------------------------------------------------------------------------------------------
 
 
-def _markers(jobs: int) -> Executor:
+def markers(jobs: int) -> Executor:
+    """So many markers on this machine. They end with this process."""
     return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
 
 
@@ -400,13 +403,12 @@ def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
         problem = _problem(writer, lambda: writer.autograde(lab, student, force=True))
-        if problem != _LOCKED:
+        if problem != HELD:
             return problem
         if time.monotonic() > deadline:
             raise GradingError(HELD)
 
 
-_LOCKED = "another program holds the gradebook"
 _FATAL = (errno.ENOSPC, errno.EROFS, errno.EDQUOT)
 _FATAL_IN_GRADEBOOK = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 
@@ -444,7 +446,7 @@ def _problem(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
         if isinstance(error, sqlite3.OperationalError):
             name = getattr(error, "sqlite_errorname", "")
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-                return _LOCKED
+                return HELD
             if name.startswith(_FATAL_IN_GRADEBOOK):
                 raise _cannot_write(str(error))
     if errors.caught:
@@ -499,10 +501,6 @@ def times(lab: str) -> list[str]:
         return late.remarks(gradebook, lab)
 
 
-def submitted(lab: str, student: str) -> Path:
-    return classroom() / "submitted" / student / lab / f"{lab}.ipynb"
-
-
 def autograded(lab: str, student: str) -> Path:
     return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
 
@@ -519,7 +517,7 @@ def is_done(lab: str, student: str) -> bool:
         and page.exists()
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
-        and _is_of(graded, submitted(lab, student))
+        and _is_of(graded, submitted_path(lab, student))
         and _has_points_of(graded, lab)
     )
 
@@ -554,17 +552,17 @@ def _read_grades(row: Row, lab: str) -> None:
             return
         grades = {grade.name: grade.auto_score for grade in entered.grades}
         row.seconds_late, points = late.seconds_late(entered.assignment), entered.score
+        row.entered = mark_of(entered.assignment)
         penalty = entered.late_submission_penalty or 0.0
     for cell in notebook.cells:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
             row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
-    others = {path.name for path in submitted(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
+    others = {path.name for path in submitted_path(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
     row.beside = sorted(others)
-    row.entered = max(0.0, round(points - penalty, 2))
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
-        text = read_submission(submitted(lab, row.student))
+        text = read_submission(submitted_path(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
         row.release = releases.remark(lab, text)
 
@@ -572,9 +570,8 @@ def _read_grades(row: Row, lab: str) -> None:
 def write_csv(lab: str, rows: list[Row]) -> Path:
     """Write the table to a file, which is renamed when it is complete. Returns its path."""
     path = classroom() / f"grades-{lab}.csv"
-    part = path.with_suffix(".part")
     worth = points(lab)
-    with part.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(
             ["student", *worth, "hours late", "late penalty", "total", "maximum", "in the gradebook", "remark"]
@@ -585,5 +582,4 @@ def write_csv(lab: str, rows: list[Row]) -> Path:
             entered = "" if row.entered is None else row.entered
             cells = [row.student, *scores, *times, row.mark, sum(worth.values()), entered, row.remark()]
             writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
-    part.replace(path)
     return path

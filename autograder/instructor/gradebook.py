@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedAssignment
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..course import classroom, set_environment
@@ -36,3 +36,8 @@ def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
             raise GradingError(HELD) from None
         advice = ": put your last copy of it in its place" if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB") else ""
         raise GradingError(f"{path} cannot be used ({reason}){advice}") from None
+
+
+def mark_of(submission: SubmittedAssignment) -> float:
+    """The points of a submission, written answers included, less those for handing it in late."""
+    return max(0.0, round(submission.score - (submission.late_submission_penalty or 0.0), 2))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
-from ..course import classroom, is_named, printable
+from ..course import classroom, is_named, printable, replacing
 from ..observe import GradingError
 from .restore import Unreadable, read_submission, rejection_reason
 from .table import read_rows
@@ -96,12 +96,8 @@ def _remember(student: str, lab: str, copy: Copy) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file in one step, which leads nowhere else if a link is in its place."""
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    with part.open("x", encoding="utf-8", newline="") as file:
+    with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
         file.write(text)
-    part.replace(path)
 
 
 def share(gradebook: Gradebook, lab: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from ..course import classroom, is_named, printable
+from ..course import classroom, is_named, printable, replacing
 from ..observe import GradingError
 from .groups import share_marks
 from .restore import YEARS, reason_in_timestamp
@@ -69,15 +69,13 @@ def set_policy(lab: str | None, late: str, grace: str) -> None:
     rows.append((replaced or {}) | {"lab": lab or EVERY_LAB, "late": late, "grace": grace})
     path = classroom() / "late.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    with part.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         columns = dict.fromkeys(
             ["lab", "late", "grace", *chain.from_iterable(rows)]
         )  # an instructor may have added some
         writer = csv.DictWriter(file, [*columns], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    part.replace(path)
 
 
 def read_policies() -> list[dict[str, str]]:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, Student, SubmittedAssignment
 
-from ..course import classroom, number_of, printable
+from ..course import classroom, number_of, printable, replacing, submitted_path
 from ..observe import GradingError
 from .collect import DOWNLOADED, read_names
+from .gradebook import mark_of
 from .late import renew, submissions
-from .term import mark
 
 # The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;
 # Canvas' `id` is the number of the download, too.
@@ -153,7 +153,7 @@ def fill_in(
     table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
-    from .grade import is_done, submitted
+    from .grade import is_done
 
     renew(gradebook, lab)
     found = submissions(gradebook, lab)
@@ -175,13 +175,13 @@ def fill_in(
                 result.not_in_file.append(student)
             continue
         row = rows_of[student]
-        mark = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+        mark = mark_of(submission)
         _enter(
             table, row, target, mark * (maxima[row] / worth if scale and maxima[row] and worth else 1), student, result
         )
         if submission.needs_manual_grade:
             result.unmarked.append(student)
-        if submitted(lab, student).exists() and not is_done(lab, student):
+        if submitted_path(lab, student).exists() and not is_done(lab, student):
             result.outdated.append(student)
     taken = {*rows_of.values()}
     result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
@@ -360,11 +360,9 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
         path = classroom() / f"feedback-{lab}-{system}.zip"
         path.unlink(missing_ok=True)  # from another time
         if pages:
-            part = path.with_suffix(".part")
-            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name, page in sorted(pages.items()):
                     archive.write(page, name)
-            part.replace(path)
             written.append((path, len(pages)))
     return written, left
 
@@ -382,6 +380,6 @@ def _not_to_be_packed(page: Path, submission: SubmittedAssignment) -> str:
 
     if not is_done(submission.assignment.name, submission.student_id):
         return "not graded in its present state"
-    if f'<p class="points">{mark(submission):g} of ' not in page.read_text(encoding="utf-8"):
+    if f'<p class="points">{mark_of(submission):g} of ' not in page.read_text(encoding="utf-8"):
         return "the page has another mark: write it again with `nbgrader generate_feedback --force`"
     return ""

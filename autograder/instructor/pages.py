@@ -6,7 +6,7 @@ import html
 from pathlib import Path
 
 from ..check import DISAGREED, NOT_ATTEMPTED, PASSED
-from ..course import printable
+from ..course import printable, replacing
 
 # text and background of each kind of result, in a light and in a dark scheme
 COLOURS = {
@@ -46,9 +46,8 @@ def write_page(path: Path, title: str, style: str, body: str) -> None:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{style}</style></head>"
     )
-    part = path.with_suffix(".part")
-    part.write_text(f"{head}<body>{body}</body></html>\n", encoding="utf-8")
-    part.replace(path)
+    with replacing(path) as part:
+        part.write_text(f"{head}<body>{body}</body></html>\n", encoding="utf-8")
 
 
 def escaped(text: str) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from collections.abc import Collection, Mapping
 
 import nbformat
@@ -31,6 +30,7 @@ from ..course import (
     printable,
     released,
     released_path,
+    replacing,
     todays_path,
 )
 from ..observe import GradingError
@@ -55,9 +55,8 @@ def keep(lab: str) -> str:
         )
     folder, number = kept_folder(lab), 1 + len(kept)
     folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{name}.part"
-    part.write_bytes(path.read_bytes())
-    os.replace(part, folder / f"{number}-{name}.ipynb")
+    with replacing(folder / f"{number}-{name}.ipynb") as part:
+        part.write_bytes(path.read_bytes())
     return ""
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import csv
 
-from nbgrader.api import Gradebook, SubmittedAssignment
+from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Integer
 
 from ..course import neutral
+from .gradebook import mark_of
 from .late import renew, submissions
 
 
@@ -28,7 +29,7 @@ class Term(ExportPlugin):
         for lab in labs:
             renew(gradebook, lab)
             worth[lab] = gradebook.find_assignment(lab).max_score
-            marks |= {(lab, each.student_id): mark(each) for each in submissions(gradebook, lab)}
+            marks |= {(lab, each.student_id): mark_of(each) for each in submissions(gradebook, lab)}
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
@@ -43,8 +44,3 @@ class Term(ExportPlugin):
                 percent = round(100 * total / most, 2) if most else ""
                 cells = [*who, *scores, " ".join(dropped), total, most, percent]
                 writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
-
-
-def mark(submission: SubmittedAssignment) -> float:
-    """The points of a submission, written answers included, less those for handing it in late."""
-    return max(0.0, round(submission.score - (submission.late_submission_penalty or 0.0), 2))

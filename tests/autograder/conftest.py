@@ -60,7 +60,7 @@ def quick_grade(feedback, drawn_once, monkeypatch):
 
     def quick_grade(lab, executor=None, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(grading, "_markers", lambda jobs: feedback)
+            patch.setattr(grading, "markers", lambda jobs: feedback)
             return grading.grade(lab, jobs=1, executor=executor or ThreadPoolExecutor(1), **options)
 
     return quick_grade

@@ -9,7 +9,7 @@ from autograder.instructor import grade as grading
 
 
 class Feedback:
-    """What `grading._markers(1)` may be where submissions are marked elsewhere."""
+    """What `grading.markers(1)` may be where submissions are marked elsewhere."""
 
     def __init__(self):
         self.pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), grading._begin_marker, (os.getpid(),))
