@@ -371,12 +371,13 @@ def _alarm(seconds: int) -> Iterator[None]:
     def ring(*_: object) -> None:
         raise TimeoutError(f"took longer than {seconds} s")
 
-    signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, ring)
     signal.alarm(seconds)
     try:
         yield
     finally:
         signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 # In the one process that writes --------------------------------------------------------------------------------------

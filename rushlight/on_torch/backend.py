@@ -425,6 +425,7 @@ def _in_child(writer: int, program: Callable, args: tuple, seconds: int) -> None
     """Run the program, send the answer, and end the process in any case. No code of the parent may run a second time here."""
     try:
         faulthandler.disable()  # the parent reports a death in one line
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the parent may handle it
         signal.alarm(seconds)
         torch.set_num_threads(1)  # a fork does not have OpenMP's threads
         printed, error, result = io.StringIO(), None, None

@@ -3,6 +3,7 @@
 import csv
 import os
 import shutil
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -247,3 +248,10 @@ def test_a_long_name_leaves_room_for_the_points(classroom, capsys):
         for line in lines
     )
     assert "remark" in said and "x" * 200 in write_csv(LAB, rows).read_text(encoding="utf-8")
+
+
+def test_the_limit_of_a_page_of_feedback_leaves_the_alarm_as_it_was():
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(TimeoutError, match="took longer than 60 s"), grading._alarm(60):
+        signal.raise_signal(signal.SIGALRM)
+    assert signal.getsignal(signal.SIGALRM) is before
