@@ -4,7 +4,6 @@ import ast
 import json
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -92,11 +91,10 @@ def test_what_git_ignores_gets_into_no_image():
 
 
 def test_what_a_wheel_needs_is_there_where_an_image_makes_it():
-    sys.path.insert(0, str(ROOT))
-    from hatch_build import FILES
-
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    files = [name for names in wheel["hooks"]["custom"].values() for name in names]
     ignored = {*(ROOT / ".dockerignore").read_text().splitlines()}
-    assert not [name for name in FILES if {name, name.split("/")[0]} & ignored]
+    assert len(files) > 10 and not [name for name in files if {name, name.split("/")[0]} & ignored]
 
 
 def test_what_compose_names_exists():
