@@ -39,20 +39,23 @@ class Copy:
 
 def groups(lab: str) -> dict[str, list[str]]:
     """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
-    found, path = defaultdict(list), classroom() / "groups.csv"
+    found, rows = defaultdict(list), {}
     is_for = cache(lambda number: not number or is_named(lab, number))
-    for line, row in enumerate(read_rows(path, ("group", "student"), ("lab",)), 2):
+    for row in read_rows(classroom() / "groups.csv", ("group", "student"), ("lab",)):
         try:
             if not is_for(row["lab"]):
                 continue
         except LookupError as error:
-            raise GradingError(f"{path}, line {line}: {error}") from None
-        if not row["student"]:
-            raise GradingError(f"{path}, line {line}: it names no student")
+            raise GradingError(f"{row.where}: {error}") from None
+        if not (row["student"] and row["group"]):
+            raise GradingError(f"{row.where}: it names no {'group' if row['student'] else 'student'}")
+        first = rows.setdefault(row["student"], row)
+        if first is not row:
+            student = printable(row["student"])
+            raise GradingError(
+                f"{row.where}: {student} twice for {lab}, also in {first.line}: a student is in one group"
+            )
         found[row["group"]].append(row["student"])
-    members = [member for group in found.values() for member in group]
-    if twice := sorted({member for member in members if members.count(member) > 1}):
-        raise GradingError(f"{path}: {', '.join(map(printable, twice))} twice for {lab}: a student is in one group")
     return found
 
 

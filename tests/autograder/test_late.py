@@ -157,7 +157,7 @@ def test_strange_extensions_are_named(gradebook, classroom):
     ("text", "words"),
     [
         ("student,lab\nada,01a\n", "needs the columns"),
-        ("student;lab;until\nada;01a;x\n", "needs the columns"),
+        ("student;lab;until\nada;01a;x\n", "line 2: 'x' is not a time"),
         ("", "needs the columns"),
         ("student,lab,until\nada,01x,2027-03-17 21:00:00 UTC\n", "line 2: there is no lab '01x'"),
         ("student,lab,until\nada,01a,tomorrow at noon or so\n", "line 2: "),
