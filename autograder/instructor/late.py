@@ -20,7 +20,7 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from ..course import classroom, is_named, printable, replacing
+from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..observe import GradingError
 from .groups import share_marks
 from .restore import YEARS, reason_in_timestamp
@@ -198,9 +198,10 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
         lines.append(f"{lab} has no due date, so no submission is late")
     known = {student.id for student in gradebook.students}
     lines += [
-        f"there is an extension for {printable(each)}, who is not in the gradebook"
+        "; ".join(filter(None, [f"there is an extension for {printable(each)}, who is not in the gradebook", meant]))
         for each in given
         if each not in known
+        for meant in [did_you_mean(each, known)]
     ]
     differ = dict.fromkeys(share_marks(gradebook, submissions(gradebook, lab)))
     lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
