@@ -178,7 +178,7 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
 
 
 def did_you_mean_lab(wanted: str, names: Sequence[str]) -> str:
-    """The same for names such as `04a_history`, of which a number or a word is enough. A number may have the phase right only."""
+    """The same for names such as `04a_history`, of which a part is enough. If none is similar, it has all of the phase."""
     same_phase = [name for name in names if name[:2] == wanted[:2]]
     known = {part: name for name in same_phase or names for part in (name, name.partition("_")[2], number_of(name))}
     return _question([known[part] for part in difflib.get_close_matches(wanted, known, n=3, cutoff=0.65)] or same_phase)

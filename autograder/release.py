@@ -62,7 +62,7 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
     """
     if folder.exists():
         raise FileExistsError(f"{folder} exists already: name a new folder")
-    with _without_a_trace_of_failure(labs, folder):
+    with _restoring_on_failure(labs, folder):
         if core:
             from .plugin import take_core  # imports nbgrader
 
@@ -99,7 +99,7 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
 
 
 @contextmanager
-def _without_a_trace_of_failure(labs: list[str], folder: Path) -> Iterator[None]:
+def _restoring_on_failure(labs: list[str], folder: Path) -> Iterator[None]:
     """If an exception is raised within, the class's records are as before, and there are no new folders."""
     kept = [*map(kept_folder, labs)]
     core = core_path().read_bytes() if core_path().exists() else None

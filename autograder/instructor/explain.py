@@ -84,7 +84,7 @@ class Explained:
         return self.on_case if self.on_case is not None and not self.on_case.passed else self.now
 
     def ruling(self) -> str:
-        before = self._before()
+        before = self._former_outcome()
         agree = f"{self.now.agreed} of {self.now.cases} cases agree with {self.now.judged_by}"
         said = f"was {before}, and is now {self.now.outcome}" + f" ({agree})" * bool(self.now.cases)
         if self.on_case is not None:
@@ -93,7 +93,7 @@ class Explained:
             )
         return ("holds: " if self.holds else "DOES NOT HOLD: ") + said
 
-    def _before(self) -> str:
+    def _former_outcome(self) -> str:
         if self.sealed:
             return self.then["outcome"]
         outcome = self.then.get("outcome", "graded by nbgrader alone")

@@ -119,7 +119,7 @@ def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
     A student who is in the group no longer loses the copy, and its marks.
     """
     found, known = groups(lab), {student.id for student in gradebook.students}
-    left = dict(_take_back(gradebook, lab, found)) | dict(_part(gradebook, lab))
+    left = dict(_take_back(gradebook, lab, found)) | dict(_remove_shared_marks(gradebook, lab))
     for group, members in found.items():
         own = [each for each in members if _folder(each, lab).is_dir() and not source_of(each, lab)]
         for member in [each for each in members if own and each in known and each not in own]:
@@ -189,7 +189,7 @@ def _by_hand(gradebook: Gradebook, lab: str, student: str) -> list[tuple[str, fl
     ]
 
 
-def _part(gradebook: Gradebook, lab: str) -> Iterator[tuple[str, str]]:
+def _remove_shared_marks(gradebook: Gradebook, lab: str) -> Iterator[tuple[str, str]]:
     """Of a member who has handed in alone since, remove the marks that were entered for the group's notebook. Yields the members of
     whom that is to be said."""
     for path in sorted((classroom() / "copies").glob(f"*/{lab}.json")):
