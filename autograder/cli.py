@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -36,7 +37,7 @@ from .course import (
     BuildError,
     check_name,
     classroom,
-    did_you_mean,
+    did_you_mean_lab,
     find_labs,
     find_released,
     labs,
@@ -459,7 +460,7 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     _print_table(name, rows)
     if line := releases.keep(name):
         out.print(line, markup=False, style="yellow")
-    for line in grading.times(name):
+    for line in grading.remarks(name):
         out.print(line, markup=False)
     if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, points(name))):
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
@@ -634,25 +635,53 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
 
 
 @app.command()
-@click.argument("student")
 @click.argument("lab")
-@click.option("--no-sandbox", is_flag=True, help="Run the submission as an ordinary process: only if you trust it.")
-def oral(student: str, lab: str, no_sandbox: bool) -> int:
+@click.argument("students", metavar="[STUDENT...]", nargs=-1)
+@click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only if you trust them.")
+def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
     """Write three questions on a student's own answers, with the answers.
 
-    The same student and class give the same questions. The page has the questions first, and the answers on paper of their own.
+    Several students get one file to be printed. Without a STUDENT, it lists the exercises of each that can be asked about.
+    The same student and class give the same questions. The questions come first, and the answers on paper of their own.
     """
     from .instructor.oral import write
 
     name = find_released(lab)
+    if not students:
+        return _print_askable(name)
     _need_sandbox(no_sandbox, name)
     with _progress() as progress:
-        path, questions, remarks = write(student, name, not no_sandbox, progress)
-    for number, question in enumerate(questions, 1):
-        out.print(f"{number} {question.exercise}: {question.title}", markup=False)
-    for line in remarks:
-        out.print(line, markup=False, style="yellow")
-    out.print(f"{len(questions)} questions, and the answers: {_short(path)}", markup=False)
+        paper = write(name, list(dict.fromkeys(students)), not no_sandbox, progress)
+    for student, remarks in paper.remarks.items():
+        for number, question in enumerate(paper.asked.get(student, ()), 1):
+            out.print(f"{printable(student)} {number} {question.exercise}: {question.title}", markup=False)
+        for line in remarks:
+            out.print(printable(line), markup=False, style="yellow")
+    if paper.path:
+        count = sum(map(len, paper.asked.values()))
+        out.print(f"{count} questions, and the answers: {_short(paper.path)}", markup=False)
+    return 0 if len(paper.asked) == len(paper.remarks) else 1
+
+
+def _print_askable(lab: str) -> int:
+    """A line for each student who handed in the lab, with the exercises that can be asked about, and the command for all."""
+    from .instructor.grade import students
+    from .instructor.oral import askable
+
+    found: dict[str, list[str]] = {}
+    for student in students(lab):
+        try:
+            found[student] = askable(student, lab)
+            said = (
+                ", ".join(name.rpartition(".")[2] for name in found[student]) or "no function that can be asked about"
+            )
+        except LookupError as error:
+            said = error.args[0]
+        out.print(f"{printable(student)}: {printable(said)}", markup=False)
+    can = [student for student, names in found.items() if names]
+    if not can:
+        raise LookupError(f"no student has an answer to {lab} that can be asked about")
+    out.print(f"all of them: rushlight oral {number_of(lab)} {shlex.join(can)}", markup=False)
     return 0
 
 
@@ -765,7 +794,7 @@ def mutants(wanted: tuple[str, ...]) -> int:
     """
     names = [phase for phase in phases() if not wanted or {phase, phase[:2]} & {*wanted}]
     if not names:
-        advice = did_you_mean(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
+        advice = did_you_mean_lab(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
         raise LookupError(f"there is no phase {wanted[0]!r}; {advice}")
     _need_repository()
     from .mutants import report  # it forks, which Windows cannot

@@ -39,6 +39,7 @@ from .course import (
     is_further,
     neutral,
     released,
+    replacing,
     set_environment,
 )
 from .instructor.collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
@@ -142,7 +143,8 @@ def take_core(labs: list[str]) -> None:
         if further & graded:
             raise LookupError(f"the gradebook of {classroom()} has {lab} with the points of its further exercises")
     core_path().parent.mkdir(parents=True, exist_ok=True)
-    core_path().write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
+    with replacing(core_path()) as part:
+        part.write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
 
 
 class Export(CsvExportPlugin):

@@ -63,6 +63,7 @@ FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 # bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
 JOB_MEMORY = (1 << 29, 3 << 29)
+FEW = 8  # students of whom a line has the names
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -80,6 +81,7 @@ class Row:
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     copy_of: str = ""  # the member of the group whose notebook this is a copy of
+    in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
     beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
@@ -105,9 +107,10 @@ class Row:
 
     def remark(self) -> str:
         if self.problem:
-            return printable(self.problem)
+            return printable("; ".join(filter(None, [self.problem, self.in_group])))
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
-        parts = [each for each in (self.release, self.late() if self.seconds_late else "") if each]
+        about = (self.release, printable(self.in_group), self.late() if self.seconds_late else "")
+        parts = [each for each in about if each]
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
@@ -157,10 +160,10 @@ def grade(
         releases.keep(lab)
         releases.expect_checks(lab)
         with open_gradebook() as gradebook:
-            unshared = groups.share(gradebook, lab)
+            said = groups.share(gradebook, lab)
         found = students(lab)
-        rows = {student: Row(student, copy_of=groups.source_of(student, lab)) for student in found}
-        rows |= {member: Row(member, problem=reason) for member, reason in unshared.items() if member not in rows}
+        rows = {each: Row(each, copy_of=groups.source_of(each, lab), in_group=said.get(each, "")) for each in found}
+        rows |= {member: Row(member, problem=reason) for member, reason in said.items() if member not in rows}
         waiting = [student for student in found if force or not is_done(lab, student)]
         for student in set(found) - set(waiting):
             progress(student)
@@ -496,10 +499,16 @@ def _renew_penalties(lab: str) -> dict[str, str]:
     return {student: problem for student, problem in problems.items() if problem}
 
 
-def times(lab: str) -> list[str]:
-    """What is to be said of due date, policy and extensions, a line each."""
+def remarks(lab: str) -> list[str]:
+    """What is to be said of the class, a line each: who has not handed in, groups, due date, policy and extensions."""
     with open_gradebook() as gradebook:
-        return late.remarks(gradebook, lab)
+        roster = {student.id for student in gradebook.students}
+        missing = sorted(roster - {*students(lab)})
+        lines = groups.remarks(gradebook, lab) + late.remarks(gradebook, lab)
+    if not missing:
+        return lines
+    names = f": {', '.join(map(printable, missing))}" if len(missing) <= FEW else ""
+    return [f"{len(missing)} of the {len(roster)} students of the roster have not handed in {lab}{names}", *lines]
 
 
 def autograded(lab: str, student: str) -> Path:

@@ -20,11 +20,11 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from ..course import classroom, is_named, printable, replacing
+from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..observe import GradingError
 from .groups import share_marks
 from .restore import YEARS, reason_in_timestamp
-from .table import read_rows
+from .table import Row, read_rows
 
 EVERY_LAB = "every lab"
 _SECONDS = {"min": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
@@ -78,25 +78,29 @@ def set_policy(lab: str | None, late: str, grace: str) -> None:
         writer.writerows(rows)
 
 
-def read_policies() -> list[dict[str, str]]:
+def read_policies() -> list[Row]:
     return [*read_rows(classroom() / "late.csv", ("lab", "late", "grace"))]
 
 
-def _row_of(lab: str, rows: list[dict[str, str]]) -> dict[str, str] | None:
+def _row_of(lab: str, rows: list[Row]) -> Row | None:
     """The row of a lab, which a row may name in short. Raises GradingError if there are two."""
-    try:
-        return _only(lab, [row for row in rows if row["lab"] != EVERY_LAB and is_named(lab, row["lab"])])
-    except LookupError as error:
-        raise GradingError(f"{classroom() / 'late.csv'}: {error}") from None
+
+    def is_for(row: Row) -> bool:
+        try:
+            return row["lab"] != EVERY_LAB and is_named(lab, row["lab"])
+        except LookupError as error:
+            raise GradingError(f"{row.where}: {error}") from None
+
+    return _only(lab, [*filter(is_for, rows)])
 
 
-def _row_for_all(rows: list[dict[str, str]]) -> dict[str, str] | None:
+def _row_for_all(rows: list[Row]) -> Row | None:
     return _only(EVERY_LAB, [row for row in rows if row["lab"] == EVERY_LAB])
 
 
-def _only(lab: str, rows: list[dict[str, str]]) -> dict[str, str] | None:
+def _only(lab: str, rows: list[Row]) -> Row | None:
     if len(rows) > 1:
-        raise GradingError(f"{classroom() / 'late.csv'} has {len(rows)} policies for {lab}: leave one")
+        raise GradingError(f"{rows[1].where}: a second policy for {lab}, after {rows[0].line}: leave one")
     return rows[0] if rows else None
 
 
@@ -106,7 +110,11 @@ def policy_of(lab: str) -> tuple[Policy, str] | None:
     row = _row_of(lab, kept) or _row_for_all(kept)
     if row is None:
         return None
-    return read_policy(row["late"], row["grace"]), row["late"] + (f", grace {row['grace']}" if row["grace"] else "")
+    try:
+        policy = read_policy(row["late"], row["grace"])
+    except GradingError as error:
+        raise GradingError(f"{row.where}: {error}") from None
+    return policy, row["late"] + (f", grace {row['grace']}" if row["grace"] else "")
 
 
 class LatePenalty(LateSubmissionPlugin):
@@ -190,9 +198,10 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
         lines.append(f"{lab} has no due date, so no submission is late")
     known = {student.id for student in gradebook.students}
     lines += [
-        f"there is an extension for {printable(each)}, who is not in the gradebook"
+        "; ".join(filter(None, [f"there is an extension for {printable(each)}, who is not in the gradebook", meant]))
         for each in given
         if each not in known
+        for meant in [did_you_mean(each, known)]
     ]
     differ = dict.fromkeys(share_marks(gradebook, submissions(gradebook, lab)))
     lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
@@ -209,28 +218,36 @@ def seconds_late(submission: SubmittedAssignment) -> float:
 
 def read_extensions(lab: str) -> dict[str, datetime] | None:
     """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
-    path, found = classroom() / "extensions.csv", {}
+    path, found, rows = classroom() / "extensions.csv", {}, {}
     if not path.exists():
         return None
-    for line, row in enumerate(read_rows(path, ("student", "lab", "until")), 2):
+    for row in read_rows(path, ("student", "lab", "until")):
         try:
-            if is_named(lab, row["lab"]):
-                found[row["student"]] = read_time(row["until"])
+            if not is_named(lab, row["lab"]):
+                continue
+            until = read_time(row["until"])
         except (LookupError, ValueError) as error:
-            raise GradingError(f"{path}, line {line}: {error}") from None
+            raise GradingError(f"{row.where}: {error}") from None
+        student = row["student"]
+        if not student:
+            raise GradingError(f"{row.where}: it names no student")
+        if found.setdefault(student, until) != until:
+            raise GradingError(f"{row.where}: {printable(student)} has another time in {rows[student].line}: leave one")
+        rows[student] = row
     return found
 
 
 def read_time(text: str) -> datetime:
     """A time in UTC, as nbgrader reads it: `2027-03-15 22:00:00 Europe/Berlin`. Raises ValueError.
 
-    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing.
+    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing. It takes 05.03.2027
+    for the third of May, and a time without a date for one of today, so a date has to begin with its year.
     """
     zone = text.split(" ")[2:]
     if zone and not gettz(zone[0]):
         raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC or a name such as Europe/Berlin")
     try:
-        time = parse_utc(text)
+        time = parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
     except (ValueError, OverflowError):
         time = None
     if time is None or time.year not in YEARS:

@@ -11,7 +11,6 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from ..observe import GradingError
 from .collect import DOWNLOADED, read_names
 from .gradebook import mark_of
 from .late import renew, submissions
+from .table import Table, read, value
 
 # The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;
 # Canvas' `id` is the number of the download, too.
@@ -29,85 +29,16 @@ BY_NUMBER = ("identifier", "id")
 BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
 KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
 
-# Tables --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Table:
-    """A file of separated values, whose cells are kept as they are written, with quotes."""
-
-    encoding: str
-    delimiter: str
-    rows: list[list[str]]
-    ends: list[str]  # of the lines
-
-    @property
-    def head(self) -> list[str]:
-        return [_value(cell) for cell in self.rows[0]]
-
-    def column(self, *names: str) -> int | None:
-        """The first column with one of these headings, in any case."""
-        heads = [head.lower() for head in self.head]
-        return next((heads.index(name) for name in names if name in heads), None)
-
-    def to_bytes(self) -> bytes:
-        lines = zip(self.rows, self.ends, strict=True)
-        return "".join(self.delimiter.join(row) + end for row, end in lines).encode(self.encoding)
-
 
 def read_table(path: Path) -> Table:
-    """A file as a system downloads it: UTF-8 or UTF-16, with commas, semicolons or tabs. Raises GradingError."""
-    if not path.is_file():
-        raise GradingError(f"there is no file {path}")
-    data = path.read_bytes()
-    if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        raise GradingError(f"{path} is a spreadsheet: download a CSV file (or save it as one, in UTF-8)")
-    encoding = _encoding(data)
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        raise GradingError(f"{path} is not text in UTF-8 or UTF-16") from None
-    delimiter = max("\t;,", key=lambda each: len(_split(text.partition("\n")[0], each)[0][0]) if text else 0)
-    lines = _split(text, delimiter)
-    table = Table(encoding, delimiter, [row for row, _ in lines], [end for _, end in lines])
-    if not lines or len(table.head) < 2:
+    """A file as a system downloads it. Raises GradingError."""
+    table = read(path)
+    if not table.rows or len(table.head) < 2:
         raise GradingError(f"{path} is not a table that a learning management system has written: it has one column")
     for number, row in enumerate(table.rows, 1):
         if len(row) != len(table.head) and row != [""]:
             raise GradingError(f"{path}, row {number}: {len(row)} cells, and {len(table.head)} headings")
     return table
-
-
-def _encoding(data: bytes) -> str:
-    """The byte order mark stays in the text, so that it is written again."""
-    if data.startswith(b"\xff\xfe") or data[1:2] == b"\0":
-        return "utf-16-le"
-    if data.startswith(b"\xfe\xff") or data[:1] == b"\0":
-        return "utf-16-be"
-    for encoding in ("utf-8", "cp1252"):
-        with suppress(UnicodeDecodeError):
-            data.decode(encoding)
-            return encoding
-    return "latin-1"  # every byte is written again as it was
-
-
-def _split(text: str, delimiter: str) -> list[tuple[list[str], str]]:
-    """The lines of a text: the cells of each as they are written, and its end. A quoted cell may have several lines."""
-    cell = re.compile(rf'(\ufeff?(?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*)({delimiter}|\r\n|\n|\r|$)')
-    lines, row, position = [], [], 0
-    while position < len(text):
-        match = cell.match(text, position)
-        row.append(match[1])
-        position = match.end()
-        if match[2] != delimiter:
-            lines.append((row, match[2]))
-            row = []
-    return lines + ([([*row, ""], "")] if row else [])
-
-
-def _value(cell: str) -> str:
-    cell = cell.removeprefix("\ufeff")
-    return (cell[1:].rpartition('"')[0].replace('""', '"') if cell.startswith('"') else cell).strip()
 
 
 def _number(text: str) -> float | None:
@@ -203,9 +134,9 @@ def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
         raise GradingError(
             f"{which} for {lab} in the file: name one with --column; it has {', '.join(map(printable, table.head))}"
         )
-    if any("read only" in _value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
+    if any("read only" in value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
         raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
-    told = [text for _, row in _people(table, found[0]) if (text := _value(row[found[0]]))]
+    told = [text for _, row in _people(table, found[0]) if (text := value(row[found[0]]))]
     texts = [text for text in told if _number(text) is None and text.upper() not in KEPT]
     if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(told) > 1:
         raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(told[0])!r} is there")
@@ -227,7 +158,7 @@ def _match(
     def rows_by_key(column: int) -> dict[str, list[int]]:
         rows = defaultdict(list)
         for i, row in enumerate(table.rows[1:], 1):
-            if row != [""] and (key := _key(_value(row[column]), column)):
+            if row != [""] and (key := _key(value(row[column]), column)):
                 rows[key].append(i)
         return rows
 
@@ -279,12 +210,12 @@ def _maximum(table: Table, target: int, row: int) -> float | None:
         return _number(told[1])
     column = table.column("maximum grade")
     if column is not None:
-        return _number(_value(table.rows[row][column]))
-    return next((_number(_value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
+        return _number(value(table.rows[row][column]))
+    return next((_number(value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
 
 
 def _is_possible(row: list[str]) -> bool:
-    return _value(row[0]) == "Points Possible"
+    return value(row[0]) == "Points Possible"
 
 
 def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
@@ -296,13 +227,13 @@ def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _name(row: list[str]) -> str:
-    return " ".join(filter(None, map(_value, row[:2])))
+    return " ".join(filter(None, map(value, row[:2])))
 
 
 def _enter(table: Table, row: int, target: int, mark: float, student: str, result: Filled) -> None:
     cell = table.rows[row][target]
-    before, locked = _value(cell), table.column("grade can be changed")
-    if before.upper() in KEPT or (locked is not None and _value(table.rows[row][locked]).lower() == "no"):
+    before, locked = value(cell), table.column("grade can be changed")
+    if before.upper() in KEPT or (locked is not None and value(table.rows[row][locked]).lower() == "no"):
         result.kept.append(f"{student} {before or 'locked'}")
         return
     text = f"{mark:.2f}".rstrip("0").rstrip(".")
@@ -319,7 +250,7 @@ def _enter(table: Table, row: int, target: int, mark: float, student: str, resul
 
 
 def _has_decimal_commas(table: Table) -> bool:
-    values = [_value(cell) for row in table.rows[1:] for cell in row]
+    values = [value(cell) for row in table.rows[1:] for cell in row]
     commas = sum(bool(re.fullmatch(r"-?\d+,\d+", value)) for value in values)
     points = sum(bool(re.fullmatch(r"-?\d+\.\d+", value)) for value in values)
     return commas > points or (table.delimiter == ";" and commas == points)

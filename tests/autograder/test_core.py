@@ -62,6 +62,26 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
     assert further < points(LAB).keys() and not (tmp_path / "repository").exists()
 
 
+@pytest.mark.parametrize("has_records", [False, True])
+@pytest.mark.parametrize("fails", ["_write", "shutil.copytree", "releases.expect_checks", "releases.given_out"])
+def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fails, has_records):
+    def fail(*_, **__):
+        raise OSError("no space left")
+
+    if has_records:
+        release(["01b_reshape"], tmp_path / "earlier", core=True)
+    before = contents(tmp_path)
+    monkeypatch.setattr(f"autograder.release.{fails}", fail)
+    with pytest.raises(OSError, match="no space left"):
+        release([LAB, "01b_reshape"], tmp_path / "new" / "repository", core=True)
+    assert contents(tmp_path) == before and further < points(LAB).keys()
+
+
+def contents(place):
+    """The files below a folder, and the folders."""
+    return {path: path.read_bytes() if path.is_file() else None for path in place.rglob("*")}
+
+
 def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
     script = (
         "from autograder.instructor.gradebook import open_gradebook\n"
