@@ -53,11 +53,11 @@ from ..course import (
 )
 from ..edition import versions
 from ..observe import GradingError, NotGraded
-from ..plugin import class_seed, configure, digest, judge_of, marked_path
+from ..plugin import class_seed, configure, judge_of, marked_path
 from ..run import run
 from . import groups, late, releases
 from .gradebook import HELD, mark_of, open_gradebook
-from .restore import Unreadable, edited_checks, read_submission, restore_text
+from .restore import Unreadable, digest, edited_checks, read_submission, restore_text
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
