@@ -208,7 +208,7 @@ class Restore(NbGraderPreprocessor):
                 nb = restore_text(text, release_of(lab, text))
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
-        nb.metadata["submission"] = digest(text)
+        nb.metadata["restored"] = digest(text)
         return nb, resources
 
 

@@ -27,7 +27,8 @@ class SaveGrades(SaveAutoGrades):
     """nbgrader's step that enters points in the gradebook.
 
     The digests are written after the points. If a kill comes in between, the gradebook already asks for the answers that have
-    changed, and the next run compares with the old digests again.
+    changed, and the next run compares with the old digests again. A notebook has the digest of its submission only if its points
+    are entered.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -38,6 +39,7 @@ class SaveGrades(SaveAutoGrades):
             path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path) as part:
                 part.write_text(json.dumps(self.now, indent=1), encoding="utf-8")
+        nb.metadata["submission"] = nb.metadata.pop("restored")
         return nb, resources
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:

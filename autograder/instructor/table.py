@@ -20,6 +20,8 @@ def read_rows(path: Path, columns: tuple[str, ...], more: tuple[str, ...] = ()) 
             rows = list(csv.reader(file))
     except FileNotFoundError:
         return
+    except OSError as error:
+        raise GradingError(f"{path} cannot be read: {error.strerror.lower()}") from None
     except (UnicodeDecodeError, csv.Error):
         raise GradingError(f"{path} is not a CSV file in UTF-8") from None
     head = [cell.strip() for cell in rows[0]] if rows else []
