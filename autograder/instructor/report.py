@@ -38,7 +38,8 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }}
 .map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
-.map th, .map td a, .map td span, .wide th, .wide td {{ padding: .25rem .35rem; }} .map thead th {{ font-size: .85rem; }}
+.map td a, .map td span {{ padding: .25rem .6rem; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
+.map thead th {{ vertical-align: bottom; }}
 .map td a, .map td span {{ display: block; color: inherit; text-decoration: none; }}
 .map td a:hover {{ text-decoration: underline; }}
 .pass {{ color: var(--pass); background: var(--pass-b); }} .fail {{ color: var(--fail); background: var(--fail-b); }}
@@ -47,6 +48,8 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .wide td:nth-last-child(2) {{ min-width: 8rem; }} .wide td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
 pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
+.map th:not(:first-child) button {{ display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg);
+  max-height: 11rem; line-height: 1.2; }}
 button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
 input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
   background: var(--page-b); border: 1px solid var(--line); }}
