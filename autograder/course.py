@@ -34,7 +34,10 @@ class BuildError(Exception):
 
 def classroom() -> Path:
     """The folder of the running class: `classroom/`, or the value of RUSHLIGHT_CLASSROOM."""
-    return Path(os.environ.get("RUSHLIGHT_CLASSROOM", ROOT / "classroom")).resolve()
+    path = Path(os.environ.get("RUSHLIGHT_CLASSROOM", ROOT / "classroom")).resolve()
+    if path.is_file():
+        raise NotADirectoryError(f"{path} is a file, and a class is a folder: RUSHLIGHT_CLASSROOM names another one")
+    return path
 
 
 def cache_folder() -> Path:
@@ -53,7 +56,9 @@ def submitted_path(lab: str, student: str) -> Path:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Within: a new file to write, in the same folder, which then takes the place of the file, or of the link, at `path`. If an
-    exception is raised, `path` stays as it is."""
+    exception is raised, `path` stays as it is. Raises FileNotFoundError if there is no such folder."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}")
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # from a run that was killed; or a link that leads elsewhere
     try:

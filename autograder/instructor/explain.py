@@ -35,13 +35,13 @@ from ..course import check_name, classroom, did_you_mean, exercise_name, points,
 from ..edition import versions
 from ..judge import Ask, Judge, SecondChance
 from ..observe import GradingError
-from ..plugin import class_seed, digest
+from ..plugin import class_seed
 from ..run import name_of_seed, run, seal_of
 from .grade import autograded, students
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
-from .restore import Unreadable, read_submission, restore_text
+from .restore import Unreadable, digest, read_submission, restore_text
 from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side

@@ -8,7 +8,6 @@ entered for its copies. A member's own notebook always comes first.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections import defaultdict
@@ -22,7 +21,7 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssig
 
 from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..observe import GradingError
-from .restore import Unreadable, read_submission, rejection_reason
+from .restore import Unreadable, digest, read_submission, rejection_reason
 from .table import read_rows
 
 _SCORES = ("manual_score", "extra_credit")
@@ -85,7 +84,7 @@ def _remembered(student: str, lab: str) -> Copy | None:
 def _is_copied(student: str, lab: str, copy: Copy) -> bool | None:
     """Whether a student's notebook was copied; None if it cannot be read."""
     with suppress(Unreadable):
-        return _digest(read_submission(_folder(student, lab) / f"{lab}.ipynb")) in copy.digests
+        return digest(read_submission(_folder(student, lab) / f"{lab}.ipynb")) in copy.digests
     return None
 
 
@@ -95,10 +94,6 @@ def _folder(student: str, lab: str) -> Path:
 
 def _memory(student: str, lab: str) -> Path:
     return classroom() / "copies" / student / f"{lab}.json"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _remember(student: str, lab: str, copy: Copy) -> None:
@@ -226,8 +221,8 @@ def _give(lab: str, source: str, member: str) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         if reason := rejection_reason(folder):
             return reason
-        if _digest(text) not in copy.digests:  # before the notebook, so that a copy is never one of the student's own
-            copy.digests.append(_digest(text))
+        if digest(text) not in copy.digests:  # before the notebook, so that a copy is never one of the student's own
+            copy.digests.append(digest(text))
         _remember(member, lab, copy)
         for name in ("timestamp.txt", f"{lab}.ipynb"):
             content = (given / name).read_bytes() if (given / name).exists() else None
@@ -282,7 +277,7 @@ def _enter(mine: SubmittedNotebook, theirs: SubmittedNotebook, before: dict, ent
         if value is None or value == before.get(key):
             if value != given:
                 setattr(own, name, given)
-            if name == "manual_score":
+            if name == "manual_score" and (value, given) != (None, None):
                 own.needs_manual_grade = other.needs_manual_grade
             value = given
         if value is not None and value == given:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -127,13 +126,10 @@ class LatePenalty(LateSubmissionPlugin):
         return found[0].penalty(score, total_seconds_late)
 
 
-def renew(
-    gradebook: Gradebook, lab: str, student: str | None = None, before: Callable[[str], None] = lambda student: None
-) -> list[str]:
+def renew(gradebook: Gradebook, lab: str, student: str | None = None) -> None:
     """Bring the penalties of a lab (or of one student's submission) up to date: points may have been given by hand since, and
-    policy, due date and extension may have changed. Returns the students whose penalty changes; `before` is called with each of
-    them before the change."""
-    found, handed_in, changed = policy_of(lab), submissions(gradebook, lab), []
+    policy, due date and extension may have changed."""
+    found, handed_in = policy_of(lab), submissions(gradebook, lab)
     share_marks(gradebook, handed_in, student)
     ours = classroom() / "penalties" / lab  # there if the penalties of the lab are by a policy of the course
     if found and not ours.exists():
@@ -144,14 +140,10 @@ def renew(
             for notebook in submission.notebooks:
                 penalty = found[0].penalty(notebook.score, seconds_late(submission)) if found else 0.0
                 if penalty != (notebook.late_submission_penalty or 0.0):
-                    changed.append(submission.student_id)
-                    before(submission.student_id)
                     notebook.late_submission_penalty = penalty
-    if changed:
-        gradebook.db.commit()
+    gradebook.db.commit()
     if not found and student is None:  # from now on nbgrader's own configuration decides
         ours.unlink(missing_ok=True)
-    return changed
 
 
 def submissions(gradebook: Gradebook, lab: str) -> list[SubmittedAssignment]:

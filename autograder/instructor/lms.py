@@ -19,6 +19,7 @@ from nbgrader.api import Gradebook, Student, SubmittedAssignment
 from ..course import classroom, number_of, printable, replacing, submitted_path
 from ..observe import GradingError
 from .collect import DOWNLOADED, read_names
+from .grade import is_done, is_recorded, shows_entries
 from .gradebook import mark_of
 from .late import renew, submissions
 from .table import Table, read, value
@@ -27,6 +28,8 @@ from .table import Table, read, value
 # Canvas' `id` is the number of the download, too.
 BY_NUMBER = ("identifier", "id")
 BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
+UNMARKED = "answers wait for marks by hand"
+EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
 KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
 
 
@@ -73,19 +76,22 @@ class Filled:
             ("NOT entered, an identifier occurs twice", [*self.doubled.values()]),
             ("NOT entered, no row in the file", self.not_in_file),
             ("rows without a submission here, left as they are", self.not_handed_in),
-            ("written answers not marked yet", self.unmarked),
-            ("the mark of an EARLIER submission, because the present one has not been graded", self.outdated),
+            (UNMARKED, self.unmarked),
+            (EARLIER, self.outdated),
         ):
             if names:
-                yield f"  {text} ({len(names)}): {'; '.join(map(printable, names))}"
+                yield f"  {listed(text, names)}"
+
+
+def listed(text: str, names: list[str]) -> str:
+    """A line that names students, or their rows."""
+    return f"{text} ({len(names)}): {'; '.join(map(printable, names))}"
 
 
 def fill_in(
     table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
-    from .grade import is_done
-
     renew(gradebook, lab)
     found = submissions(gradebook, lab)
     if not found:
@@ -112,7 +118,7 @@ def fill_in(
         )
         if submission.needs_manual_grade:
             result.unmarked.append(student)
-        if submitted_path(lab, student).exists() and not is_done(lab, student):
+        if submitted_path(lab, student).exists() and not is_recorded(lab, student):
             result.outdated.append(student)
     taken = {*rows_of.values()}
     result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
@@ -271,18 +277,21 @@ def downloads(lab: str) -> dict[str, tuple[str, str]]:
 def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:
     """Write an archive of all pages of feedback for each system from which files came.
 
-    Returns the archives with the number of pages, and the students who have no page in one, with the reason.
+    Returns the archives with the number of pages, and for each reason why students have no page in one, a line that names them.
     """
     renew(gradebook, lab)
     packs: dict[str, dict[str, Path]] = {"canvas": {}, "moodle": {}}
-    left, names = [], downloads(lab)
+    left, names = defaultdict(list), downloads(lab)
+    if not names and submissions(gradebook, lab):
+        page = classroom() / "feedback" / "STUDENT" / lab / f"{lab}.html"
+        return [], [f"no submission of {lab} came from Canvas or Moodle; a student's page is {page}"]
     for submission in submissions(gradebook, lab):
         student = submission.student_id
         page = classroom() / "feedback" / student / lab / f"{lab}.html"
         if student not in names:
-            left.append(f"{student}: the file did not come from Canvas or Moodle")
-        elif reason := _not_to_be_packed(page, submission):
-            left.append(f"{student}: {reason}")
+            left["the file did not come from Canvas or Moodle"].append(student)
+        elif reason := _not_to_be_packed(submission):
+            left[reason].append(student)
         else:
             system, name = _name_in_system(lab, student, *names[student])
             packs[system][name] = page
@@ -295,7 +304,7 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
                 for name, page in sorted(pages.items()):
                     archive.write(page, name)
             written.append((path, len(pages)))
-    return written, left
+    return written, [listed(reason, students) for reason, students in left.items()]
 
 
 def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
@@ -305,12 +314,11 @@ def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str
     return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
 
 
-def _not_to_be_packed(page: Path, submission: SubmittedAssignment) -> str:
+def _not_to_be_packed(submission: SubmittedAssignment) -> str:
     """Why a page is not the feedback on the present submission with its present mark, or an empty string."""
-    from .grade import is_done
-
-    if not is_done(submission.assignment.name, submission.student_id):
+    lab = submission.assignment.name
+    if not is_done(lab, submission.student_id):
         return "not graded in its present state"
-    if f'<p class="points">{mark_of(submission):g} of ' not in page.read_text(encoding="utf-8"):
-        return "the page has another mark: write it again with `nbgrader generate_feedback --force`"
+    if not shows_entries(submission):
+        return f"marks or comments have changed since the page was written, and `rushlight grade {number_of(lab)}` writes it again"
     return ""
