@@ -23,6 +23,8 @@ from .grade import EngineLost, markers
 @contextmanager
 def cluster(address: str) -> Iterator[Executor]:
     """Within: the workers of the scheduler at this address, as an executor."""
+    if not address:  # for dask, this would be a cluster on this machine
+        raise GradingError("--scheduler needs the address of a scheduler, such as tcp://HOST:8786")
     try:
         from distributed import Client
     except ImportError:
@@ -35,6 +37,10 @@ def cluster(address: str) -> Iterator[Executor]:
             client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         raise GradingError(f"no scheduler answers at {address}: {error}") from None
+    except TypeError:  # dask's own
+        raise GradingError(
+            f"{address} needs TLS, and dask has no certificates here: docs/scale.md has the settings"
+        ) from None
     with client:
         if not client.scheduler_info()["workers"]:
             start = f"dask worker {address} --nworkers N --nthreads 1"

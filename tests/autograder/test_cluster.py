@@ -160,9 +160,15 @@ def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         cluster.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    _, error = cluster.grade(classroom).communicate()
-    assert error.startswith(f"rushlight: no scheduler answers at {cluster.address}")
-    assert error.count("\n") == 1
+    for address, said in {
+        cluster.address: f"no scheduler answers at {cluster.address}",
+        cluster.address.replace("tcp", "tls"): f"{cluster.address.replace('tcp', 'tls')} needs TLS",
+        "": "--scheduler needs the address",
+    }.items():
+        cluster.address = address
+        _, error = cluster.grade(classroom).communicate()
+        assert error.startswith(f"rushlight: {said}")
+        assert error.count("\n") == 1
     assert not (classroom / "gradebook.db").exists()
 
 
