@@ -150,8 +150,9 @@ def test_if_the_scheduler_is_killed_grading_and_workers_end_and_the_next_run_goe
     assert [row.total for row in quick_grade(LAB)] == [0, 14]
     assert recorded(tmp_path) == [("ada", 0), ("ben", 14)]
     assert page.stat().st_mtime_ns == done
+    assert left
     wait_until(lambda: worker.poll() is not None, "the worker does not end")
-    assert left and not any(each.is_running() for each in left)
+    wait_until(lambda: not any(each.is_running() for each in left), "the worker left processes behind")
 
 
 def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster, classroom):
