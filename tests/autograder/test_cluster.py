@@ -29,7 +29,7 @@ class Cluster:
     def __init__(self, folder, root):
         self.folder, self.root, self.file, self.processes = folder, root, folder / "scheduler.json", []
         self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
-        wait_until(self.file.exists, "the scheduler does not start")
+        wait_until(lambda: self.file.exists() and self.file.read_text().endswith("}"), "the scheduler does not start")
         self.address = json.loads(self.file.read_text())["address"]
 
     def start(self, kind, *options, **environment):
