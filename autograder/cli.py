@@ -425,7 +425,7 @@ def grade(
     from .instructor.cluster import cluster
 
     failed = []
-    with cluster(scheduler) if scheduler else nullcontext() as executor:
+    with nullcontext() if scheduler is None else cluster(scheduler) as executor:
         for name in names or grading.labs_handed_in():
             try:
                 _grade(name, force, no_sandbox, jobs, executor)

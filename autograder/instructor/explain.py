@@ -256,8 +256,8 @@ def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[
         remarks.append(f"the submission on disk is gone or broken ({error}). This is about the one that was graded")
     before, now = notebook.metadata.get("graded_with"), versions(lab)
     before = before if isinstance(before, dict) else {}
-    if not now.keys() <= before.keys():
-        remarks.append("the graded notebook does not say which torch and which course it was graded with")
+    if unknown := [name for name in now if name not in before]:
+        remarks.append(f"the graded notebook does not say which {', '.join(unknown)} it was graded with")
     remarks += [
         f"graded with {name} {before[name]}; here is {now[name]}"
         for name in now

@@ -356,10 +356,13 @@ def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected:
     """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
     folder. `release` is the class's notebook on which the submission is restored.
 
-    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones.
+    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones, no sandbox or no
+    compiler.
     """
     released = nbformat.from_dict(json.loads(release))
     _expect_versions(lab, required_in(released), expected)
+    if reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab):
+        raise GradingError(f"{socket.gethostname()}: {reason}")
     notebook = restore_text(text, released)
     run(notebook, lab, judge_of(seed), isolated, release=released)
     return nbformat.writes(notebook)

@@ -142,7 +142,7 @@ def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_
     assert (row.scores, graded.cells[0].source) == (points(LAB), before)
 
 
-@pytest.mark.parametrize("name", ["torch", "rushlight"])
+@pytest.mark.parametrize("name", ["torch", "rushlight", "Python"])
 def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(grade_there, name):
     with pytest.raises(GradingError, match=f"has {name} 0.0, and this class is graded with .*: install") as raised:
         grade_there(versions=versions(LAB) | {name: "0.0"})
