@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
 import random
 import sys
@@ -173,10 +172,6 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
 
-# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.) On macOS the system's
-# libraries may end a fork, and Windows has none.
-_PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-
 _side = TorchSide()
 
 
@@ -320,7 +315,7 @@ class Judge:
         if check.disposable:
             import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
 
-        executor = ProcessPoolExecutor(1, _PROCESSES) if check.disposable else ThreadPoolExecutor(1)
+        executor = ProcessPoolExecutor(1, torch_dumps.PROCESSES) if check.disposable else ThreadPoolExecutor(1)
         answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
         executor.shutdown(wait=False)
         return answered.result

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbclient import NotebookClient
 from sweep import sweep
 
@@ -53,10 +54,10 @@ def python(course, system):
         environment["PYTHONPATH"] += os.pathsep + str(Path(__file__).parent / "elsewhere")
         environment |= {"RUSHLIGHT_TEST_SYSTEM": system, "LC_ALL": "C"}
 
-    def python(*arguments):
+    def python(*arguments, cwd=course):
         return subprocess.run(
             [sys.executable, *arguments],
-            cwd=course,
+            cwd=cwd,
             env=os.environ | environment,
             capture_output=True,
             encoding="cp1252",
@@ -91,6 +92,14 @@ def test_check_prints_json_and_nothing_else(python):
 def test_status_counts_the_checks(python):
     done = rushlight(python, "status")
     assert (done.returncode, "2 / 28" in done.stdout) == (0, True), done.stderr
+
+
+# a Python that is made like that of Windows cannot give a lock to a process
+@pytest.mark.parametrize("system", ["darwin"] if sys.platform == "linux" else [sys.platform])
+def test_torch_compiles_in_a_process_of_its_own(python):
+    code = "from autograder import judge, torch_dumps as dumps; print(len(dumps._in_a_child(dumps.EDGES[:1])))"
+    done = python("-c", code)
+    assert done.stdout.strip() == "1", done.stderr
 
 
 def test_lab_makes_no_second_copy(python, course):
@@ -137,6 +146,16 @@ def test_grade_says_in_one_line_what_it_needs(python, course, system):
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "the sandbox needs Linux" in done.stderr
     if system == "win32":
         assert "grading needs Linux or macOS" in rushlight(python, "grade", "01a", "--no-sandbox").stderr
+
+
+def test_the_tests_that_run_there_can_be_collected(python):
+    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    command = workflow["jobs"]["elsewhere"]["steps"][-1]["run"].split()
+    paths = [word for word in command if word.startswith("tests/")]
+    done = python("-X", "utf8", "-m", "pytest", "--collect-only", "--capture=sys", "-n", "0", *paths, cwd=ROOT)
+    assert paths and done.returncode == 0, done.stdout + done.stderr
+    for path in paths:
+        assert f"\n{path}" in f"\n{done.stdout}"
 
 
 def test_no_path_of_the_course_is_one_that_windows_cannot_hold():
