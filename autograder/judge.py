@@ -213,6 +213,10 @@ class Judge:
         self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
         torch.set_num_threads(1)
         os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        # The first backward starts a thread for each device, and after that no fork can run backward. A build for CUDA without
+        # a GPU has no device yet: the first fake tensor makes up eight.
+        torch.zeros((), requires_grad=True).backward()
 
     def reseed(self) -> None:
         """Draw other cases from now on."""
