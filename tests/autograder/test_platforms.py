@@ -21,6 +21,8 @@ from autograder.release import release
 
 LAB = "01a_views"
 SYSTEMS = sweep(["win32", "darwin"]) if sys.platform == "linux" else [sys.platform]
+# a Python that is made like that of Windows cannot give a lock to a process, nor import Inductor
+as_compiling = pytest.mark.parametrize("system", ["darwin"] if sys.platform == "linux" else [sys.platform])
 MODULES = "check course edition exercise judge limits notebook observe restore run sandbox subject verdicts work card releases"
 
 
@@ -71,6 +73,12 @@ def rushlight(python, *arguments):
     return python("-m", "autograder.cli", *arguments)
 
 
+def steps():
+    """What the workflow runs on these systems."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    return [step["run"] for step in workflow["jobs"]["elsewhere"]["steps"] if "run" in step]
+
+
 def test_every_module_that_a_student_needs_can_be_imported(python):
     names = ", ".join(f"autograder.{name}" for name in MODULES.split())
     done = python("-c", f"import rushlight as rl, {names}; rl.distributed; rl.cpp; rl.inductor; print('imported')")
@@ -94,8 +102,7 @@ def test_status_counts_the_checks(python):
     assert (done.returncode, "2 / 28" in done.stdout) == (0, True), done.stderr
 
 
-# a Python that is made like that of Windows cannot give a lock to a process
-@pytest.mark.parametrize("system", ["darwin"] if sys.platform == "linux" else [sys.platform])
+@as_compiling
 def test_torch_compiles_in_a_process_of_its_own(python):
     code = "from autograder import judge, torch_dumps as dumps; print(len(dumps._in_a_child(dumps.EDGES[:1])))"
     done = python("-c", code)
@@ -149,13 +156,21 @@ def test_grade_says_in_one_line_what_it_needs(python, course, system):
 
 
 def test_the_tests_that_run_there_can_be_collected(python):
-    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
-    command = workflow["jobs"]["elsewhere"]["steps"][-1]["run"].split()
-    paths = [word for word in command if word.startswith("tests/")]
+    paths = [word for word in steps()[-1].split() if word.startswith("tests/")]
     done = python("-X", "utf8", "-m", "pytest", "--collect-only", "--capture=sys", "-n", "0", *paths, cwd=ROOT)
     assert paths and done.returncode == 0, done.stdout + done.stderr
     for path in paths:
         assert f"\n{path}" in f"\n{done.stdout}"
+
+
+@as_compiling
+def test_the_solutions_that_are_checked_there_pass(python):
+    checked = [line.split()[1:] for step in steps() for line in step.splitlines() if line.startswith("rushlight check")]
+    assert len(checked) == 2
+    for words in checked:
+        # torch reads its templates in the system's encoding, and here that is ASCII
+        done = python("-X", "utf8", "-m", "autograder.cli", *words, cwd=ROOT)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_no_path_of_the_course_is_one_that_windows_cannot_hold():
