@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
 import random
 import sys
@@ -173,10 +172,6 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
 
-# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.) On macOS the system's
-# libraries may end a fork, and Windows has none.
-_PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-
 _side = TorchSide()
 
 
@@ -218,6 +213,10 @@ class Judge:
         self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
         torch.set_num_threads(1)
         os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        # The first backward starts a thread for each device, and after that no fork can run backward. A build for CUDA without
+        # a GPU has no device yet: the first fake tensor makes up eight.
+        torch.zeros((), requires_grad=True).backward()
 
     def reseed(self) -> None:
         """Draw other cases from now on."""
@@ -320,7 +319,7 @@ class Judge:
         if check.disposable:
             import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
 
-        executor = ProcessPoolExecutor(1, _PROCESSES) if check.disposable else ThreadPoolExecutor(1)
+        executor = ProcessPoolExecutor(1, torch_dumps.PROCESSES) if check.disposable else ThreadPoolExecutor(1)
         answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
         executor.shutdown(wait=False)
         return answered.result

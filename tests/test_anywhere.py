@@ -64,10 +64,10 @@ def test_the_targets_of_make_exist():
 
 def test_the_commands_of_the_course_exist():
     texts = [*WORKFLOWS.values(), DOCKERFILE, json.dumps(DEVCONTAINER), *HUB_SCRIPTS.values()]
-    named = [words for text in texts for words in re.findall(r"bin/rushlight ([^\"\n]+)", text)]
+    named = [words for text in texts for words in re.findall(r"(?:bin/|^ +)rushlight ([^\"\n]+)", text, re.M)]
     named += re.findall(r"docker run --rm rushlight (.+)", "".join(texts))
     named.append(json.loads(re.search(r"^CMD (.+)", DOCKERFILE, re.MULTILINE)[1])[0])
-    assert len(named) >= 6
+    assert len(named) >= 11
     for words in named:
         command, *options = words.replace("$LABS", "01").split()
         cli.app.commands[command].make_context(command, options)
