@@ -20,8 +20,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
+from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
 import hypothesis
@@ -89,6 +90,9 @@ if not hasattr(providers, "_get_local_constants"):
         f"hypothesis {hypothesis.__version__} has no `_get_local_constants`: `make -B setup` installs one that has"
     )
 providers._get_local_constants = providers.Constants
+# What `cases` gets. The strategies of a case are made while it is drawn, and `composite` reads a function's source each time
+_strategies = ModuleType(st.__name__)
+vars(_strategies).update(vars(st) | {"composite": lru_cache(maxsize=1000)(st.composite)})
 
 CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
@@ -302,7 +306,7 @@ class Judge:
 
     def _cases(self, check: Check) -> Any:
         torch_dumps.seed = self.pool
-        return check.cases(st)
+        return check.cases(_strategies)
 
     def answer(self, check: Check, case: dict) -> Tree:
         return self.answers(check, [case])[0]

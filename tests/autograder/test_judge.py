@@ -279,6 +279,13 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
 
 
+def test_the_cases_are_those_that_hypothesis_draws_from_its_own_strategies(monkeypatch):
+    check = find("modules.named_members")  # its strategies are made while it is drawn
+    cases = Judge(7).draw(check)
+    monkeypatch.setattr(judging, "_strategies", judging.st)
+    assert Judge(7).draw(check) == cases
+
+
 def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_imported_modules(monkeypatch):
     constants = providers.Constants()
     assert providers._get_local_constants is providers.Constants
