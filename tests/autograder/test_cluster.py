@@ -29,7 +29,7 @@ class Cluster:
     def __init__(self, folder, root):
         self.folder, self.root, self.file, self.processes = folder, root, folder / "scheduler.json", []
         self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
-        wait_until(lambda: self.file.exists() and self.file.read_text().endswith("}"), "the scheduler does not start")
+        self.wait_for(self.scheduler, lambda: self.file.exists() and self.file.read_text().endswith("}"))
         self.address = json.loads(self.file.read_text())["address"]
 
     def start(self, kind, *options, **environment):
@@ -53,8 +53,12 @@ class Cluster:
         before = self.registered()
         options = "--nthreads", "1", "--local-directory", self.folder, nanny
         process = self.start("worker", *options, PYTHONPATH=str(course or self.root))
-        wait_until(lambda: self.registered() > before, "the worker does not start")
+        self.wait_for(process, lambda: self.registered() > before)
         return process
+
+    def wait_for(self, process, holds):
+        wait_until(lambda: holds() or process.poll() is not None, "a process of the cluster does not start")
+        assert process.poll() is None, [log.read_text() for log in self.folder.glob("*.log")]
 
     def registered(self):
         return (self.folder / "scheduler.log").read_text().count("Register worker")
@@ -79,7 +83,6 @@ def wait_until(holds, otherwise, seconds=900):
 
 @pytest.fixture
 def cluster(tmp_path_factory, root, isolated):
-    pytest.importorskip("distributed")
     cluster = Cluster(tmp_path_factory.mktemp("cluster"), root)
     yield cluster
     for process in reversed(cluster.processes):

@@ -23,7 +23,8 @@ LAB = "01a_views"
 SYSTEMS = sweep(["win32", "darwin"]) if sys.platform == "linux" else [sys.platform]
 # a Python that is made like that of Windows cannot give a lock to a process, nor import Inductor
 as_compiling = pytest.mark.parametrize("system", ["darwin"] if sys.platform == "linux" else [sys.platform])
-MODULES = "check course edition exercise judge limits notebook observe restore run sandbox subject verdicts work card releases"
+MODULES = """check course edition exercise judge limits notebook observe run sandbox subject work card
+    instructor.releases instructor.restore instructor.verdicts"""
 
 
 @pytest.fixture(scope="module")
