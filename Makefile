@@ -48,5 +48,6 @@ setup: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Rushlight needs Python 3.11 to 3.13, and this is %d.%d: $(WHICH)" % sys.version_info[:2])'
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
 	@echo "installing into .venv (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true  # on all cores, which pip does on one; a few files are no Python
 	@touch $@

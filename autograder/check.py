@@ -16,7 +16,7 @@ import pkgutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType
 from typing import Any
 
@@ -72,7 +72,7 @@ class Check:
         """Whether the answer is torch's. It is not if the oracle uses neither torch nor a tensor of the case."""
         return self.reference is None or _uses_torch(self.reference) or any(map(_has_tensor, self.edges))
 
-    @property
+    @cached_property
     def exercise(self) -> str:
         """The exercise, a path of attributes from `rl`. The check's name may add the name of a part."""
         return exercise_of(self.name)
@@ -159,12 +159,17 @@ def program(
 
 def registry() -> dict[str, Check]:
     """Every check of every phase, by name, in the order of the phases, of their `TOPICS` and of those files."""
+    _import_checks()
+    return _registry
+
+
+@cache
+def _import_checks() -> None:
     for phase in sorted(pkgutil.iter_modules(checks.__path__), key=lambda found: found.name):
         if phase.ispkg:
             package = importlib.import_module(f"{checks.__name__}.{phase.name}")
             for topic in package.TOPICS:
                 importlib.import_module(f"{package.__name__}.{topic}")
-    return _registry
 
 
 def find(name: str) -> Check:

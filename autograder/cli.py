@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -36,7 +37,7 @@ from .course import (
     BuildError,
     check_name,
     classroom,
-    did_you_mean,
+    did_you_mean_lab,
     find_labs,
     find_released,
     labs,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from .instructor.grade import Row
 
 out = Console(highlight=False, soft_wrap=True)
+LINES = 10  # of progress outside a terminal, in all
 
 
 def main() -> None:
@@ -72,9 +74,14 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit("rushlight: interrupted; run it again to go on")
     except _expected_errors() as error:
-        message = error.args[0] if isinstance(error, LookupError) else error
-        sys.exit(f"rushlight: {message}")
+        sys.exit(f"rushlight: {_in_words(error)}")
     sys.exit(code)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:  # the system's own, and not one of this course
+        return printable(f"{os.fsdecode(error.filename)}: {error.strerror.lower()}")
+    return str(error.args[0] if isinstance(error, LookupError) else error)
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:
@@ -418,7 +425,7 @@ def grade(
     from .instructor.cluster import cluster
 
     failed = []
-    with cluster(scheduler) if scheduler else nullcontext() as executor:
+    with nullcontext() if scheduler is None else cluster(scheduler) as executor:
         for name in names or grading.labs_handed_in():
             try:
                 _grade(name, force, no_sandbox, jobs, executor)
@@ -433,34 +440,44 @@ def grade(
 
 def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None) -> None:
     """Grade one lab, and print its table and where the files are."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from .instructor import grade as grading
     from .instructor import releases
     from .instructor.items import warnings
     from .instructor.report import write_report
 
-    total = len(grading.students(name))
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+        MofNCompleteColumn(" of "),
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=out, transient=True) as bar:
-        task = bar.add_task("", total=total)
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task, printed = bar.add_task("", total=None), 0
 
-        def progress(student: str) -> None:
-            bar.update(task, advance=1, description=escape(printable(student)))
+        def progress(done: int, total: int, student: str) -> None:
+            nonlocal printed
+            bar.update(task, completed=done, total=total, description=escape(printable(student)))
+            if not out.is_terminal and LINES * done // total > LINES * printed // total:
+                out.print(f"{name}: {done} of {total}", markup=False)
+                printed = done
 
         rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
     path, report = grading.write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
     if line := releases.keep(name):
         out.print(line, markup=False, style="yellow")
-    for line in grading.times(name):
+    for line in grading.remarks(name):
         out.print(line, markup=False)
+    if answers := sum(row.waiting for row in rows):
+        count = sum(row.waiting > 0 for row in rows)
+        out.print(f"by hand:  {answers} answers of {count} students wait for marks (in the formgrader: Manual Grading)")
+    if again := [row.student for row in rows if row.is_rewritten]:
+        names = "; ".join(map(printable, again))
+        why = "marks, comments or penalties have changed"
+        out.print(f"feedback written again, because {why} ({len(again)}): {names}", markup=False)
     if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, points(name))):
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
@@ -471,22 +488,31 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
 
 
 def _print_table(name: str, rows: list[Row]) -> None:
+    from .instructor.grade import has_other_marks
+
     worth = points(name)
     table = Table(
         title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
     )
     late = ["late"] if any(row.penalty for row in rows) else []
-    for heading in ("student", *map(str, range(1, len(worth) + 1)), *late, "total"):
+    marks = ["mark"] if has_other_marks(rows) else []
+    for heading in ("student", *map(str, range(1, len(worth) + 1)), *late, "total", *marks):
         table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=heading != "student")
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
         off = [f"-{row.penalty:g}" if row.penalty else ""] if late else []
-        table.add_row(_short_name(row), *scores, *off, f"{row.mark:g}")
+        entered = ["" if row.entered is None else f"{row.entered:g}"] if marks else []
+        table.add_row(_short_name(row), *scores, *off, f"{row.mark:g}", *entered)
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
     )
-    out.print(f"\n{legend}; {sum(worth.values()):g} points in all, written answers apart", style="dim")
+    most = f"{sum(worth.values()):g} points in all, written answers apart"
+    if marks:
+        most += (
+            f"; the mark is in the gradebook: of {sum(worth.values()) + written_points(name):g}, with points by hand"
+        )
+    out.print(f"\n{legend}; {most}", style="dim")
     out.print("\n[bold]what went wrong[/bold]")
     remarks = Table(box=None, pad_edge=False, show_header=False)
     for row in rows:
@@ -538,9 +564,13 @@ def grades(
     target = target or classroom() / "grades.csv"
     with replacing(target) as part, _gradebook() as gradebook:
         if not into:
-            from .instructor.term import Term
+            from .instructor.term import Term, remarks
 
             Term(to=str(part), drop=drop).export(gradebook)
+            with _progress() as progress:
+                found = [*remarks(gradebook, progress)]
+            for line in found:
+                out.print(line, markup=False, style="yellow")
         else:
             from .instructor.lms import fill_in, read_table
 
@@ -565,7 +595,7 @@ def feedback(lab: str) -> int:
     if not written and not left:
         raise LookupError(f"{name} has no marks: `rushlight grade {lab}` makes them")
     for line in left:
-        out.print(f"not packed: {printable(line)}", markup=False, style="yellow")
+        out.print(f"not packed: {line}", markup=False, style="yellow")
     for path, count in written:
         out.print(f"{count} pages: {_short(path)}")
     return 0 if written else 1
@@ -634,25 +664,53 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
 
 
 @app.command()
-@click.argument("student")
 @click.argument("lab")
-@click.option("--no-sandbox", is_flag=True, help="Run the submission as an ordinary process: only if you trust it.")
-def oral(student: str, lab: str, no_sandbox: bool) -> int:
+@click.argument("students", metavar="[STUDENT...]", nargs=-1)
+@click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only if you trust them.")
+def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
     """Write three questions on a student's own answers, with the answers.
 
-    The same student and class give the same questions. The page has the questions first, and the answers on paper of their own.
+    Several students get one file to be printed. Without a STUDENT, it lists the exercises of each that can be asked about.
+    The same student and class give the same questions. The questions come first, and the answers on paper of their own.
     """
     from .instructor.oral import write
 
     name = find_released(lab)
+    if not students:
+        return _print_askable(name)
     _need_sandbox(no_sandbox, name)
     with _progress() as progress:
-        path, questions, remarks = write(student, name, not no_sandbox, progress)
-    for number, question in enumerate(questions, 1):
-        out.print(f"{number} {question.exercise}: {question.title}", markup=False)
-    for line in remarks:
-        out.print(line, markup=False, style="yellow")
-    out.print(f"{len(questions)} questions, and the answers: {_short(path)}", markup=False)
+        paper = write(name, list(dict.fromkeys(students)), not no_sandbox, progress)
+    for student, remarks in paper.remarks.items():
+        for number, question in enumerate(paper.asked.get(student, ()), 1):
+            out.print(f"{printable(student)} {number} {question.exercise}: {question.title}", markup=False)
+        for line in remarks:
+            out.print(printable(line), markup=False, style="yellow")
+    if paper.path:
+        count = sum(map(len, paper.asked.values()))
+        out.print(f"{count} questions, and the answers: {_short(paper.path)}", markup=False)
+    return 0 if len(paper.asked) == len(paper.remarks) else 1
+
+
+def _print_askable(lab: str) -> int:
+    """A line for each student who handed in the lab, with the exercises that can be asked about, and the command for all."""
+    from .instructor.grade import students
+    from .instructor.oral import askable
+
+    found: dict[str, list[str]] = {}
+    for student in students(lab):
+        try:
+            found[student] = askable(student, lab)
+            said = (
+                ", ".join(name.rpartition(".")[2] for name in found[student]) or "no function that can be asked about"
+            )
+        except LookupError as error:
+            said = error.args[0]
+        out.print(f"{printable(student)}: {printable(said)}", markup=False)
+    can = [student for student, names in found.items() if names]
+    if not can:
+        raise LookupError(f"no student has an answer to {lab} that can be asked about")
+    out.print(f"all of them: rushlight oral {number_of(lab)} {shlex.join(can)}", markup=False)
     return 0
 
 
@@ -765,7 +823,7 @@ def mutants(wanted: tuple[str, ...]) -> int:
     """
     names = [phase for phase in phases() if not wanted or {phase, phase[:2]} & {*wanted}]
     if not names:
-        advice = did_you_mean(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
+        advice = did_you_mean_lab(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
         raise LookupError(f"there is no phase {wanted[0]!r}; {advice}")
     _need_repository()
     from .mutants import report  # it forks, which Windows cannot

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -34,7 +34,10 @@ class BuildError(Exception):
 
 def classroom() -> Path:
     """The folder of the running class: `classroom/`, or the value of RUSHLIGHT_CLASSROOM."""
-    return Path(os.environ.get("RUSHLIGHT_CLASSROOM", ROOT / "classroom")).resolve()
+    path = Path(os.environ.get("RUSHLIGHT_CLASSROOM", ROOT / "classroom")).resolve()
+    if path.is_file():
+        raise NotADirectoryError(f"{path} is a file, and a class is a folder: RUSHLIGHT_CLASSROOM names another one")
+    return path
 
 
 def cache_folder() -> Path:
@@ -53,7 +56,9 @@ def submitted_path(lab: str, student: str) -> Path:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Within: a new file to write, in the same folder, which then takes the place of the file, or of the link, at `path`. If an
-    exception is raised, `path` stays as it is."""
+    exception is raised, `path` stays as it is. Raises FileNotFoundError if there is no such folder."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}")
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # from a run that was killed; or a link that leads elsewhere
     try:
@@ -161,7 +166,7 @@ def find_labs(number: str) -> list[str]:
     if not found and number in retired_labs():
         return [number]
     if not found:
-        advice = did_you_mean(number, labs()) or f"the labs are {', '.join(labs())}"
+        advice = did_you_mean_lab(number, labs()) or f"the labs are {', '.join(labs())}"
         raise LookupError(f"there is no lab {number!r}; {advice}")
     return found
 
@@ -171,12 +176,22 @@ def _padded(number: str) -> str:
     return wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
 
 
-def did_you_mean(wanted: str, names: Sequence[str]) -> str:
-    """A question with the names, such as `04a_history`, that are similar to a mistyped name, number or word; empty if none is."""
+def did_you_mean(wanted: str, names: Iterable[str]) -> str:
+    """A question with the names that are similar to a mistyped one; empty if none is."""
+    known = {name.lower(): name for name in names}
+    return _question(known[name] for name in difflib.get_close_matches(wanted.lower(), known, n=3, cutoff=0.65))
+
+
+def did_you_mean_lab(wanted: str, names: Sequence[str]) -> str:
+    """The same for names such as `04a_history`, of which a part is enough. If none is similar, it has all of the phase."""
     same_phase = [name for name in names if name[:2] == wanted[:2]]
     known = {part: name for name in same_phase or names for part in (name, name.partition("_")[2], number_of(name))}
-    close = [known[part] for part in difflib.get_close_matches(wanted, known, n=3, cutoff=0.65)] or same_phase
-    return f"did you mean {' or '.join(dict.fromkeys(close))}?" if close else ""
+    return _question([known[part] for part in difflib.get_close_matches(wanted, known, n=3, cutoff=0.65)] or same_phase)
+
+
+def _question(names: Iterable[str]) -> str:
+    unique = dict.fromkeys(names)
+    return f"did you mean {' or '.join(unique)}?" if unique else ""
 
 
 def find_lab(number: str) -> str:

@@ -13,6 +13,7 @@ import importlib.metadata
 import importlib.util
 import py_compile
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -49,12 +50,15 @@ def edition(lab: str, missing: list[str] | None = None) -> Path:
 
 
 def versions(lab: str, missing: list[str] | None = None) -> dict[str, str]:
-    """What a verdict on this lab depends on besides the submission and the seed: torch, and the course's own files, with the
-    edition in which the exercises `missing` have no body."""
-    files = [*check_files([lab]), Path(__file__).parent / "judge.py"]
+    """What a verdict on this lab depends on besides the submission and the seed: torch, the course's own files, with the edition
+    in which the exercises `missing` have no body, and Python."""
+    grader = Path(__file__).parent
+    files = [*grader.glob("*.py"), *(grader / "instructor" / name for name in ("grade.py", "restore.py"))]
+    files = sorted({*files, *check_files([lab])})
     digest = hashlib.sha256(b"".join(_bytes(path) for path in files)).hexdigest()[:12]
     course = f"{rushlight.__version__} ({edition(lab, missing).name.rpartition('-')[2]}-{digest})"
-    return {"torch": importlib.metadata.version("torch"), "rushlight": course}
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"torch": importlib.metadata.version("torch"), "rushlight": course, "Python": python}
 
 
 @cache  # every second chance needs one

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
 import random
 import sys
@@ -21,8 +20,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
+from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
 import hypothesis
@@ -90,6 +90,9 @@ if not hasattr(providers, "_get_local_constants"):
         f"hypothesis {hypothesis.__version__} has no `_get_local_constants`: `make -B setup` installs one that has"
     )
 providers._get_local_constants = providers.Constants
+# What `cases` gets. The strategies of a case are made while it is drawn, and `composite` reads a function's source each time
+_strategies = ModuleType(st.__name__)
+vars(_strategies).update(vars(st) | {"composite": lru_cache(maxsize=1000)(st.composite)})
 
 CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
@@ -173,10 +176,6 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
 
-# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.) On macOS the system's
-# libraries may end a fork, and Windows has none.
-_PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-
 _side = TorchSide()
 
 
@@ -218,6 +217,10 @@ class Judge:
         self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
         torch.set_num_threads(1)
         os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        # The first backward starts a thread for each device, and after that no fork can run backward. A build for CUDA without
+        # a GPU has no device yet: the first fake tensor makes up eight.
+        torch.zeros((), requires_grad=True).backward()
 
     def reseed(self) -> None:
         """Draw other cases from now on."""
@@ -303,7 +306,7 @@ class Judge:
 
     def _cases(self, check: Check) -> Any:
         torch_dumps.seed = self.pool
-        return check.cases(st)
+        return check.cases(_strategies)
 
     def answer(self, check: Check, case: dict) -> Tree:
         return self.answers(check, [case])[0]
@@ -320,7 +323,7 @@ class Judge:
         if check.disposable:
             import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
 
-        executor = ProcessPoolExecutor(1, _PROCESSES) if check.disposable else ThreadPoolExecutor(1)
+        executor = ProcessPoolExecutor(1, torch_dumps.PROCESSES) if check.disposable else ThreadPoolExecutor(1)
         answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
         executor.shutdown(wait=False)
         return answered.result

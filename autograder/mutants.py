@@ -18,7 +18,6 @@ import io
 import math
 import multiprocessing
 import re
-import resource
 import signal
 import sys
 import textwrap
@@ -26,6 +25,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import groupby
@@ -41,6 +41,9 @@ from .exercise import fill
 from .judge import Judge
 from .observe import Tree, difference, encode, receive
 from .subject import answer
+
+with suppress(ImportError):  # Windows has neither this nor forks
+    import resource
 
 EQUIVALENT = COURSE / "tests" / "equivalent"
 SEEDS = (1, 2, 3)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import hashlib
 import itertools
 import os
 import secrets
@@ -27,7 +26,7 @@ from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.plugins import CsvExportPlugin
-from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveCells
+from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveAutoGrades, SaveCells
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
@@ -39,14 +38,16 @@ from .course import (
     is_further,
     neutral,
     released,
+    replacing,
     set_environment,
 )
+from .instructor.by_hand import SaveGrades
 from .instructor.collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .instructor.feedback import FeedbackExporter, FeedbackPage
 from .instructor.gradebook import gradebook_url, open_gradebook
 from .instructor.late import LatePenalty, renew
 from .instructor.releases import keep, release_of
-from .instructor.restore import Unreadable, read_released, read_submission, restore_text
+from .instructor.restore import Unreadable, digest, read_released, read_submission, restore_text
 from .observe import NotGraded
 from .run import run
 from .sandbox import missing
@@ -90,7 +91,8 @@ def configure(c: Any) -> None:
     # Restore does the work of nbgrader's own first steps. What it hands to RunInSubject does not reach nbgrader's second half.
     c.Autograde.exporter_class = SubmissionExporter
     c.Autograde.sanitize_preprocessors = [Restore, RunInSubject, CheckCellMetadata]
-    c.Autograde.autograde_preprocessors = [step for step in steps if step is not Execute]
+    ours = {SaveAutoGrades: SaveGrades}
+    c.Autograde.autograde_preprocessors = [ours.get(step, step) for step in steps if step is not Execute]
     c.RunInSubject.seed_file = str(folder / "seed")
     c.GenerateFeedback.preprocessors = [FeedbackPage]
     c.GenerateFeedback.exporter_class = FeedbackExporter
@@ -142,7 +144,8 @@ def take_core(labs: list[str]) -> None:
         if further & graded:
             raise LookupError(f"the gradebook of {classroom()} has {lab} with the points of its further exercises")
     core_path().parent.mkdir(parents=True, exist_ok=True)
-    core_path().write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
+    with replacing(core_path()) as part:
+        part.write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
 
 
 class Export(CsvExportPlugin):
@@ -207,7 +210,7 @@ class Restore(NbGraderPreprocessor):
                 nb = restore_text(text, release_of(lab, text))
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
-        nb.metadata["submission"] = digest(text)
+        nb.metadata["restored"] = digest(text)
         return nb, resources
 
 
@@ -240,11 +243,6 @@ class RunInSubject(NbGraderPreprocessor):
 
 
 _missing_sandbox = cache(missing)
-
-
-def digest(text: str) -> str:
-    """What names the content of a submission. The graded notebook keeps it, because a student can set the time of a file."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def marked_path(folder: Path, text: str) -> Path:

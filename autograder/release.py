@@ -11,8 +11,11 @@ from __future__ import annotations
 import ast
 import shutil
 import tempfile
+import tomllib
 import zlib
 from base64 import b85encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .check import function_of
@@ -20,25 +23,16 @@ from .course import (
     COURSE,
     READINGS,
     RELEASED,
+    core_path,
     exercises,
+    kept_folder,
     number_of,
     phases,
+    replacing,
 )
 from .edition import body_lines, check_files, file_of, framework_files
 from .github import workflow
 from .instructor import releases
-
-_PROJECT_FILES = [
-    "LICENSE",
-    "Makefile",
-    "constraints.txt",
-    "hatch_build.py",
-    "nbgrader_config.py",
-    "pyproject.toml",
-    "system.sh",
-    *(".dockerignore", "container/Dockerfile", "container/jupyter_server_config.py", ".devcontainer/devcontainer.json"),
-    *("binder/apt.txt", "binder/requirements.txt", "binder/runtime.txt"),
-]
 
 _README = """# Rushlight
 
@@ -64,43 +58,73 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
 
     With `core`, the further exercises of these labs carry no points in this class, from now on. With `github`, git does not ignore
     `work/`, and GitHub Classroom runs the checks of what a student pushes. Raises FileExistsError if the
-    folder exists, and LookupError if the gradebook already has points for the further exercises. Then nothing is written.
+    folder exists, and LookupError if the gradebook already has points for the further exercises. Whatever fails, nothing is left.
     """
     if folder.exists():
         raise FileExistsError(f"{folder} exists already: name a new folder")
-    if core:
-        from .plugin import take_core  # imports nbgrader
+    with _restoring_on_failure(labs, folder):
+        if core:
+            from .plugin import take_core  # imports nbgrader
 
-        take_core(labs)
-    for lab in labs:
-        releases.keep(lab)
-        releases.expect_checks(lab)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
-        course = Path(temporary) / "course"
-        for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
-            _write(course / name, text)
-        grader = Path(__file__).parent
-        for path in [*grader.glob("*.py"), *(grader / "instructor").glob("*.py"), *check_files(labs)]:
-            _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
-        shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
-        for name in _PROJECT_FILES:
-            (course / name).parent.mkdir(exist_ok=True)
-            shutil.copy(COURSE / name, course / name)
-        readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
-        for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
-            shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
+            take_core(labs)
         for lab in labs:
-            _write(course / "labs" / lab / f"{lab}.ipynb", releases.given_out(lab))
-        _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
-        ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
-        if github:
-            ignored = ignored.replace("work/\n", "")
-            _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
-        _write(course / ".gitignore", ignored)
-        _write(course / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
-        course.rename(folder)
+            releases.keep(lab)
+            releases.expect_checks(lab)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
+            course = Path(temporary) / "course"
+            for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
+                _write(course / name, text)
+            grader = Path(__file__).parent
+            for path in [*grader.glob("*.py"), *(grader / "instructor").glob("*.py"), *check_files(labs)]:
+                _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
+            shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
+            for name in _project_files():
+                (course / name).parent.mkdir(exist_ok=True)
+                shutil.copy(COURSE / name, course / name)
+            readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
+            for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
+                shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
+            for lab in labs:
+                _write(course / "labs" / lab / f"{lab}.ipynb", releases.given_out(lab))
+            _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
+            ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
+            if github:
+                ignored = ignored.replace("work/\n", "")
+                _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
+            _write(course / ".gitignore", ignored)
+            _write(course / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
+            course.rename(folder)
     return folder
+
+
+@contextmanager
+def _restoring_on_failure(labs: list[str], folder: Path) -> Iterator[None]:
+    """If an exception is raised within, the class's records are as before, and there are no new folders."""
+    kept = [*map(kept_folder, labs)]
+    core = core_path().read_bytes() if core_path().exists() else None
+    releases_before = {path for each in kept for path in each.glob("*")}
+    folders = {each for path in [folder, core_path(), *kept] for each in [path, *path.parents] if not each.exists()}
+    try:
+        yield
+    except BaseException:
+        for path in {path for each in kept for path in each.glob("*")} - releases_before:
+            path.unlink()
+        if core is None:
+            core_path().unlink(missing_ok=True)
+        elif core_path().read_bytes() != core:
+            with replacing(core_path()) as part:
+                part.write_bytes(core)
+        for each in sorted(folders, reverse=True):  # a folder after those in it
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
+def _project_files() -> list[str]:
+    """The files of the project that students get too. A wheel has the same ones."""
+    project = tomllib.loads((COURSE / "pyproject.toml").read_text(encoding="utf-8"))
+    return project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]["class-repository"]
 
 
 # Sealing -------------------------------------------------------------------------------------------------------------

@@ -72,8 +72,7 @@ def run(
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
             summary = cell.outputs[0]["metadata"]["rushlight"]
-            if "given" in summary:
-                summary["seal"] = seal(judge.seed, name, summary["given"])
+            summary["seal"] = seal_of(summary, judge.seed, name)
     notebook.metadata["graded_with"] = versions(lab, session.missing) | {"seed": name_of_seed(judge.seed)}
     return verdicts
 
@@ -129,14 +128,20 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     return [NotebookNode(output) for output in outputs]
 
 
-def seal(seed: int, check: str, given: str) -> str:
-    """Proves that the class's judge has shown this case: a case can hold a program, and only the judge knows the seed."""
-    return hmac.new(str(seed).encode(), f"{check}\n{given}".encode("utf-8", "replace"), "sha256").hexdigest()
+def seal_of(summary: Mapping, seed: int, check: str) -> str:
+    """Proves that the class's judge has decided so, and has shown the case: only the judge knows the seed. (A case can hold a
+    program.)"""
+    said = json.dumps({key: summary[key] for key in summary if key != "seal"}, sort_keys=True)
+    return _seal(seed, f"{check}\n{said}")
+
+
+def _seal(seed: int, text: str) -> str:
+    return hmac.new(str(seed).encode(), text.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
 def name_of_seed(seed: int) -> str:
     """A name by which a seed is known again. It does not tell the seed."""
-    return seal(seed, "seed", "")[:12]
+    return _seal(seed, "seed\n")[:12]
 
 
 class Session:

@@ -91,20 +91,24 @@ def serve(path: Path) -> None:
     started: Counter[int] = Counter()  # in this minute, by user
     minute = time.monotonic()
     while True:
-        with contextlib.suppress(TimeoutError):
+        _reap(judges)
+        if time.monotonic() > minute + 60:
+            started.clear()
+            minute = time.monotonic()
+        try:
             connection, _ = listener.accept()
+        except TimeoutError:
+            continue
+        except OSError:  # this machine has no room for another open file: the client still waits
+            time.sleep(0.2)
+            continue
+        with connection, contextlib.suppress(OSError, MemoryError):  # or for another process
             user, group = _peer(connection)
             _reap(judges)
-            if time.monotonic() > minute + 60:
-                started.clear()
-                minute = time.monotonic()
             is_served = os.geteuid() in (0, user) and started[user] < MAX_STARTS
             if is_served and Counter(judges.values())[user] < MAX_NOTEBOOKS:
                 started[user] += 1
-                with contextlib.suppress(BlockingIOError, MemoryError):  # this machine has no room for another process
-                    judges[_fork(connection, listener, user, group, loaded)] = user
-            connection.close()
-        _reap(judges)
+                judges[_fork(connection, listener, user, group, loaded)] = user
 
 
 def _listen(path: Path) -> socket.socket:

@@ -35,6 +35,10 @@ import torch
 
 from .course import cache_folder
 
+# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.) On macOS the system's
+# libraries may end a fork, and Windows has none.
+PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+
 POOL = 24  # programs drawn for a class
 LOGS = 12  # logs drawn for a class
 seed = 0  # of the pool: a class has its own; all notebooks share one, so that a machine makes it once
@@ -125,8 +129,8 @@ def _length(dump: Dump) -> int:
 
 def _in_a_child(programs: list[Program]) -> list[Dump]:
     """The dumps of programs, from a process of its own, because compiling changes process-wide state of torch."""
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as child:
+    # torch reads its templates in the system's encoding, and the encoding of some Windows cannot decode them
+    with patch.dict(os.environ, {"PYTHONUTF8": "1"}), ProcessPoolExecutor(1, PROCESSES) as child:
         return child.submit(_all, programs).result()
 
 

@@ -7,10 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import guarantees
 import pytest
-
-from autograder.check import Check
 
 COMPILER = Path(__file__).parent / "compiler" / "g++"
 SHARD, SHARDS = map(int, (os.environ.get("SHARD") or "1/1").split("/"))
@@ -25,8 +22,11 @@ def pytest_addoption(parser):
     parser.addoption("--seeds", type=int, default=3, help="the right answers get the cases of so many classes")
 
 
+# The process that starts the workers needs no torch. So what imports torch is imported in the functions that use it.
 def pytest_report_header(config):
     if not config.option.markexpr and not config.option.lock:
+        import guarantees
+
         trials = guarantees.read().seconds(guarantees.every_exercise()[SHARD - 1 :: SHARDS])
         return f"shard {SHARD} of {SHARDS}, which takes {guarantees.in_words(trials / 2 + SWEEP_SECONDS / SHARDS)}"
 
@@ -34,20 +34,22 @@ def pytest_report_header(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """One shard of the tests. The trials of an exercise stay together, and so do the tests of a group."""
+    import guarantees
+
     items.sort(key=lambda item: item.path.parent.name != "browser")  # first the longest group: see `_group`
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
             item.add_marker(pytest.mark.sweep)
         if "compiler" in getattr(item, "cell", {}).get("metadata", {}).get("tags", ()) and not _has_compiler():
             item.add_marker(pytest.mark.skip(reason="there is no C++ compiler here"))
-    groups = sorted({_group(item) for item in items if not guarantees.trial_of(item)})
     names = guarantees.every_exercise()
+    found = [guarantees.trial_of(item) or _group(item) for item in items]
+    number = {name: position for position, name in enumerate(sorted({*found} - {*names}))}
+    number |= {name: position for position, name in enumerate(names)}
     kept, left = [], []
-    for item in items:
-        name = guarantees.trial_of(item)
-        number = names.index(name) if name else groups.index(_group(item))
-        (kept if number % SHARDS == SHARD - 1 else left).append(item)
-        item.add_marker(pytest.mark.xdist_group(name or _group(item)))
+    for item, group in zip(items, found):
+        (kept if number[group] % SHARDS == SHARD - 1 else left).append(item)
+        item.add_marker(pytest.mark.xdist_group(group))
     if left:
         config.hook.pytest_deselected(items=left)
     items[:] = kept
@@ -72,6 +74,8 @@ def _group(item):
     """A worker has a group to itself: all that look at the site, or a file's tests, or those on one lab, exercise or phase."""
     if item.path.parent.name == "browser" and "folder" in item.fixturenames:
         return "browser-site"
+    from autograder.check import Check
+
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     about = [parameters[name] for name in ("lab", "exercise") if name in parameters]
     about += [each.phase for each in parameters.values() if isinstance(each, Check)]
@@ -81,6 +85,8 @@ def _group(item):
 def pytest_configure(config):
     """A folder for what this run of the tests needs to make but once. (Workers of xdist have it from who started them.)"""
     if config.option.lock:
+        import guarantees
+
         only = () if config.option.lock == "changed" else config.option.lock.split()
         config.pluginmanager.register(guarantees.Recorder(config, only))
     if hasattr(config, "workerinput"):

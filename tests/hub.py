@@ -11,6 +11,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import shutil
 import socket
 import subprocess
@@ -145,6 +146,10 @@ class Machine:
         done = subprocess.run(self.enter(command), cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         return done.stdout
+
+    def work(self, user: str, *commands: str) -> str:
+        """What commands print in a terminal of a user."""
+        return self.run(f"runuser - {user} -c {shlex.quote(' && '.join(commands))}")
 
     def end(self) -> None:
         self.process.kill()  # and with it all processes of the machine
@@ -306,8 +311,8 @@ def prepare(machine: Machine, heading: str) -> None:
 
 
 @contextmanager
-def running(students: list[str], labs: list[str]) -> Iterator[Hub]:
-    """A hub for a class, in which some labs can be released."""
+def installed(students: list[str], labs: list[str]) -> Iterator[Machine]:
+    """The machine of a class, in which some labs can be released, with an exchange."""
     with tempfile.TemporaryDirectory(prefix="rushlight-hub-") as folder:
         place = Path(folder)
         machine = Machine(place, [*students, TEACHER])
@@ -323,6 +328,13 @@ def running(students: list[str], labs: list[str]) -> Iterator[Hub]:
             for name, text in files().items():
                 (place / name.lstrip("/")).write_text(text)
             prepare(machine, "The exchange")
-            yield Hub(machine)
+            yield machine
         finally:
             machine.end()
+
+
+@contextmanager
+def running(students: list[str], labs: list[str]) -> Iterator[Hub]:
+    """A hub for a class, in which some labs can be released."""
+    with installed(students, labs) as machine:
+        yield Hub(machine)

@@ -2,9 +2,10 @@
 
 import ast
 import json
+import os
 import re
+import signal
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +21,7 @@ COMPOSE = yaml.safe_load((ROOT / "container/compose.yaml").read_text())
 DEVCONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
 WORKFLOWS = {path.name: path.read_text() for path in sorted(ROOT.glob(".github/workflows/*.yml"))}
 HUB = "jupyterhub_config.py", "students.py", "teachers.py"
+HUB_SCRIPTS = {name: (ROOT / "container/hub" / name).read_text() for name in ("install.sh", "start.sh")}
 INDEX = re.search(r"PIP_EXTRA_INDEX_URL=(\S+)", (ROOT / "README.md").read_text())[1]
 
 
@@ -61,11 +63,11 @@ def test_the_targets_of_make_exist():
 
 
 def test_the_commands_of_the_course_exist():
-    texts = [*WORKFLOWS.values(), DOCKERFILE, json.dumps(DEVCONTAINER), (ROOT / "container/hub/install.sh").read_text()]
-    named = [words for text in texts for words in re.findall(r"bin/rushlight ([^\"\n]+)", text)]
+    texts = [*WORKFLOWS.values(), DOCKERFILE, json.dumps(DEVCONTAINER), *HUB_SCRIPTS.values()]
+    named = [words for text in texts for words in re.findall(r"(?:bin/|^ +)rushlight ([^\"\n]+)", text, re.M)]
     named += re.findall(r"docker run --rm rushlight (.+)", "".join(texts))
     named.append(json.loads(re.search(r"^CMD (.+)", DOCKERFILE, re.MULTILINE)[1])[0])
-    assert len(named) >= 6
+    assert len(named) >= 11
     for words in named:
         command, *options = words.replace("$LABS", "01").split()
         cli.app.commands[command].make_context(command, options)
@@ -92,11 +94,10 @@ def test_what_git_ignores_gets_into_no_image():
 
 
 def test_what_a_wheel_needs_is_there_where_an_image_makes_it():
-    sys.path.insert(0, str(ROOT))
-    from hatch_build import FILES
-
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    files = [name for names in wheel["hooks"]["custom"].values() for name in names]
     ignored = {*(ROOT / ".dockerignore").read_text().splitlines()}
-    assert not [name for name in FILES if {name, name.split("/")[0]} & ignored]
+    assert len(files) > 10 and not [name for name in files if {name, name.split("/")[0]} & ignored]
 
 
 def test_what_compose_names_exists():
@@ -106,8 +107,7 @@ def test_what_compose_names_exists():
     assert f" AS {hub['build']['target']}\n" in DOCKERFILE
     assert {volume.split(":")[0] for volume in hub["volumes"]} == {*COMPOSE["volumes"]}
     assert {secret["source"] for secret in hub["secrets"]} == {*COMPOSE["secrets"]}
-    start = (ROOT / "container/hub/start.sh").read_text()
-    assert all(f"<{secret['target']} " in start for secret in hub["secrets"])
+    assert all(f"<{secret['target']} " in HUB_SCRIPTS["start.sh"] for secret in hub["secrets"])
 
 
 def test_the_list_of_passwords_is_ignored_by_git():
@@ -135,9 +135,33 @@ def test_the_hub_in_a_container_hides_from_students_what_the_page_hides():
     assert re.search(r"jupyter (server extension disable --\S+ \S+)", page)[1] in script
 
 
-@pytest.mark.parametrize("name", ["install.sh", "start.sh"])
+@pytest.mark.parametrize("name", HUB_SCRIPTS)
 def test_a_script_of_the_hub_is_one(name):
     subprocess.run(["sh", "-n", ROOT / "container/hub" / name], check=True)
+
+
+def test_the_hub_in_a_container_has_the_judge_of_the_page_which_starts_again_when_it_ends(tmp_path):
+    unit = dict(re.findall(r"^(\w+)=(.+)$", (ROOT / "docs/jupyterhub.md").read_text(), re.M))
+    programs, said = tmp_path / "srv/rushlight/.venv/bin", tmp_path / "said"
+    programs.mkdir(parents=True)
+    programs.joinpath("rushlight").write_text(f'echo "$0 $* XDG_CACHE_HOME=$XDG_CACHE_HOME" >>{said}')
+    programs.joinpath("jupyterhub").write_text(f"until [ $(wc -l <{said}) -ge 2 ]; do command sleep 0.1; done")
+    programs.joinpath("sleep").write_text("")  # between two judges
+    for program in programs.iterdir():
+        program.write_text(f"#!/bin/sh\n{program.read_text()}\n")
+        program.chmod(0o755)
+    said.touch()
+    (tmp_path / "users").touch()
+    script = HUB_SCRIPTS["start.sh"].replace("/srv/", f"{tmp_path}/srv/").replace("/root/users", f"{tmp_path}/users")
+    hub = subprocess.Popen(
+        ["sh", "-c", script], env={"PATH": f"{programs}:{os.environ['PATH']}"}, start_new_session=True
+    )
+    try:
+        assert hub.wait(60) == 0
+    finally:
+        os.killpg(hub.pid, signal.SIGKILL)
+    expected = f"{tmp_path}{unit['ExecStart']} {unit['Environment']}"
+    assert unit["Restart"] == "always" and said.read_text().splitlines()[:2] == [expected] * 2
 
 
 def test_the_address_of_a_container_is_one_that_opens_outside_it(tmp_path, monkeypatch):

@@ -6,8 +6,10 @@ a fork would lose. If a worker dies, the scheduler gives its submission to anoth
 
 from __future__ import annotations
 
+import inspect
 import logging
-import multiprocessing
+import multiprocessing.util
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ from .grade import EngineLost, markers
 @contextmanager
 def cluster(address: str) -> Iterator[Executor]:
     """Within: the workers of the scheduler at this address, as an executor."""
+    if not address:  # for dask, this would be a cluster on this machine
+        raise GradingError("--scheduler needs the address of a scheduler, such as tcp://HOST:8786")
     try:
         from distributed import Client
     except ImportError:
@@ -28,9 +32,15 @@ def cluster(address: str) -> Iterator[Executor]:
     for logger in ("distributed", "distributed.client"):  # which log a traceback for what is one line here
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout="10s")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a table of versions that differ: `mark` looks at those that matter
+            client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         raise GradingError(f"no scheduler answers at {address}: {error}") from None
+    except TypeError:  # dask's own
+        raise GradingError(
+            f"{address} needs TLS, and dask has no certificates here: docs/scale.md has the settings"
+        ) from None
     with client:
         if not client.scheduler_info()["workers"]:
             start = f"dask worker {address} --nworkers N --nthreads 1"
@@ -44,7 +54,9 @@ class _Cluster(Executor):
 
     def submit(self, step: Callable, /, *arguments: Any) -> Future:
         future = Future()
-        self.engine.submit(_in_marker, step, *arguments).add_done_callback(partial(self._finish, future))
+        request = {"text": inspect.getsource(run_step), "names": {}, "arguments": [step.__name__, *arguments]}
+        task = self.engine.submit(eval, "exec(text, names) or names['run_step'](*arguments)", request)
+        task.add_done_callback(partial(self._finish, future))
         return future
 
     def _finish(self, future: Future, dask: Future) -> None:
@@ -65,14 +77,46 @@ class _Cluster(Executor):
 # In a worker ---------------------------------------------------------------------------------------------------------
 
 
+def run_step(name: str, *arguments: object) -> str:
+    """Run a step of grading in the marker of this worker.
+
+    A worker gets this function as text, because it may have another version of the course, or none. Then this raises
+    ModuleNotFoundError with a line that names the machine.
+    """
+    import inspect
+    import socket
+
+    try:
+        from autograder.instructor import cluster, grade
+
+        step = getattr(grade, name)
+        inspect.signature(step).bind(*arguments)
+        in_marker = cluster.in_marker
+    except Exception as error:
+        try:
+            from rushlight import __version__ as version
+        except ImportError:
+            version = "none"
+        differs = f"{socket.gethostname()} cannot mark for this version of the course, it has {version} ({error})"
+        raise ModuleNotFoundError(f"{differs}: install the same version there, and start its workers again") from None
+    return in_marker(step, *arguments)
+
+
 @cache
 def _marker() -> Executor:
     # The worker's nanny has made it a daemon, which may not start processes. This one ends with the worker all the same.
     multiprocessing.current_process()._config["daemon"] = False
+    # A worker that ends waits for its processes, and an executor ends its own later.
+    multiprocessing.util.Finalize(None, _end_processes, exitpriority=0)
     return markers(1)
 
 
-def _in_marker(step: Callable, *arguments: Any) -> Any:
+def _end_processes() -> None:
+    for process in multiprocessing.active_children():
+        process.terminate()
+
+
+def in_marker(step: Callable, *arguments: Any) -> Any:
     try:
         return _marker().submit(step, *arguments).result()
     except BrokenExecutor:

@@ -35,13 +35,13 @@ from ..course import check_name, classroom, did_you_mean, exercise_name, points,
 from ..edition import versions
 from ..judge import Ask, Judge, SecondChance
 from ..observe import GradingError
-from ..plugin import class_seed, digest
-from ..run import name_of_seed, run, seal
+from ..plugin import class_seed
+from ..run import name_of_seed, run, seal_of
 from .grade import autograded, students
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
-from .restore import Unreadable, read_submission, restore_text
+from .restore import Unreadable, digest, read_submission, restore_text
 from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
@@ -71,10 +71,11 @@ class Explained:
     on_case: Verdict | None
     source: str  # the student's cell
     earned: bool | None = None  # whether the check earned points in the gradebook; None if the gradebook does not tell
+    sealed: bool = False  # whether the class's own judge decided what the feedback says
 
     @property
     def holds(self) -> bool:
-        before = self.then["outcome"] == PASSED if self.then else self.earned
+        before = self.then["outcome"] == PASSED if self.sealed else self.earned
         return before in (None, self.now.passed)
 
     @property
@@ -83,7 +84,7 @@ class Explained:
         return self.on_case if self.on_case is not None and not self.on_case.passed else self.now
 
     def ruling(self) -> str:
-        before = self.then.get("outcome", "graded by nbgrader alone")
+        before = self._former_outcome()
         agree = f"{self.now.agreed} of {self.now.cases} cases agree with {self.now.judged_by}"
         said = f"was {before}, and is now {self.now.outcome}" + f" ({agree})" * bool(self.now.cases)
         if self.on_case is not None:
@@ -91,6 +92,13 @@ class Explained:
                 "passes" if self.on_case.passed else f"{self.on_case.outcome} again"
             )
         return ("holds: " if self.holds else "DOES NOT HOLD: ") + said
+
+    def _former_outcome(self) -> str:
+        if self.sealed:
+            return self.then["outcome"]
+        outcome = self.then.get("outcome", "graded by nbgrader alone")
+        earned = {None: "unknown", True: "points", False: "no points"}[self.earned]
+        return f"{outcome} (NOT TO BE TRUSTED: without the seal of this class's judge; the gradebook has {earned})"
 
     def needed(self) -> str:
         """What would have to hold for the points, or an empty string for a check that passes."""
@@ -110,17 +118,18 @@ class Explanation:
 
 
 class _Again(Judge):
-    """Decides the `wanted` checks again, and replays the cases of the feedback. All other verdicts stay as they were."""
+    """Decides the `wanted` checks again, and replays the cases of the feedback. All other sealed verdicts stay as they were."""
 
     def __init__(self, seed: int, then: dict[str, dict], wanted: list[str]):
         super().__init__(seed)
         self.then, self.wanted, self.on_case = then, wanted, {}
 
     def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
-        if name not in self.wanted:
-            return Verdict(name, self.then[name].get("outcome", PASSED))
+        if name not in self.wanted and _is_sealed(self.then[name], self.seed, name):
+            return Verdict(name, self.then[name]["outcome"])
         found = super().verdict(name, ask, second_chance)
-        if "given" in self.then[name] and found.outcome not in (TIMED_OUT, DIED):  # else its subject would end again
+        shown = name in self.wanted and "given" in self.then[name]
+        if shown and found.outcome not in (TIMED_OUT, DIED):  # else its subject would end again
             self.on_case[name] = self.replay(name, json.loads(self.then[name]["given"]), ask)
         return found
 
@@ -149,7 +158,15 @@ def explain(
         source, points_of = sources.get(_exercise(name), ""), worth.get(name, 0)
         earned = None if auto is None or not points_of else auto > 0
         now, on_case = verdicts[name], judge.on_case.get(name)
-        found.checks.append(Explained(name, points_of, text, then[name], now, on_case, source, earned))
+        sealed = _is_sealed(then[name], seed, name)
+        found.checks.append(Explained(name, points_of, text, then[name], now, on_case, source, earned, sealed))
+    unsealed = [each.check for each in found.checks if not each.sealed]
+    if unsealed:
+        found.remarks.append(
+            f"{len(unsealed)} of {len(found.checks)} verdicts do not have the seal of this class's judge ({', '.join(unsealed)}):"
+            " nbgrader alone graded them, or an earlier version of this course, or another seed. The student may have written what"
+            " the graded notebook says of them. They are compared with the points in the gradebook"
+        )
     return found
 
 
@@ -184,16 +201,20 @@ def graded(student: str, lab: str) -> NotebookNode:
 
 
 def _summary(cell: NotebookNode, check: str, seed: int) -> dict:
-    """What a graded notebook says of a check. It has a case only if the class's judge has shown that case, because a replay runs in
-    this process, and the outputs that stock nbgrader leaves are the student's own."""
+    """What a graded notebook says of a check. The outputs that stock nbgrader leaves are the student's own. So there is a case only
+    with the seal of the class's judge, because a replay runs in this process."""
     try:
         summary = dict(cell.outputs[0]["metadata"]["rushlight"])
         known = summary["outcome"] in _OUTCOMES
     except (LookupError, TypeError, ValueError, AttributeError):
         return {}
-    if "given" in summary and summary.get("seal") != seal(seed, check, str(summary["given"])):
-        del summary["given"]
+    if not _is_sealed(summary, seed, check):
+        summary.pop("given", None)
     return summary if known else {}
+
+
+def _is_sealed(summary: dict, seed: int, check: str) -> bool:
+    return bool(summary) and summary.get("seal") == seal_of(summary, seed, check)
 
 
 def answers_of(notebook: NotebookNode) -> dict[str, str]:
@@ -235,8 +256,8 @@ def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[
         remarks.append(f"the submission on disk is gone or broken ({error}). This is about the one that was graded")
     before, now = notebook.metadata.get("graded_with"), versions(lab)
     before = before if isinstance(before, dict) else {}
-    if not now.keys() <= before.keys():
-        remarks.append("the graded notebook does not say which torch and which course it was graded with")
+    if unknown := [name for name in now if name not in before]:
+        remarks.append(f"the graded notebook does not say which {', '.join(unknown)} it was graded with")
     remarks += [
         f"graded with {name} {before[name]}; here is {now[name]}"
         for name in now

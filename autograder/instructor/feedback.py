@@ -23,6 +23,7 @@ from nbgrader.preprocessors import GetGrades
 from ..check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
 from ..course import check_name, exercise_name, printable
 from ..formulas import markdown2html
+from .gradebook import entries_digest
 from .late import renew
 from .pages import MARKS, OTHER, SCHEMES
 
@@ -67,16 +68,21 @@ class FeedbackPage(GetGrades):
         given = resources["nbgrader"]
         with Gradebook(given["db_url"], "rushlight") as gradebook:
             renew(gradebook, given["assignment"], given["student"])  # points may have been given by hand
+        with Gradebook(
+            given["db_url"], "rushlight"
+        ) as gradebook:  # before the page: what comes later makes it outdated
+            entries = entries_digest(gradebook.find_submission(given["assignment"], given["student"]))
         nb, resources = super().preprocess(nb, resources)
         checks = _checks(nb)
         resources["feedback"] = {
             "style": Markup(SCHEMES),
+            "entries": entries,
             "lab": printable(given["assignment"]),
             "student": printable(given["student"]),
             "checks": checks,
             "first": next((each for each in checks if each.kind == "fail"), None),
             "next": next((each for each in checks if each.kind == "none"), None),
-            "written": [*_written(nb, _unmarked(given))],
+            "written": [*_written(nb, *_waiting(given))],
             "added": [_cell(cell) for cell in nb.cells if _is_added(cell)],
         }
         return nb, resources
@@ -128,6 +134,12 @@ def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str,
     errors = [output.evalue for output in cell.outputs if output.output_type == "error"]
     words = errors[0].partition(": ")[2] if errors else outcome  # "3 of 100 cases agree with torch"
     return kind, mark, words
+
+
+def entries_shown(page: str) -> str:
+    """The digest of the entries of the gradebook that a page shows. Empty if an earlier version of this course wrote the page."""
+    found = re.search(r'<main data-gradebook="(\w+)"', page)  # before all text of a student
+    return found[1] if found else ""
 
 
 def why(verdict: dict) -> tuple[str, str]:
@@ -189,13 +201,14 @@ def _is_written(cell: NotebookNode) -> bool:
     return cell.cell_type == "markdown" and _nbgrader(cell).get("solution", False)
 
 
-def _written(nb: NotebookNode, unmarked: set[str]) -> Iterator[dict]:
+def _written(nb: NotebookNode, unmarked: set[str], changed: set[str]) -> Iterator[dict]:
     """The written answers, each with the lab's text above it."""
     question = None
     for cell in nb.cells:
         if _is_written(cell):
             grade = _nbgrader(cell)
-            state = "not marked yet" if grade["grade_id"] in unmarked else "marked"
+            state = "to be marked again" if grade["grade_id"] in changed else "marked"
+            state = "not marked yet" if grade["grade_id"] in unmarked else state
             state = NOT_ATTEMPTED if cell.source.strip() == "YOUR ANSWER HERE" else state
             is_shown = state != NOT_ATTEMPTED or grade.get("comment") not in (None, "", "No response.")
             answer = _cell(cell) if is_shown else None
@@ -208,8 +221,10 @@ def _is_added(cell: NotebookNode) -> bool:
     return cell.id.startswith("added-")
 
 
-def _unmarked(given: dict) -> set[str]:
-    """The cells that still have to be marked by hand."""
+def _waiting(given: dict) -> tuple[set[str], set[str]]:
+    """The cells that still have to be marked by hand: those without a mark, and those with the mark of an earlier text."""
     with Gradebook(given["db_url"], "rushlight") as gradebook:
         notebook = gradebook.find_submission_notebook(given["notebook"], given["assignment"], given["student"])
-        return {grade.name for grade in notebook.grades if grade.needs_manual_grade and grade.manual_score is None}
+        waiting = [grade for grade in notebook.grades if grade.needs_manual_grade]
+        unmarked = {grade.name for grade in waiting if grade.manual_score is None}
+        return unmarked, {grade.name for grade in waiting} - unmarked

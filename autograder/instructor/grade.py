@@ -5,7 +5,8 @@ alone gives the marked notebooks to `nbgrader autograde`, one after the other, a
 `concurrent.futures` executor: a pool of processes here, or an engine that distributes them over machines.
 
 A submission is done when its feedback exists, which is written last. After an interrupt at any moment, grading runs again and
-continues with the submissions that are not done.
+continues with the submissions that are not done. Times, penalties and marks of groups are entered for all submissions in every run,
+and then every page of feedback is written again that shows something else than the gradebook has.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pathlib import Path
 
 import nbformat
 import psutil
-from nbgrader.api import MissingEntry
+from nbgrader.api import MissingEntry, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
@@ -53,16 +54,18 @@ from ..course import (
 )
 from ..edition import versions
 from ..observe import GradingError, NotGraded
-from ..plugin import class_seed, configure, digest, judge_of, marked_path
+from ..plugin import class_seed, configure, judge_of, marked_path
 from ..run import run
 from . import groups, late, releases
-from .gradebook import HELD, mark_of, open_gradebook
-from .restore import Unreadable, edited_checks, read_submission, restore_text
+from .feedback import entries_shown
+from .gradebook import HELD, entries_digest, mark_of, open_gradebook
+from .restore import Unreadable, digest, edited_checks, read_submission, restore_text
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 # bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
 JOB_MEMORY = (1 << 29, 3 << 29)
+FEW = 8  # students of whom a line has the names
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -80,11 +83,14 @@ class Row:
     problem: str = ""
     edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
     copy_of: str = ""  # the member of the group whose notebook this is a copy of
+    in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
     beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
     penalty: float = 0.0  # points taken off the checks' points for that
     entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
+    waiting: int = 0  # answers that wait for a mark by hand
+    is_rewritten: bool = False  # whether the page of feedback was written again without grading
 
     @property
     def total(self) -> float:
@@ -105,15 +111,21 @@ class Row:
 
     def remark(self) -> str:
         if self.problem:
-            return printable(self.problem)
+            return printable("; ".join(filter(None, [self.problem, self.in_group])))
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
-        parts = [each for each in (self.release, self.late() if self.seconds_late else "") if each]
+        about = (self.release, printable(self.in_group), self.late() if self.seconds_late else "")
+        parts = [each for each in about if each]
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
         if self.beside:
             parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.beside[:3]))}")
         return "; ".join(parts)
+
+
+def has_other_marks(rows: list[Row]) -> bool:
+    """Whether the gradebook has another mark of a student than the checks give: with points by hand, for example."""
+    return any(row.entered not in (None, row.mark) for row in rows)
 
 
 def students(lab: str) -> list[str]:
@@ -137,13 +149,14 @@ def grade(
     isolated: bool = True,
     jobs: int | None = None,
     executor: Executor | None = None,
-    progress: Callable[[str], None] = lambda student: None,
+    progress: Callable[[int, int, str], None] = lambda done, total, student: None,
 ) -> list[Row]:
-    """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
+    """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback. The feedback
+    on other submissions is written again if their marks, comments or penalties have changed.
 
     `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
     runs.
-    `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
+    `progress(done, total, student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
     late.policy_of(lab), late.read_extensions(lab), groups.groups(lab)  # a mistake in them is told before all else
@@ -157,20 +170,29 @@ def grade(
         releases.keep(lab)
         releases.expect_checks(lab)
         with open_gradebook() as gradebook:
-            unshared = groups.share(gradebook, lab)
+            said = groups.share(gradebook, lab)
         found = students(lab)
-        rows = {student: Row(student, copy_of=groups.source_of(student, lab)) for student in found}
-        rows |= {member: Row(member, problem=reason) for member, reason in unshared.items() if member not in rows}
+        rows = {each: Row(each, copy_of=groups.source_of(each, lab), in_group=said.get(each, "")) for each in found}
+        rows |= {member: Row(member, problem=reason) for member, reason in said.items() if member not in rows}
         waiting = [student for student in found if force or not is_done(lab, student)]
-        for student in set(found) - set(waiting):
-            progress(student)
+        jobs, total = jobs or jobs_here(lab), len(found)
+        done = total - len(waiting)
+        progress(done, total, "")
         if waiting:
-            for student, problem in _ClassRun(lab, isolated, jobs or jobs_here(lab), executor).grade(waiting):
+            for student, problem in _ClassRun(lab, isolated, jobs, executor).run(waiting, mark):
                 rows[student].problem = problem
-                progress(student)
-        for student, problem in _renew_penalties(lab).items():
-            if student in rows:
-                rows[student].problem = rows[student].problem or problem
+                done += 1
+                progress(done, total, student)
+        _enter_times(lab)
+        outdated = [each for each in _outdated_pages(lab) if each not in rows or not rows[each].problem]
+        total += len(outdated)
+        if outdated:
+            for student, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
+                if student in rows:
+                    rows[student].problem = problem
+                    rows[student].is_rewritten = student not in waiting
+                done += 1
+                progress(done, total, student)
         for row in rows.values():
             if not row.problem:
                 _read_grades(row, lab)
@@ -217,9 +239,9 @@ class _ClassRun:
         self.pending: dict[Future, _Task] = {}
         self.suspects: set[str] = set()
 
-    def grade(self, waiting: list[str]) -> Iterator[tuple[str, str]]:
-        """Yields each student with what went wrong, or an empty string."""
-        self.todo.extend((student, mark) for student in waiting)
+    def run(self, students: list[str], step: Step) -> Iterator[tuple[str, str]]:
+        """Run a step, and those that follow from it. Yields each student with what went wrong, or an empty string."""
+        self.todo.extend((student, step) for student in students)
         folder = Path(self.writer.config.Restore.marked_folder)
         shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
         try:
@@ -334,10 +356,13 @@ def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected:
     """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
     folder. `release` is the class's notebook on which the submission is restored.
 
-    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones.
+    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones, no sandbox or no
+    compiler.
     """
     released = nbformat.from_dict(json.loads(release))
     _expect_versions(lab, required_in(released), expected)
+    if reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab):
+        raise GradingError(f"{socket.gethostname()}: {reason}")
     notebook = restore_text(text, released)
     run(notebook, lab, judge_of(seed), isolated, release=released)
     return nbformat.writes(notebook)
@@ -388,6 +413,11 @@ def _record(writer: NbGraderAPI, lab: str, student: str, marked: str, path: Path
 
     `path` is the file in which nbgrader's first step finds the marked notebook. nbgrader is forced, because it skips what an
     interrupted run has left of a submission. It keeps manual scores.
+
+    This is no transaction: nbgrader commits each score by itself. But the next run repairs what a kill leaves. nbgrader first
+    removes the graded notebook, and the new one names its submission only when all scores are in the gradebook. It is also newer
+    than the page of feedback. So until the new page is written, the submission is not done. `grade` enters the rest (times,
+    extensions, penalties, marks of a group) in every run, for all submissions and from files and scores alone.
     """
     try:
         path.parent.mkdir(exist_ok=True)
@@ -475,31 +505,36 @@ def _class_lock() -> Iterator[None]:
         yield
 
 
-def _renew_penalties(lab: str) -> dict[str, str]:
-    """Enter the times, extensions and penalties of a lab, and write the feedback of those whose penalty changes. Returns why some
-    feedback could not be written, by student."""
-
-    def expire(student: str) -> None:  # if this is interrupted, the submission counts as not done
-        with suppress(FileNotFoundError):
-            os.utime(_feedback(lab, student), (0, 0))
-
+def _enter_times(lab: str) -> None:
+    """Enter the times, extensions and penalties of a lab, and the marks of its groups."""
     with open_gradebook() as gradebook:
         late.renew_times(gradebook, lab)
-        changed = late.renew(gradebook, lab, before=expire)
-    problems = {}
-    for student in changed:
-        if autograded(lab, student).exists():
-            try:
-                problems[student] = write_feedback(lab, student)
-            except TimeoutError as error:
-                problems[student] = f"its feedback {error}"
-    return {student: problem for student, problem in problems.items() if problem}
+        late.renew(gradebook, lab)
 
 
-def times(lab: str) -> list[str]:
-    """What is to be said of due date, policy and extensions, a line each."""
+def _outdated_pages(lab: str) -> list[str]:
+    """The students whose page of feedback does not show what the gradebook has: points or comments were given by hand since."""
     with open_gradebook() as gradebook:
-        return late.remarks(gradebook, lab)
+        graded = [each for each in late.submissions(gradebook, lab) if autograded(lab, each.student_id).exists()]
+        return [each.student_id for each in graded if not shows_entries(each)]
+
+
+def shows_entries(submission: SubmittedAssignment) -> bool:
+    """Whether there is a page of feedback that shows what the gradebook has of a submission."""
+    page = _feedback(submission.assignment.name, submission.student_id)
+    return page.exists() and entries_shown(page.read_text(encoding="utf-8")) == entries_digest(submission)
+
+
+def remarks(lab: str) -> list[str]:
+    """What is to be said of the class, a line each: who has not handed in, groups, due date, policy and extensions."""
+    with open_gradebook() as gradebook:
+        roster = {student.id for student in gradebook.students}
+        missing = sorted(roster - {*students(lab)})
+        lines = groups.remarks(gradebook, lab) + late.remarks(gradebook, lab)
+    if not missing:
+        return lines
+    names = f": {', '.join(map(printable, missing))}" if len(missing) <= FEW else ""
+    return [f"{len(missing)} of the {len(roster)} students of the roster have not handed in {lab}{names}", *lines]
 
 
 def autograded(lab: str, student: str) -> Path:
@@ -518,9 +553,14 @@ def is_done(lab: str, student: str) -> bool:
         and page.exists()
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
-        and _is_of(graded, submitted_path(lab, student))
-        and _has_points_of(graded, lab)
+        and is_recorded(lab, student)
     )
+
+
+def is_recorded(lab: str, student: str) -> bool:
+    """Whether the gradebook has the points of the submission in its present state."""
+    graded = autograded(lab, student)
+    return graded.exists() and _is_of(graded, submitted_path(lab, student)) and _has_points_of(graded, lab)
 
 
 def _has_points_of(graded: Path, lab: str) -> bool:
@@ -536,8 +576,9 @@ def _is_of(graded: Path, submitted: Path) -> bool:
         text = read_submission(submitted)
     except Unreadable:
         return False
-    of = json.loads(graded.read_text(encoding="utf-8"))["metadata"].get("submission")
-    if of is None:  # nbgrader graded it without the course's steps
+    metadata = json.loads(graded.read_text(encoding="utf-8"))["metadata"]
+    of = metadata.get("submission")
+    if of is None and "restored" not in metadata:  # nbgrader graded it without the course's steps
         return graded.stat().st_mtime >= submitted.stat().st_mtime
     return of == digest(text)
 
@@ -554,6 +595,7 @@ def _read_grades(row: Row, lab: str) -> None:
         grades = {grade.name: grade.auto_score for grade in entered.grades}
         row.seconds_late, points = late.seconds_late(entered.assignment), entered.score
         row.entered = mark_of(entered.assignment)
+        row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
         penalty = entered.late_submission_penalty or 0.0
     for cell in notebook.cells:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:

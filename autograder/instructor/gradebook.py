@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -11,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..course import classroom, set_environment
 from ..observe import GradingError
+from .restore import digest
 
 HELD = "another program holds the gradebook (a formgrader?): close it and run this again to go on"
 
@@ -36,6 +38,19 @@ def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
             raise GradingError(HELD) from None
         advice = ": put your last copy of it in its place" if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB") else ""
         raise GradingError(f"{path} cannot be used ({reason}){advice}") from None
+
+
+def entries_digest(submission: SubmittedAssignment) -> str:
+    """What names all points, comments and penalties of a submission. A page of feedback says which of them it shows."""
+    entries: list[list] = []
+    for notebook in submission.notebooks:
+        entries.append([notebook.name, notebook.late_submission_penalty or 0.0])
+        entries += sorted(
+            [grade.name, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade]
+            for grade in notebook.grades
+        )
+        entries += sorted([comment.name, comment.auto_comment, comment.manual_comment] for comment in notebook.comments)
+    return digest(json.dumps(entries))
 
 
 def mark_of(submission: SubmittedAssignment) -> float:

@@ -8,7 +8,6 @@ entered for its copies. A member's own notebook always comes first.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections import defaultdict
@@ -18,11 +17,11 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
-from ..course import classroom, is_named, printable, replacing
+from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..observe import GradingError
-from .restore import Unreadable, read_submission, rejection_reason
+from .restore import Unreadable, digest, read_submission, rejection_reason
 from .table import read_rows
 
 _SCORES = ("manual_score", "extra_credit")
@@ -39,20 +38,23 @@ class Copy:
 
 def groups(lab: str) -> dict[str, list[str]]:
     """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
-    found, path = defaultdict(list), classroom() / "groups.csv"
+    found, rows = defaultdict(list), {}
     is_for = cache(lambda number: not number or is_named(lab, number))
-    for line, row in enumerate(read_rows(path, ("group", "student"), ("lab",)), 2):
+    for row in read_rows(classroom() / "groups.csv", ("group", "student"), ("lab",)):
         try:
             if not is_for(row["lab"]):
                 continue
         except LookupError as error:
-            raise GradingError(f"{path}, line {line}: {error}") from None
-        if not row["student"]:
-            raise GradingError(f"{path}, line {line}: it names no student")
+            raise GradingError(f"{row.where}: {error}") from None
+        if not (row["student"] and row["group"]):
+            raise GradingError(f"{row.where}: it names no {'group' if row['student'] else 'student'}")
+        first = rows.setdefault(row["student"], row)
+        if first is not row:
+            student = printable(row["student"])
+            raise GradingError(
+                f"{row.where}: {student} twice for {lab}, also in {first.line}: a student is in one group"
+            )
         found[row["group"]].append(row["student"])
-    members = [member for group in found.values() for member in group]
-    if twice := sorted({member for member in members if members.count(member) > 1}):
-        raise GradingError(f"{path}: {', '.join(map(printable, twice))} twice for {lab}: a student is in one group")
     return found
 
 
@@ -67,13 +69,22 @@ def source_of(student: str, lab: str) -> str:
 
 def _copy_of(student: str, lab: str) -> Copy | None:
     """What is remembered of a submission that is a copy."""
+    copy = _remembered(student, lab)
+    return copy if copy and _is_copied(student, lab, copy) else None
+
+
+def _remembered(student: str, lab: str) -> Copy | None:
+    """What a student's folder was given, whatever is there now."""
     try:
-        copy = Copy(**json.loads(_memory(student, lab).read_text(encoding="utf-8")))
+        return Copy(**json.loads(_memory(student, lab).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # there is none, or a power cut left half of it
         return None
+
+
+def _is_copied(student: str, lab: str, copy: Copy) -> bool | None:
+    """Whether a student's notebook was copied; None if it cannot be read."""
     with suppress(Unreadable):
-        if _digest(read_submission(_folder(student, lab) / f"{lab}.ipynb")) in copy.digests:
-            return copy
+        return digest(read_submission(_folder(student, lab) / f"{lab}.ipynb")) in copy.digests
     return None
 
 
@@ -83,10 +94,6 @@ def _folder(student: str, lab: str) -> Path:
 
 def _memory(student: str, lab: str) -> Path:
     return classroom() / "copies" / student / f"{lab}.json"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _remember(student: str, lab: str, copy: Copy) -> None:
@@ -101,21 +108,18 @@ def _write(path: Path, text: str) -> None:
 
 
 def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
-    """Give the notebook of a group to those members who have none of their own. Returns who gets none, with the reason.
+    """Give the notebook of a group to those members who have none of their own. Returns what is to be said of a student: why one
+    gets none, and which marks by hand are another's now.
 
     A student who is in the group no longer loses the copy, and its marks.
     """
     found, known = groups(lab), {student.id for student in gradebook.students}
-    left = dict(_take_back(gradebook, lab, found))
+    left = dict(_take_back(gradebook, lab, found)) | dict(_remove_shared_marks(gradebook, lab))
     for group, members in found.items():
         own = [each for each in members if _folder(each, lab).is_dir() and not source_of(each, lab)]
-        for member in [each for each in members if own and each not in own]:
+        for member in [each for each in members if own and each in known and each not in own]:
             source = next((each for each in own if len(own) == 1 or each == source_of(member, lab)), None)
-            if member not in known:
-                left[member] = (
-                    f"in group {group}, but not in the gradebook: add the student with nbgrader, or correct groups.csv"
-                )
-            elif source is None:
+            if source is None:
                 left[member] = (
                     f"group {group} has the notebooks of {', '.join(own)}: copy the one that counts into this folder"
                 )
@@ -124,6 +128,17 @@ def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
             else:
                 left.pop(member, None)  # it has the notebook of the present group
     return left
+
+
+def remarks(gradebook: Gradebook, lab: str) -> list[str]:
+    """The names in the groups that no student of the class has, a line each."""
+    known = {student.id for student in gradebook.students}
+    named = [member for members in groups(lab).values() for member in members]
+    return [
+        f"groups.csv names {printable(each)}, whom the class does not have; {did_you_mean(each, known) or 'import the roster'}"
+        for each in named
+        if each not in known
+    ]
 
 
 def _take_back(gradebook: Gradebook, lab: str, found: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
@@ -151,16 +166,47 @@ def _take_back(gradebook: Gradebook, lab: str, found: dict[str, list[str]]) -> I
 
 def _has_own_marks(gradebook: Gradebook, lab: str, student: str, copy: Copy) -> bool:
     """Whether somebody gave marks or comments to the copy itself, and not to the notebook."""
+    return any(value != copy.marks.get(key) for key, value, *_ in _by_hand(gradebook, lab, student))
+
+
+def _by_hand(gradebook: Gradebook, lab: str, student: str) -> list[tuple[str, float | str, Grade | Comment, str]]:
+    """What was given by hand for a submission: its key in `Copy.marks`, the value, and of what it is which attribute."""
     try:
         notebooks = gradebook.find_submission(lab, student).notebooks
     except MissingEntry:
-        return False
-    given = [(one.name, each, name) for one in notebooks for each in one.grades for name in _SCORES]
-    given += [(one.name, each, "manual_comment") for one in notebooks for each in one.comments]
-    return any(
-        getattr(each, name) not in (None, copy.marks.get(f"{notebook} {each.name} {name}"))
-        for notebook, each, name in given
-    )
+        return []
+    given = [(one, each, name) for one in notebooks for each in one.grades for name in _SCORES]
+    given += [(one, each, "manual_comment") for one in notebooks for each in one.comments]
+    return [
+        (f"{one.name} {each.name} {name}", value, each, name)
+        for one, each, name in given
+        if (value := getattr(each, name)) is not None
+    ]
+
+
+def _remove_shared_marks(gradebook: Gradebook, lab: str) -> Iterator[tuple[str, str]]:
+    """Of a member who has handed in alone since, remove the marks that were entered for the group's notebook. Yields the members of
+    whom that is to be said."""
+    for path in sorted((classroom() / "copies").glob(f"*/{lab}.json")):
+        student = path.parent.name
+        copy = _remembered(student, lab)
+        if copy is None or _is_copied(student, lab, copy) is not False:
+            continue
+        removed, kept = False, []
+        for key, value, given, name in _by_hand(gradebook, lab, student):
+            if value != copy.marks.get(key):
+                kept.append(given.name)
+                continue
+            setattr(given, name, None)
+            removed = True
+            if name == "manual_score":
+                given.needs_manual_grade = given.auto_score is None
+        gradebook.db.commit()
+        path.unlink()
+        said = [f"the marks and comments by hand for the notebook of {copy.source} are removed"] if removed else []
+        said += [f"those that were given to the copy stay: look at {', '.join(dict.fromkeys(kept))}"] if kept else []
+        if said:
+            yield student, f"handed in alone since: {'; '.join(said)}"
 
 
 def _give(lab: str, source: str, member: str) -> str:
@@ -175,8 +221,8 @@ def _give(lab: str, source: str, member: str) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         if reason := rejection_reason(folder):
             return reason
-        if _digest(text) not in copy.digests:  # before the notebook, so that a copy is never one of the student's own
-            copy.digests.append(_digest(text))
+        if digest(text) not in copy.digests:  # before the notebook, so that a copy is never one of the student's own
+            copy.digests.append(digest(text))
         _remember(member, lab, copy)
         for name in ("timestamp.txt", f"{lab}.ipynb"):
             content = (given / name).read_bytes() if (given / name).exists() else None
@@ -231,8 +277,8 @@ def _enter(mine: SubmittedNotebook, theirs: SubmittedNotebook, before: dict, ent
         if value is None or value == before.get(key):
             if value != given:
                 setattr(own, name, given)
-                if name == "manual_score":
-                    own.needs_manual_grade = other.needs_manual_grade if given is None else False
+            if name == "manual_score" and (value, given) != (None, None):
+                own.needs_manual_grade = other.needs_manual_grade
             value = given
         if value is not None and value == given:
             entered[key] = value

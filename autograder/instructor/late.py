@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -20,11 +19,11 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from ..course import classroom, is_named, printable, replacing
+from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..observe import GradingError
 from .groups import share_marks
 from .restore import YEARS, reason_in_timestamp
-from .table import read_rows
+from .table import Row, read_rows
 
 EVERY_LAB = "every lab"
 _SECONDS = {"min": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
@@ -78,25 +77,29 @@ def set_policy(lab: str | None, late: str, grace: str) -> None:
         writer.writerows(rows)
 
 
-def read_policies() -> list[dict[str, str]]:
+def read_policies() -> list[Row]:
     return [*read_rows(classroom() / "late.csv", ("lab", "late", "grace"))]
 
 
-def _row_of(lab: str, rows: list[dict[str, str]]) -> dict[str, str] | None:
+def _row_of(lab: str, rows: list[Row]) -> Row | None:
     """The row of a lab, which a row may name in short. Raises GradingError if there are two."""
-    try:
-        return _only(lab, [row for row in rows if row["lab"] != EVERY_LAB and is_named(lab, row["lab"])])
-    except LookupError as error:
-        raise GradingError(f"{classroom() / 'late.csv'}: {error}") from None
+
+    def is_for(row: Row) -> bool:
+        try:
+            return row["lab"] != EVERY_LAB and is_named(lab, row["lab"])
+        except LookupError as error:
+            raise GradingError(f"{row.where}: {error}") from None
+
+    return _only(lab, [*filter(is_for, rows)])
 
 
-def _row_for_all(rows: list[dict[str, str]]) -> dict[str, str] | None:
+def _row_for_all(rows: list[Row]) -> Row | None:
     return _only(EVERY_LAB, [row for row in rows if row["lab"] == EVERY_LAB])
 
 
-def _only(lab: str, rows: list[dict[str, str]]) -> dict[str, str] | None:
+def _only(lab: str, rows: list[Row]) -> Row | None:
     if len(rows) > 1:
-        raise GradingError(f"{classroom() / 'late.csv'} has {len(rows)} policies for {lab}: leave one")
+        raise GradingError(f"{rows[1].where}: a second policy for {lab}, after {rows[0].line}: leave one")
     return rows[0] if rows else None
 
 
@@ -106,7 +109,11 @@ def policy_of(lab: str) -> tuple[Policy, str] | None:
     row = _row_of(lab, kept) or _row_for_all(kept)
     if row is None:
         return None
-    return read_policy(row["late"], row["grace"]), row["late"] + (f", grace {row['grace']}" if row["grace"] else "")
+    try:
+        policy = read_policy(row["late"], row["grace"])
+    except GradingError as error:
+        raise GradingError(f"{row.where}: {error}") from None
+    return policy, row["late"] + (f", grace {row['grace']}" if row["grace"] else "")
 
 
 class LatePenalty(LateSubmissionPlugin):
@@ -119,13 +126,10 @@ class LatePenalty(LateSubmissionPlugin):
         return found[0].penalty(score, total_seconds_late)
 
 
-def renew(
-    gradebook: Gradebook, lab: str, student: str | None = None, before: Callable[[str], None] = lambda student: None
-) -> list[str]:
+def renew(gradebook: Gradebook, lab: str, student: str | None = None) -> None:
     """Bring the penalties of a lab (or of one student's submission) up to date: points may have been given by hand since, and
-    policy, due date and extension may have changed. Returns the students whose penalty changes; `before` is called with each of
-    them before the change."""
-    found, handed_in, changed = policy_of(lab), submissions(gradebook, lab), []
+    policy, due date and extension may have changed."""
+    found, handed_in = policy_of(lab), submissions(gradebook, lab)
     share_marks(gradebook, handed_in, student)
     ours = classroom() / "penalties" / lab  # there if the penalties of the lab are by a policy of the course
     if found and not ours.exists():
@@ -136,14 +140,10 @@ def renew(
             for notebook in submission.notebooks:
                 penalty = found[0].penalty(notebook.score, seconds_late(submission)) if found else 0.0
                 if penalty != (notebook.late_submission_penalty or 0.0):
-                    changed.append(submission.student_id)
-                    before(submission.student_id)
                     notebook.late_submission_penalty = penalty
-    if changed:
-        gradebook.db.commit()
+    gradebook.db.commit()
     if not found and student is None:  # from now on nbgrader's own configuration decides
         ours.unlink(missing_ok=True)
-    return changed
 
 
 def submissions(gradebook: Gradebook, lab: str) -> list[SubmittedAssignment]:
@@ -190,9 +190,10 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
         lines.append(f"{lab} has no due date, so no submission is late")
     known = {student.id for student in gradebook.students}
     lines += [
-        f"there is an extension for {printable(each)}, who is not in the gradebook"
+        "; ".join(filter(None, [f"there is an extension for {printable(each)}, who is not in the gradebook", meant]))
         for each in given
         if each not in known
+        for meant in [did_you_mean(each, known)]
     ]
     differ = dict.fromkeys(share_marks(gradebook, submissions(gradebook, lab)))
     lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
@@ -209,28 +210,36 @@ def seconds_late(submission: SubmittedAssignment) -> float:
 
 def read_extensions(lab: str) -> dict[str, datetime] | None:
     """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
-    path, found = classroom() / "extensions.csv", {}
+    path, found, rows = classroom() / "extensions.csv", {}, {}
     if not path.exists():
         return None
-    for line, row in enumerate(read_rows(path, ("student", "lab", "until")), 2):
+    for row in read_rows(path, ("student", "lab", "until")):
         try:
-            if is_named(lab, row["lab"]):
-                found[row["student"]] = read_time(row["until"])
+            if not is_named(lab, row["lab"]):
+                continue
+            until = read_time(row["until"])
         except (LookupError, ValueError) as error:
-            raise GradingError(f"{path}, line {line}: {error}") from None
+            raise GradingError(f"{row.where}: {error}") from None
+        student = row["student"]
+        if not student:
+            raise GradingError(f"{row.where}: it names no student")
+        if found.setdefault(student, until) != until:
+            raise GradingError(f"{row.where}: {printable(student)} has another time in {rows[student].line}: leave one")
+        rows[student] = row
     return found
 
 
 def read_time(text: str) -> datetime:
     """A time in UTC, as nbgrader reads it: `2027-03-15 22:00:00 Europe/Berlin`. Raises ValueError.
 
-    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing.
+    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing. It takes 05.03.2027
+    for the third of May, and a time without a date for one of today, so a date has to begin with its year.
     """
     zone = text.split(" ")[2:]
     if zone and not gettz(zone[0]):
         raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC or a name such as Europe/Berlin")
     try:
-        time = parse_utc(text)
+        time = parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
     except (ValueError, OverflowError):
         time = None
     if time is None or time.year not in YEARS:

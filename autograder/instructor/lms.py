@@ -11,7 +11,6 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,94 +19,29 @@ from nbgrader.api import Gradebook, Student, SubmittedAssignment
 from ..course import classroom, number_of, printable, replacing, submitted_path
 from ..observe import GradingError
 from .collect import DOWNLOADED, read_names
+from .grade import is_done, is_recorded, shows_entries
 from .gradebook import mark_of
 from .late import renew, submissions
+from .table import Table, read, value
 
 # The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;
 # Canvas' `id` is the number of the download, too.
 BY_NUMBER = ("identifier", "id")
 BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
+UNMARKED = "answers wait for marks by hand"
+EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
 KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
-
-# Tables --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Table:
-    """A file of separated values, whose cells are kept as they are written, with quotes."""
-
-    encoding: str
-    delimiter: str
-    rows: list[list[str]]
-    ends: list[str]  # of the lines
-
-    @property
-    def head(self) -> list[str]:
-        return [_value(cell) for cell in self.rows[0]]
-
-    def column(self, *names: str) -> int | None:
-        """The first column with one of these headings, in any case."""
-        heads = [head.lower() for head in self.head]
-        return next((heads.index(name) for name in names if name in heads), None)
-
-    def to_bytes(self) -> bytes:
-        lines = zip(self.rows, self.ends, strict=True)
-        return "".join(self.delimiter.join(row) + end for row, end in lines).encode(self.encoding)
 
 
 def read_table(path: Path) -> Table:
-    """A file as a system downloads it: UTF-8 or UTF-16, with commas, semicolons or tabs. Raises GradingError."""
-    if not path.is_file():
-        raise GradingError(f"there is no file {path}")
-    data = path.read_bytes()
-    if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        raise GradingError(f"{path} is a spreadsheet: download a CSV file (or save it as one, in UTF-8)")
-    encoding = _encoding(data)
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        raise GradingError(f"{path} is not text in UTF-8 or UTF-16") from None
-    delimiter = max("\t;,", key=lambda each: len(_split(text.partition("\n")[0], each)[0][0]) if text else 0)
-    lines = _split(text, delimiter)
-    table = Table(encoding, delimiter, [row for row, _ in lines], [end for _, end in lines])
-    if not lines or len(table.head) < 2:
+    """A file as a system downloads it. Raises GradingError."""
+    table = read(path)
+    if not table.rows or len(table.head) < 2:
         raise GradingError(f"{path} is not a table that a learning management system has written: it has one column")
     for number, row in enumerate(table.rows, 1):
         if len(row) != len(table.head) and row != [""]:
             raise GradingError(f"{path}, row {number}: {len(row)} cells, and {len(table.head)} headings")
     return table
-
-
-def _encoding(data: bytes) -> str:
-    """The byte order mark stays in the text, so that it is written again."""
-    if data.startswith(b"\xff\xfe") or data[1:2] == b"\0":
-        return "utf-16-le"
-    if data.startswith(b"\xfe\xff") or data[:1] == b"\0":
-        return "utf-16-be"
-    for encoding in ("utf-8", "cp1252"):
-        with suppress(UnicodeDecodeError):
-            data.decode(encoding)
-            return encoding
-    return "latin-1"  # every byte is written again as it was
-
-
-def _split(text: str, delimiter: str) -> list[tuple[list[str], str]]:
-    """The lines of a text: the cells of each as they are written, and its end. A quoted cell may have several lines."""
-    cell = re.compile(rf'(\ufeff?(?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*)({delimiter}|\r\n|\n|\r|$)')
-    lines, row, position = [], [], 0
-    while position < len(text):
-        match = cell.match(text, position)
-        row.append(match[1])
-        position = match.end()
-        if match[2] != delimiter:
-            lines.append((row, match[2]))
-            row = []
-    return lines + ([([*row, ""], "")] if row else [])
-
-
-def _value(cell: str) -> str:
-    cell = cell.removeprefix("\ufeff")
-    return (cell[1:].rpartition('"')[0].replace('""', '"') if cell.startswith('"') else cell).strip()
 
 
 def _number(text: str) -> float | None:
@@ -142,19 +76,22 @@ class Filled:
             ("NOT entered, an identifier occurs twice", [*self.doubled.values()]),
             ("NOT entered, no row in the file", self.not_in_file),
             ("rows without a submission here, left as they are", self.not_handed_in),
-            ("written answers not marked yet", self.unmarked),
-            ("the mark of an EARLIER submission, because the present one has not been graded", self.outdated),
+            (UNMARKED, self.unmarked),
+            (EARLIER, self.outdated),
         ):
             if names:
-                yield f"  {text} ({len(names)}): {'; '.join(map(printable, names))}"
+                yield f"  {listed(text, names)}"
+
+
+def listed(text: str, names: list[str]) -> str:
+    """A line that names students, or their rows."""
+    return f"{text} ({len(names)}): {'; '.join(map(printable, names))}"
 
 
 def fill_in(
     table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
-    from .grade import is_done
-
     renew(gradebook, lab)
     found = submissions(gradebook, lab)
     if not found:
@@ -181,7 +118,7 @@ def fill_in(
         )
         if submission.needs_manual_grade:
             result.unmarked.append(student)
-        if submitted_path(lab, student).exists() and not is_done(lab, student):
+        if submitted_path(lab, student).exists() and not is_recorded(lab, student):
             result.outdated.append(student)
     taken = {*rows_of.values()}
     result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
@@ -203,9 +140,9 @@ def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
         raise GradingError(
             f"{which} for {lab} in the file: name one with --column; it has {', '.join(map(printable, table.head))}"
         )
-    if any("read only" in _value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
+    if any("read only" in value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
         raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
-    told = [text for _, row in _people(table, found[0]) if (text := _value(row[found[0]]))]
+    told = [text for _, row in _people(table, found[0]) if (text := value(row[found[0]]))]
     texts = [text for text in told if _number(text) is None and text.upper() not in KEPT]
     if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(told) > 1:
         raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(told[0])!r} is there")
@@ -227,7 +164,7 @@ def _match(
     def rows_by_key(column: int) -> dict[str, list[int]]:
         rows = defaultdict(list)
         for i, row in enumerate(table.rows[1:], 1):
-            if row != [""] and (key := _key(_value(row[column]), column)):
+            if row != [""] and (key := _key(value(row[column]), column)):
                 rows[key].append(i)
         return rows
 
@@ -279,12 +216,12 @@ def _maximum(table: Table, target: int, row: int) -> float | None:
         return _number(told[1])
     column = table.column("maximum grade")
     if column is not None:
-        return _number(_value(table.rows[row][column]))
-    return next((_number(_value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
+        return _number(value(table.rows[row][column]))
+    return next((_number(value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
 
 
 def _is_possible(row: list[str]) -> bool:
-    return _value(row[0]) == "Points Possible"
+    return value(row[0]) == "Points Possible"
 
 
 def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
@@ -296,13 +233,13 @@ def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _name(row: list[str]) -> str:
-    return " ".join(filter(None, map(_value, row[:2])))
+    return " ".join(filter(None, map(value, row[:2])))
 
 
 def _enter(table: Table, row: int, target: int, mark: float, student: str, result: Filled) -> None:
     cell = table.rows[row][target]
-    before, locked = _value(cell), table.column("grade can be changed")
-    if before.upper() in KEPT or (locked is not None and _value(table.rows[row][locked]).lower() == "no"):
+    before, locked = value(cell), table.column("grade can be changed")
+    if before.upper() in KEPT or (locked is not None and value(table.rows[row][locked]).lower() == "no"):
         result.kept.append(f"{student} {before or 'locked'}")
         return
     text = f"{mark:.2f}".rstrip("0").rstrip(".")
@@ -319,7 +256,7 @@ def _enter(table: Table, row: int, target: int, mark: float, student: str, resul
 
 
 def _has_decimal_commas(table: Table) -> bool:
-    values = [_value(cell) for row in table.rows[1:] for cell in row]
+    values = [value(cell) for row in table.rows[1:] for cell in row]
     commas = sum(bool(re.fullmatch(r"-?\d+,\d+", value)) for value in values)
     points = sum(bool(re.fullmatch(r"-?\d+\.\d+", value)) for value in values)
     return commas > points or (table.delimiter == ";" and commas == points)
@@ -340,18 +277,21 @@ def downloads(lab: str) -> dict[str, tuple[str, str]]:
 def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:
     """Write an archive of all pages of feedback for each system from which files came.
 
-    Returns the archives with the number of pages, and the students who have no page in one, with the reason.
+    Returns the archives with the number of pages, and for each reason why students have no page in one, a line that names them.
     """
     renew(gradebook, lab)
     packs: dict[str, dict[str, Path]] = {"canvas": {}, "moodle": {}}
-    left, names = [], downloads(lab)
+    left, names = defaultdict(list), downloads(lab)
+    if not names and submissions(gradebook, lab):
+        page = classroom() / "feedback" / "STUDENT" / lab / f"{lab}.html"
+        return [], [f"no submission of {lab} came from Canvas or Moodle; a student's page is {page}"]
     for submission in submissions(gradebook, lab):
         student = submission.student_id
         page = classroom() / "feedback" / student / lab / f"{lab}.html"
         if student not in names:
-            left.append(f"{student}: the file did not come from Canvas or Moodle")
-        elif reason := _not_to_be_packed(page, submission):
-            left.append(f"{student}: {reason}")
+            left["the file did not come from Canvas or Moodle"].append(student)
+        elif reason := _not_to_be_packed(submission):
+            left[reason].append(student)
         else:
             system, name = _name_in_system(lab, student, *names[student])
             packs[system][name] = page
@@ -364,7 +304,7 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
                 for name, page in sorted(pages.items()):
                     archive.write(page, name)
             written.append((path, len(pages)))
-    return written, left
+    return written, [listed(reason, students) for reason, students in left.items()]
 
 
 def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
@@ -374,12 +314,11 @@ def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str
     return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
 
 
-def _not_to_be_packed(page: Path, submission: SubmittedAssignment) -> str:
+def _not_to_be_packed(submission: SubmittedAssignment) -> str:
     """Why a page is not the feedback on the present submission with its present mark, or an empty string."""
-    from .grade import is_done
-
-    if not is_done(submission.assignment.name, submission.student_id):
+    lab = submission.assignment.name
+    if not is_done(lab, submission.student_id):
         return "not graded in its present state"
-    if f'<p class="points">{mark_of(submission):g} of ' not in page.read_text(encoding="utf-8"):
-        return "the page has another mark: write it again with `nbgrader generate_feedback --force`"
+    if not shows_entries(submission):
+        return f"marks or comments have changed since the page was written, and `rushlight grade {number_of(lab)}` writes it again"
     return ""

@@ -7,14 +7,15 @@ in a sandbox. The class's seed and the student's name choose, so the same studen
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from .alike import answers_of_class
 from .explain import answers_of, graded, numbered, seed_of_graded
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
-from .similarity import answer
+from .similarity import Answer, answer
 
 QUESTIONS = 3
 CASES = 24  # of a check: short ones, from the shortest on
@@ -107,12 +108,14 @@ def _opaque(text: str) -> bool:
     return bool(re.search(r"<\w+>|\(cut\)", text))
 
 
-class Bench:
-    """A subject in which a student's notebook has run, and where copies of the functions are tried."""
+class Trials:
+    """Runs a student's notebook in a subject, and tries copies of the functions there."""
 
-    def __init__(self, notebook: NotebookNode, lab: str, isolated: bool):
+    def __init__(self, lab: str, isolated: bool):
         self.session = Session(lab, isolated, Allowance(lab))
         self.limit = seconds(SECONDS, lab)
+
+    def run(self, notebook: NotebookNode) -> None:
         for cell in notebook.cells:
             if cell.cell_type == "code" and not check_name(cell) and "figure" not in cell.metadata.get("tags", []):
                 self.session.run_cell(cell)
@@ -158,18 +161,12 @@ def _call(case: dict, told: dict) -> Call:
     return Call(case, arguments, notes, clean(told["result"]))
 
 
-class Subject:
+class StudentFunction:
     """An exercise that a student has written, and the simplest cases of its check with what the function does on them."""
 
-    def __init__(self, bench: Bench, judge: Judge, exercise: str, check: Check, cell: str, draw: random.Random):
-        self.bench, self.judge, self.exercise, self.check, self.cell, self.draw = (
-            bench,
-            judge,
-            exercise,
-            check,
-            cell,
-            draw,
-        )
+    def __init__(self, trials: Trials, judge: Judge, exercise: str, check: Check, cell: str, draw: random.Random):
+        self.trials, self.judge, self.draw = trials, judge, draw
+        self.exercise, self.check, self.cell = exercise, check, cell
         self.name = exercise.rpartition(".")[2]
 
     @cached_property
@@ -177,11 +174,11 @@ class Subject:
         """The cases on which a copy that takes notes does what the function does."""
         cases = _short_cases(self.check, self.judge)
         try:
-            observed = self.bench.observe(self.check.name, cases)
+            observed = self.trials.observe(self.check.name, cases)
         except FAILURES:
             return []
-        calls = self.bench.calls(self.cell, self.name, self.check.name, cases)
-        self.bench.put_back(self.cell)
+        calls = self.trials.calls(self.cell, self.name, self.check.name, cases)
+        self.trials.put_back(self.cell)
         same = [
             call for call, each in zip(calls, observed) if call.result == clean(show(result_of(each)), len(call.result))
         ]
@@ -190,14 +187,14 @@ class Subject:
         ]
 
     def changed(self, change: walk.Change, calls: list[Call]) -> list[Call]:
-        found = self.bench.calls(change.source, self.name, self.check.name, [call.case for call in calls])
-        self.bench.put_back(self.cell)
+        found = self.trials.calls(change.source, self.name, self.check.name, [call.case for call in calls])
+        self.trials.put_back(self.cell)
         return found
 
     def theirs(self, call: Call) -> str:
         """A sentence if torch's result is another one."""
         try:
-            (mine,) = self.bench.observe(self.check.name, [call.case])
+            (mine,) = self.trials.observe(self.check.name, [call.case])
         except FAILURES:
             return ""
         theirs = self.judge.answer(self.check, call.case)
@@ -350,9 +347,9 @@ def _short_cases(check: Check, judge: Judge) -> list[dict]:
 
 
 def questions(
-    student: str, lab: str, isolated: bool, progress: Progress = lambda *_: None
+    student: str, lab: str, isolated: bool, progress: Progress = lambda *_: None, others: Sequence[Answer] | None = None
 ) -> tuple[list[Question], list[str]]:
-    """The questions, and in one line the exercises that cannot be asked about.
+    """The questions, and in one line the exercises that cannot be asked about. `others` are the answers of the class.
 
     Raises LookupError if the student has not been graded, or has written nothing.
     """
@@ -360,17 +357,24 @@ def questions(
     seed = seed_of_graded()
     draw = random.Random(f"{seed}/{lab}/{student}")
     cells = _attempted(notebook, lab)
-    order = _most_telling(student, lab, cells, draw)
+    order = _most_telling(student, cells, answers_of_class(lab)[0] if others is None else others, draw)
     if not order:
         raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
-    progress(0, QUESTIONS, f"{lab}: running the notebook")
-    bench, judge = Bench(notebook, lab, isolated), Judge(seed)
+    progress(0, QUESTIONS, f"{student}: running the notebook")
+    trials, judge = Trials(lab, isolated), Judge(seed)
     try:
-        return _three(bench, judge, cells, order, draw, progress)
-    except NotGraded as error:
+        trials.run(notebook)
+        return _three(trials, judge, cells, order, draw, progress)
+    except (*FAILURES, NotGraded) as error:  # a subject can end, or take too long, at its start too
         raise LookupError(f"no questions for {student}: {error}") from None
     finally:
-        bench.close()
+        trials.close()
+
+
+def askable(student: str, lab: str) -> list[str]:
+    """The exercises that a student has written and that have a check; nothing has run. Raises LookupError like `questions`."""
+    cells = _attempted(graded(student, lab), lab)
+    return [name for name, cell in cells.items() if _function(name, cell) and _check_of(name)]
 
 
 def _attempted(notebook: NotebookNode, lab: str) -> dict[str, str]:
@@ -379,12 +383,16 @@ def _attempted(notebook: NotebookNode, lab: str) -> dict[str, str]:
     return {name: text for name, text in answers_of(notebook).items() if text.strip() != given.get(name, "").strip()}
 
 
-def _most_telling(student: str, lab: str, cells: dict[str, str], draw: random.Random) -> list[str]:
+def _function(exercise: str, cell: str) -> ast.FunctionDef | None:
+    return walk.function_in(cell, exercise.rpartition(".")[2])
+
+
+def _most_telling(student: str, cells: dict[str, str], answers: Sequence[Answer], draw: random.Random) -> list[str]:
     """The exercises in the order in which they are asked about: first those where the student wrote much that few others wrote."""
-    others = [each for each in answers_of_class(lab)[0] if each.student != student]
+    others = [each for each in answers if each.student != student]
     weight: dict[str, float] = {}
     for exercise, cell in cells.items():
-        if walk.function_in(cell, exercise.rpartition(".")[2]) is None:
+        if _function(exercise, cell) is None:
             continue
         counts = Counter(part for each in others if each.exercise == exercise for part in each.lines)
         count = sum(each.exercise == exercise for each in others)
@@ -395,11 +403,11 @@ def _most_telling(student: str, lab: str, cells: dict[str, str], draw: random.Ra
 
 
 def _three(
-    bench: Bench, judge: Judge, cells: dict[str, str], order: list[str], draw: random.Random, progress: Progress
+    trials: Trials, judge: Judge, cells: dict[str, str], order: list[str], draw: random.Random, progress: Progress
 ) -> tuple[list[Question], list[str]]:
     """A question of each kind, each on another exercise, if there are enough of both."""
-    subjects = {
-        exercise: Subject(bench, judge, exercise, check, cells[exercise], draw)
+    functions = {
+        exercise: StudentFunction(trials, judge, exercise, check, cells[exercise], draw)
         for exercise in order
         if (check := _check_of(exercise))
     }
@@ -413,19 +421,19 @@ def _three(
                 progress(len(found), QUESTIONS, name)
                 tried.add((kind, name))
                 try:
-                    question = getattr(subjects[name], kind)()
+                    question = getattr(functions[name], kind)()
                 except RecursionError:  # in `ast`, at a long expression
-                    subjects[name].calls, question = [], None
+                    functions[name].calls, question = [], None
                 if question:
                     found.append(question)
                     return
 
     for kind in kinds:
-        ask(kind, [name for name in subjects if name not in {each.exercise for each in found}])
+        ask(kind, [name for name in functions if name not in {each.exercise for each in found}])
     for kind in kinds:  # then two of a kind, or two on one exercise
-        ask(kind, [name for name in subjects if name not in {each.exercise for each in found}])
-        ask(kind, [*subjects])
-    none = [name for name, each in subjects.items() if "calls" in vars(each) and not each.calls]
+        ask(kind, [name for name in functions if name not in {each.exercise for each in found}])
+        ask(kind, [*functions])
+    none = [name for name, each in functions.items() if "calls" in vars(each) and not each.calls]
     why = "no short case, a long expression, another process, or notes change what happens"
     remarks = [f"cannot be asked about: {', '.join(none)} ({why})"] if none else []
     return found, remarks
@@ -452,21 +460,44 @@ body {{ font: 16px/1.45 system-ui, sans-serif; max-width: 56rem; margin: 1.5rem 
 pre {{ margin: .3rem 0; padding: .4rem .6rem; white-space: pre-wrap; background: var(--code-b); color: var(--code);
   font-size: .85rem; }}
 code {{ background: var(--code-b); color: var(--code); }} .note {{ color: var(--muted); }} p {{ margin: .4rem 0; }}
-section {{ break-inside: avoid; }} .answers {{ break-before: page; }}
+section {{ break-inside: avoid; }} .answers, .answers + .questions {{ break-before: page; }}
 """
 
 
-def write(
-    student: str, lab: str, isolated: bool = True, progress: Progress = lambda *_: None
-) -> tuple[Path, list[Question], list[str]]:
-    """Write `classroom/oral/STUDENT/LAB.html`. Returns its path, the questions, and remarks."""
-    found, remarks = questions(student, lab, isolated, progress)
-    if not found:
-        raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
-    path = classroom() / "oral" / student / f"{lab}.html"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_page(path, f"{escaped(student)}, lab {lab}: questions", _STYLE, body_of(student, lab, found))
-    return path, found, remarks
+@dataclass
+class Paper:
+    """What was written for an examiner: how many questions each student gets, and remarks on each."""
+
+    path: Path | None = None
+    asked: dict[str, list[Question]] = field(default_factory=dict)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+
+
+def write(lab: str, students: Sequence[str], isolated: bool = True, progress: Progress = lambda *_: None) -> Paper:
+    """Write `classroom/oral/STUDENT/LAB.html`, or for several students one file to be printed, `classroom/oral-LAB.html`, in which
+    each begins on a new sheet. A student for whom there are no questions is named in a remark."""
+    paper, others = Paper(), answers_of_class(lab)[0]
+    for number, student in enumerate(students):
+
+        def part(done: int, of: int, what: str, number: int = number) -> None:
+            progress(QUESTIONS * number + done, QUESTIONS * len(students), what)
+
+        try:
+            found, remarks = questions(student, lab, isolated, part, others)
+            if not found:
+                raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
+        except LookupError as error:
+            paper.remarks[student] = [error.args[0]]
+            continue
+        paper.asked[student], paper.remarks[student] = found, remarks
+    if paper.asked:
+        one = students[0] if len(students) == 1 else None
+        paper.path = classroom() / "oral" / one / f"{lab}.html" if one else classroom() / f"oral-{lab}.html"
+        paper.path.parent.mkdir(parents=True, exist_ok=True)
+        title = f"{escaped(one)}, lab {lab}: questions" if one else f"Lab {lab}: questions"
+        bodies = [body_of(student, lab, found) for student, found in paper.asked.items()]
+        write_page(paper.path, title, _STYLE, f"<main>{''.join(bodies)}</main>")
+    return paper
 
 
 def body_of(student: str, lab: str, found: list[Question]) -> str:
@@ -483,8 +514,8 @@ def body_of(student: str, lab: str, found: list[Question]) -> str:
     ]
     note = "Worked out by running the student's own code."
     return (
-        f"<main><h1>{name}: questions</h1>{''.join(asked)}"
-        f'<div class="answers"><h1>{name}: answers</h1><p class="note">{note}</p>{"".join(told)}</div></main>'
+        f'<div class="questions"><h1>{name}: questions</h1>{"".join(asked)}</div>'
+        f'<div class="answers"><h1>{name}: answers</h1><p class="note">{note}</p>{"".join(told)}</div>'
     )
 
 

@@ -7,14 +7,15 @@ student's feedback. All text from a submission is escaped.
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
 from ..check import PASSED
-from ..course import check_name, classroom, points, released
-from .grade import Row
+from ..course import check_name, classroom, points, released, written_points
+from .grade import Row, has_other_marks
 from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
@@ -37,13 +38,18 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }}
 .map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
-.map td a, .map td span {{ display: block; padding: .25rem .6rem; color: inherit; text-decoration: none; }}
+.map td a, .map td span {{ padding: .25rem .6rem; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
+.map thead th {{ vertical-align: bottom; }}
+.map td a, .map td span {{ display: block; color: inherit; text-decoration: none; }}
 .map td a:hover {{ text-decoration: underline; }}
 .pass {{ color: var(--pass); background: var(--pass-b); }} .fail {{ color: var(--fail); background: var(--fail-b); }}
 .none {{ color: var(--none); background: var(--none-b); }} .other {{ color: var(--other); background: var(--other-b); }}
-.number {{ text-align: right; }} .number, .wide td {{ white-space: nowrap; }}
+.number {{ text-align: right; }} .number, .share + span {{ white-space: nowrap; }}
+.wide td:nth-last-child(2) {{ min-width: 8rem; }} .wide td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
 pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
+.map th:not(:first-child) button {{ display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg);
+  max-height: 15rem; line-height: 1.2; }}
 button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
 input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
   background: var(--page-b); border: 1px solid var(--line); }}
@@ -76,16 +82,17 @@ def write_report(lab: str, rows: list[Row]) -> Path:
     worth = points(lab)
     graded = [row for row in rows if row.verdicts]
     own = notebooks(graded)
+    late = ", after late penalties" if any(row.penalty for row in graded) else ""
     copies = f" {len(graded) - len(own)} are copies of a group's notebook: of exercises and cases, a group counts once."
     body = [
         f"<h1>Lab {lab}</h1>",
-        f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks, written answers apart."
+        f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks{late}, written answers apart."
         f"{copies if len(own) < len(graded) else ''}</p>",
     ]
     if graded:
         body += [
             _warnings(graded, worth),
-            _facts(graded, sum(worth.values())),
+            _facts(graded, sum(worth.values()), written_points(lab)),
             _totals(graded, sum(worth.values())),
             _exercises(own, worth),
         ]
@@ -100,22 +107,27 @@ def write_report(lab: str, rows: list[Row]) -> Path:
 # HTML ----------------------------------------------------------------------------------------------------------------
 
 
-def _facts(rows: list[Row], maximum: float) -> str:
-    totals = [row.total for row in rows]
+def _facts(rows: list[Row], maximum: float, written: float) -> str:
+    marks = [row.mark for row in rows]
     seconds = [sum(verdict.get("seconds", 0) for verdict in row.verdicts.values()) for row in rows]
     facts = {
-        "median": f"{statistics.median(totals):g} of {maximum:g}",
-        "mean": f"{statistics.mean(totals):.1f}",
-        "all points": f"{sum(total == maximum for total in totals)}",
-        "no points": f"{totals.count(0)}",
+        "median": f"{statistics.median(marks):g} of {maximum:g}",
+        "mean": f"{statistics.mean(marks):.1f}",
+        "all points": f"{marks.count(maximum)}",
+        "no points": f"{marks.count(0)}",
         "changed check cells": f"{sum(bool(row.edited) for row in rows)}",
         "seconds to decide, median": f"{statistics.median(seconds):.1f}",
     }
+    if any(row.penalty for row in rows):
+        facts["median before late penalties"] = f"{statistics.median(row.total for row in rows):g}"
+    if has_other_marks(rows):
+        entered = statistics.median(row.entered or 0.0 for row in rows)
+        facts["median in the gradebook, with points by hand"] = f"{entered:g} of {maximum + written:g}"
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
 
 
 def _totals(rows: list[Row], maximum: float) -> str:
-    counts = Counter(min(int(BINS * row.total / maximum), BINS - 1) if maximum else 0 for row in rows)
+    counts = Counter(min(int(BINS * row.mark / maximum), BINS - 1) if maximum else 0 for row in rows)
     lines = "".join(
         f'<tr><td class="number">{maximum * i / BINS:.3g} to {maximum * (i + 1) / BINS:.3g}</td><td>'
         f'<span class="bar" style="width:{100 * counts[i] / max(counts.values()):.0f}%"></span></td><td>{counts[i]}</td></tr>'
@@ -146,9 +158,9 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         seconds = statistics.median([row.verdicts[check].get("seconds", 0) for row in tried] or [0])
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
         lines.append(
-            f'<tr><th scope="row" data-key="{escaped(check)}">{escaped(check)}</th>'
+            f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
-            f'<td data-key="{share}">{bar}{100 * share:.0f} % of {len(tried)}</td>'
+            f'<td data-key="{share}">{bar}<span>{100 * share:.0f} % of {len(tried)}</span></td>'
             f'<td class="number" data-key="{-2 if value is None else value}">{_discrimination(value, len(tried))}</td>'
             f'<td class="number" data-key="{seconds}">{seconds:.1f}</td>'
             f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
@@ -178,21 +190,27 @@ def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
         for cell in released(lab)["cells"]
         if check_name(cell)
     }
-    lines = []
+    lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:
         page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
         student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
         flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
         cells = [_cell(row, check, f"{page}#{keys[check]}") for check in worth]
-        total = f'<td data-key="{row.total}"><span>{row.total:g}</span></td>'
+        numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
+        numbers.append((row.mark, f"{row.mark:g}"))
+        numbers += [(row.entered or 0.0, "" if row.entered is None else f"{row.entered:g}")] if other else []
+        totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
-            f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{total}{"".join(cells)}</tr>'
+            f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
         )
     note = (
         "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
         " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
     )
-    heads = ["student", "points", *(check.partition(".")[2] for check in worth)]
+    note += " Points are those of the checks" + (", less the late penalty." if late else ".") if late or other else ""
+    note += " The mark is in the gradebook, with points by hand." if other else ""
+    numbers = [*["late"] * late, "points", *["mark"] * other]
+    heads = ["student", *numbers, *(check.partition(".")[2] for check in worth)]
     return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
 
 
@@ -227,7 +245,7 @@ def _remarks(rows: list[Row]) -> str:
 
 def _cases(rows: list[Row]) -> str:
     lines = [
-        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{escaped(check)}">{escaped(check)}</td>'
+        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{escaped(check)}">{_breakable(check)}</td>'
         f'<td data-key="{escaped(message)}"><pre>{escaped(message)}</pre></td>'
         f'<td data-key="{escaped(case)}"><pre>{escaped(case)}</pre></td></tr>'
         for check, case, message, count in cases(rows)
@@ -238,9 +256,14 @@ def _cases(rows: list[Row]) -> str:
     return f'<h2>Cases</h2><p class="note">{note}</p>{search}{table}' if lines else "<h2>Cases</h2><p>None.</p>"
 
 
+def _breakable(name: str) -> str:
+    """A name that may be broken after its dots and underscores."""
+    return re.sub(r"([._])", r"\1<wbr>", escaped(name))
+
+
 def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
     """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
-    head = "".join(f'<th scope="col"><button type="button">{escaped(each)}</button></th>' for each in heads)
+    head = "".join(f'<th scope="col"><button type="button">{_breakable(each)}</button></th>' for each in heads)
     named = f' id="{key}"' if key else ""
     return (
         f'<div class="box" role="region" tabindex="0" aria-label="{escaped(label)}"><table class="{kind}"{named}>'

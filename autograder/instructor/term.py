@@ -6,14 +6,17 @@ It is an exporter for `nbgrader export --exporter=autograder.instructor.term.Ter
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable, Iterator
 
 from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Integer
 
-from ..course import neutral
+from ..course import neutral, released_labs, retired_labs, submitted_path
+from .grade import is_recorded, students
 from .gradebook import mark_of
 from .late import renew, submissions
+from .lms import EARLIER, UNMARKED, listed
 
 
 class Term(ExportPlugin):
@@ -44,3 +47,20 @@ class Term(ExportPlugin):
                 percent = round(100 * total / most, 2) if most else ""
                 cells = [*who, *scores, " ".join(dropped), total, most, percent]
                 writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+
+
+def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:
+    """What the table does not say of the marks, a line each: which are those of an earlier submission, which are missing, and
+    which written answers wait for marks. `progress(done, total, lab)` is called before each lab."""
+    handed_in = {lab: students(lab) for lab in sorted({*released_labs(), *retired_labs()})}
+    for done, lab in enumerate(handed_in):
+        progress(done, len(handed_in), lab)
+        entered = {each.student_id: each for each in submissions(gradebook, lab)}
+        there = [each for each in entered if submitted_path(lab, each).exists()]
+        for text, names in (
+            (UNMARKED, [student for student, each in entered.items() if each.needs_manual_grade]),
+            (EARLIER, [student for student in there if not is_recorded(lab, student)]),
+            ("handed in and NOT graded", [student for student in handed_in[lab] if student not in entered]),
+        ):
+            if names:
+                yield f"{lab}: {listed(text, sorted(names))}"

@@ -1,5 +1,6 @@
-# Makes the users of the class from lines NAME:PASSWORD, and starts the hub. A user keeps the number that owns the home folder,
+# Makes the users of the class from lines NAME:PASSWORD, and starts the judge and the hub. A user keeps the number that owns the home folder,
 # because files in the exchange belong to numbers. The list is in root's home, so that students cannot read it.
+# The judge runs as root, because it becomes the user of each notebook.
 
 number() {
     if [ -d "/home/$1" ]; then
@@ -20,4 +21,10 @@ tr --delete '\r' </root/users | while IFS=: read -r name password || [ -n "$name
     fi
     echo "$name:$password" | chpasswd
 done
+
+while :; do # one judge for all notebooks, which the page has systemd start again
+    XDG_CACHE_HOME=/var/cache /srv/rushlight/.venv/bin/rushlight judge
+    sleep 5
+done &
+
 exec /srv/rushlight/.venv/bin/jupyterhub --config /etc/jupyterhub/jupyterhub_config.py

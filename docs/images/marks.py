@@ -45,7 +45,7 @@ def pages(classroom: Path) -> dict[str, Path]:
     report = write_report(sample.LAB, [row(number, draw) for number in range(40)])
     sample.make(classroom)
     shutil.copytree(classroom / "submitted" / STUDENT, classroom / "autograded" / STUDENT)
-    questions, *_ = oral.write(STUDENT, sample.LAB, sandbox.missing() is None)
+    questions = oral.write(sample.LAB, [STUDENT], sandbox.missing() is None).path
     return {"report": report, "oral": questions}
 
 

@@ -1,5 +1,6 @@
 """Grading on a dask cluster of real processes on this machine, some of which are killed."""
 
+import inspect
 import json
 import os
 import shutil
@@ -13,24 +14,25 @@ import time
 import psutil
 import pytest
 
-from autograder.instructor.cluster import _in_marker, _marker
-from autograder.observe import NotGraded
+from autograder import sandbox
+from autograder.instructor import grade as grading
+from autograder.instructor.cluster import _marker, in_marker, run_step
+from autograder.observe import GradingError, NotGraded
 
-pytest.importorskip("distributed")
 LAB = "01a_views"
 POINTS = {"all_right": 28, "half_done": 14, "subtly_wrong_strides": 26, "untouched": 0}
 
 
 class Cluster:
-    """A scheduler, and workers without a nanny, which would start them again."""
+    """A scheduler, and workers."""
 
     def __init__(self, folder, root):
         self.folder, self.root, self.file, self.processes = folder, root, folder / "scheduler.json", []
         self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
-        wait_until(self.file.exists, "the scheduler does not start")
+        wait_until(lambda: self.file.exists() and self.file.read_text().endswith("}"), "the scheduler does not start")
         self.address = json.loads(self.file.read_text())["address"]
 
-    def start(self, kind, *options):
+    def start(self, kind, *options, **environment):
         command = [
             sys.executable,
             "-m",
@@ -40,15 +42,17 @@ class Cluster:
             "--no-dashboard",
         ]
         log = (self.folder / f"{kind}.log").open("a")
-        process = subprocess.Popen([*command, *options], cwd=self.root, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [*command, *options], cwd=self.folder, env=os.environ | environment, stdout=log, stderr=log
+        )
         self.processes.append(process)
         return process
 
-    def worker(self, *options):
+    def worker(self, course=None, nanny="--no-nanny"):
+        """A worker, with the course in this folder. A nanny would start it again."""
         before = self.registered()
-        process = self.start(
-            "worker", "--nthreads", "1", "--local-directory", self.folder, *(options or ["--no-nanny"])
-        )
+        options = "--nthreads", "1", "--local-directory", self.folder, nanny
+        process = self.start("worker", *options, PYTHONPATH=str(course or self.root))
         wait_until(lambda: self.registered() > before, "the worker does not start")
         return process
 
@@ -75,6 +79,7 @@ def wait_until(holds, otherwise, seconds=900):
 
 @pytest.fixture
 def cluster(tmp_path_factory, root, isolated):
+    pytest.importorskip("distributed")
     cluster = Cluster(tmp_path_factory.mktemp("cluster"), root)
     yield cluster
     for process in reversed(cluster.processes):
@@ -124,7 +129,7 @@ def test_the_submission_of_a_worker_that_is_killed_is_marked_by_another_one(clus
     wait_until(lambda: not any(each.is_running() for each in left), "the worker left processes behind")
 
 
-def test_if_the_scheduler_is_killed_grading_says_so_and_the_next_run_goes_on(
+def test_if_the_scheduler_is_killed_grading_and_workers_end_and_the_next_run_goes_on(
     cluster, tmp_path, submissions, quick_grade, monkeypatch
 ):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
@@ -133,9 +138,10 @@ def test_if_the_scheduler_is_killed_grading_says_so_and_the_next_run_goes_on(
     page = tmp_path / "feedback" / "ada" / LAB / f"{LAB}.html"
     done = page.stat().st_mtime_ns
     shutil.copytree(submissions / "half_done", tmp_path / "submitted" / "ben")
-    worker = cluster.worker()
+    worker = cluster.worker(nanny="--nanny")
     grading = cluster.grade(tmp_path)
     wait_until(lambda: subjects(worker) or grading.poll() is not None, "the worker has nothing to do")
+    left = psutil.Process(worker.pid).children(recursive=True)
     cluster.scheduler.send_signal(signal.SIGKILL)
     _, error = grading.communicate()
     said = f"rushlight: {LAB}: the scheduler at {cluster.address} does not answer any more: run this again to go on\n"
@@ -144,6 +150,9 @@ def test_if_the_scheduler_is_killed_grading_says_so_and_the_next_run_goes_on(
     assert [row.total for row in quick_grade(LAB)] == [0, 14]
     assert recorded(tmp_path) == [("ada", 0), ("ben", 14)]
     assert page.stat().st_mtime_ns == done
+    assert left
+    wait_until(lambda: worker.poll() is not None, "the worker does not end")
+    wait_until(lambda: not any(each.is_running() for each in left), "the worker left processes behind")
 
 
 def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster, classroom):
@@ -152,10 +161,71 @@ def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         cluster.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    _, error = cluster.grade(classroom).communicate()
-    assert error.startswith(f"rushlight: no scheduler answers at {cluster.address}")
-    assert error.count("\n") == 1
+    for address, said in {
+        cluster.address: f"no scheduler answers at {cluster.address}",
+        cluster.address.replace("tcp", "tls"): f"{cluster.address.replace('tcp', 'tls')} needs TLS",
+        "": "--scheduler needs the address",
+    }.items():
+        cluster.address = address
+        _, error = cluster.grade(classroom).communicate()
+        assert error.startswith(f"rushlight: {said}")
+        assert error.count("\n") == 1
     assert not (classroom / "gradebook.db").exists()
+
+
+OTHER_COURSES = {
+    "another layout": {"autograder/grade.py": "def mark(lab, text): pass\n"},
+    "another step": {
+        "autograder/instructor/__init__.py": "",
+        "autograder/instructor/cluster.py": "def in_marker(step, *arguments): pass\n",
+        "autograder/instructor/grade.py": "def mark(lab, text): pass\n",
+    },
+}
+
+
+@pytest.fixture(params=OTHER_COURSES)
+def other_course(request, tmp_path):
+    files = {"rushlight/__init__.py": '__version__ = "0.0.9"\n', "autograder/__init__.py": ""}
+    for name, text in (files | OTHER_COURSES[request.param]).items():
+        path = tmp_path / "other" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "other"
+
+
+def said_by_worker(folder, *options):
+    """The last line that a worker's process in this folder says of a submission."""
+    text = inspect.getsource(run_step) + 'run_step("mark", "lab", "text", 1, True, "release", {})'
+    command = [sys.executable, *options, "-c", text]
+    return subprocess.run(command, cwd=folder, env={}, capture_output=True, text=True).stderr.splitlines()[-1]
+
+
+def test_a_worker_with_another_version_of_the_course_names_its_machine_and_the_version(other_course):
+    said = said_by_worker(other_course)
+    assert f"{socket.gethostname()} cannot mark for this version of the course, it has 0.0.9 (" in said
+
+
+def test_a_worker_without_the_course_names_its_machine(tmp_path):
+    said = said_by_worker(tmp_path, "-I", "-S")
+    assert f"{socket.gethostname()} cannot mark for this version of the course, it has none (" in said
+
+
+@pytest.mark.parametrize("other_course", ["another step"], indirect=True)
+def test_a_worker_with_another_version_of_the_course_ends_grading_with_one_line(cluster, classroom, other_course):
+    cluster.worker(other_course)
+    grading = cluster.grade(classroom)
+    _, error = grading.communicate()
+    assert (grading.returncode, error.count("\n")) == (1, 1)
+    assert error.startswith(f"rushlight: {LAB}: {socket.gethostname()} cannot mark for this version of the course")
+    assert recorded(classroom) == []
+
+
+@pytest.mark.parametrize("lacks", ["missing", "missing_compiler"])
+def test_a_machine_without_a_sandbox_or_a_compiler_is_named(submissions, monkeypatch, lacks):
+    text = (submissions / "untouched" / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
+    monkeypatch.setattr(sandbox, lacks, lambda *lab: "it lacks something")
+    with pytest.raises(GradingError, match=f"^{socket.gethostname()}: it lacks something$"):
+        grading.mark(LAB, text, 1, True, *grading.of_class(LAB, text))
 
 
 def end(code):
@@ -165,8 +235,8 @@ def end(code):
 def test_a_submission_that_ends_its_marker_is_named_and_the_worker_goes_on():
     try:
         with pytest.raises(NotGraded, match="ended the process that marks it"):
-            _in_marker(end, 1)
-        assert _in_marker(abs, -1) == 1
+            in_marker(end, 1)
+        assert in_marker(abs, -1) == 1
     finally:
         _marker().shutdown()
         _marker.cache_clear()

@@ -62,6 +62,26 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
     assert further < points(LAB).keys() and not (tmp_path / "repository").exists()
 
 
+@pytest.mark.parametrize("has_records", [False, True])
+@pytest.mark.parametrize("fails", ["_write", "shutil.copytree", "releases.expect_checks", "releases.given_out"])
+def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fails, has_records):
+    def fail(*_, **__):
+        raise OSError("no space left")
+
+    if has_records:
+        release(["01b_reshape"], tmp_path / "earlier", core=True)
+    before = contents(tmp_path)
+    monkeypatch.setattr(f"autograder.release.{fails}", fail)
+    with pytest.raises(OSError, match="no space left"):
+        release([LAB, "01b_reshape"], tmp_path / "new" / "repository", core=True)
+    assert contents(tmp_path) == before and further < points(LAB).keys()
+
+
+def contents(place):
+    """The files below a folder, and the folders."""
+    return {path: path.read_bytes() if path.is_file() else None for path in place.rglob("*")}
+
+
 def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
     script = (
         "from autograder.instructor.gradebook import open_gradebook\n"
@@ -122,7 +142,7 @@ def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_
     assert (row.scores, graded.cells[0].source) == (points(LAB), before)
 
 
-@pytest.mark.parametrize("name", ["torch", "rushlight"])
+@pytest.mark.parametrize("name", ["torch", "rushlight", "Python"])
 def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(grade_there, name):
     with pytest.raises(GradingError, match=f"has {name} 0.0, and this class is graded with .*: install") as raised:
         grade_there(versions=versions(LAB) | {name: "0.0"})

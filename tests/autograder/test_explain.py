@@ -124,8 +124,8 @@ def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
 def test_another_seed_is_said_and_none_is_made(place):
     assert explain("half_done", LAB, "element_offset").remarks == []
     (place / "seed").write_text("8")
-    (said,) = explain("half_done", LAB, "element_offset").remarks
-    assert "seed" in said
+    seeds, seals = explain("half_done", LAB, "element_offset").remarks
+    assert "the class has another seed" in seeds and "do not have the seal" in seals
     (place / "seed").unlink()
     with pytest.raises(LookupError, match="seed is missing"):
         questions("half_done", LAB, True)
@@ -158,6 +158,25 @@ def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch)
     assert len(replayed) == count and each.holds and each.on_case is None
 
 
+def test_a_verdict_without_the_seal_of_the_classs_judge_is_not_to_be_trusted(place):
+    def forge(notebook):
+        for cell in filter(check_name, notebook.cells):
+            cell.outputs[0].metadata.rushlight["outcome"] = "passed"
+
+    before = explain("subtly_wrong_strides", LAB)
+    assert all(each.sealed for each in before.checks) and before.remarks == []
+    rewrite(place, "subtly_wrong_strides", forge)
+    found = explain("subtly_wrong_strides", LAB)
+    forged = [each for each in found.checks if not each.sealed]
+    failed = [each.check for each in before.checks if not each.now.passed]
+    assert WRONG in failed and [each.check for each in forged] == failed
+    assert f"{len(forged)} of {len(found.checks)} verdicts do not have the seal" in found.remarks[0]
+    assert all("was passed (NOT TO BE TRUSTED: without the seal" in each.ruling() for each in forged)
+    assert all("the gradebook has no points" in each.ruling() and each.holds for each in forged)
+    (alone,) = explain("subtly_wrong_strides", LAB, WRONG).checks
+    assert not alone.sealed and alone.holds and alone.on_case is None
+
+
 @pytest.mark.parametrize("said", [7, {"outcome": [1]}, {"outcome": "\x1b[2J"}, {}])
 def test_outputs_of_the_students_own_are_no_verdict(place, said):
     def forge(notebook):
@@ -176,6 +195,8 @@ def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(
     rewrite(place, "half_done", as_stock_leaves_it)
     checks = explain("half_done", LAB).checks
     assert {each.now.passed for each in checks} == {True, False} and all(each.holds for each in checks)
+    assert not any(each.sealed for each in checks)
+    assert "was graded by nbgrader alone (NOT TO BE TRUSTED" in checks[0].ruling()
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
         for grade in gradebook.find_submission_notebook(LAB, LAB, "half_done").grades:
             grade.auto_score = 0.0
@@ -186,4 +207,5 @@ def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
     notebook = nbformat.read(place / "autograded" / "subtly_wrong_strides" / LAB / f"{LAB}.ipynb", as_version=4)
     summary = next(cell for cell in notebook.cells if check_name(cell) == WRONG).outputs[0].metadata.rushlight
-    assert summary.given.startswith('{"sizes"') and {*notebook.metadata.graded_with} == {"torch", "rushlight", "seed"}
+    assert summary.given.startswith('{"sizes"')
+    assert {*notebook.metadata.graded_with} == {"torch", "rushlight", "Python", "seed"}

@@ -171,7 +171,8 @@ def test_nothing_of_a_student_is_markup(feedback):
 def test_scores_and_comments_given_by_hand_are_shown_and_kept(feedback, tmp_path):
     def mark(notebook, gradebook):
         next(cell for cell in notebook.cells if cell.id == QUESTION).source = "Because it is a view."
-        gradebook.find_grade(QUESTION, LAB, LAB, "ada").manual_score = 3
+        answer = gradebook.find_grade(QUESTION, LAB, LAB, "ada")
+        answer.manual_score, answer.needs_manual_grade = 3, False
         gradebook.find_grade("check-strided-permute", LAB, LAB, "ada").manual_score = 1.5
         gradebook.find_comment(QUESTION, LAB, LAB, "ada").manual_comment = "Say **which** storage."
         gradebook.find_comment("strided-permute", LAB, LAB, "ada").manual_comment = "Nearly."

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
+from autograder.instructor import grade as grading
 from autograder.instructor import late, sample
 from autograder.instructor.alike import write_alike
 from autograder.instructor.groups import groups, share, share_marks, source_of
@@ -77,10 +78,22 @@ def test_of_two_notebooks_none_is_chosen(gradebook, hand_in, notebooks):
     assert set(notebooks()) == {"ada", "ben"}
 
 
-def test_a_member_who_is_in_no_gradebook_gets_no_copy(gradebook, hand_in, notebooks, classroom):
-    (classroom / "groups.csv").write_text("lab,group,student\n01a,red,ada\n01a,red,bne\n00,red,cem\n")
+def test_a_name_that_nobody_has_gets_no_copy_and_is_named_with_a_similar_one(gradebook, hand_in, notebooks, classroom):
+    (classroom / "groups.csv").write_text("lab,group,student\n01a,red,ada\n01a,red,bne\n00,red,cem\n01a,blue,x1\n")
     hand_in("ada")
-    assert "not in the gradebook" in share(gradebook, LAB)["bne"] and set(notebooks()) == {"ada"}
+    assert share(gradebook, LAB) == {} and set(notebooks()) == {"ada"}
+    assert grading.remarks(LAB) == [
+        "2 of the 3 students of the roster have not handed in 01a_views: ben, cem",
+        "groups.csv names bne, whom the class does not have; did you mean ben?",
+        "groups.csv names x1, whom the class does not have; import the roster",
+    ]
+
+
+def test_of_many_who_have_not_handed_in_only_the_number_is_told(gradebook, hand_in, classroom):
+    for student in (f"s{number:02}" for number in range(20)):
+        gradebook.update_or_create_student(student)
+    hand_in("s07")
+    assert grading.remarks(LAB) == ["22 of the 23 students of the roster have not handed in 01a_views"]
 
 
 def test_a_broken_notebook_is_not_shared(gradebook, hand_in, notebooks, classroom):
@@ -140,6 +153,58 @@ def test_a_copy_for_a_student_of_another_group_is_taken_back_with_its_marks(grad
     assert left == {"cem": "not in the group of ada any more: the copy of that notebook and its marks are removed"}
     assert notebooks() == {"ada": '{"a": 1}', "ben": '{"d": 1}', "dan": '{"d": 1}'}
     assert source_of("ben", LAB) == "dan" and not late.submissions(gradebook, LAB)
+
+
+def test_the_marks_of_the_group_leave_a_member_who_hands_in_alone_and_no_others(gradebook, hand_in):
+    hand_in("ada", '{"a": 1}')
+    share(gradebook, LAB)
+    for student in ("ada", "ben", "cem"):
+        enter(gradebook, student, 20)
+    mark_by_hand(gradebook, "ada", 3)
+    gradebook.find_submission(LAB, "ada").notebooks[0].comments[0].manual_comment = "well said"
+    late.renew(gradebook, LAB)
+    given = gradebook.find_submission(LAB, "ben").notebooks[0]
+    given.grades[0].extra_credit = 0.5  # of the copy's own
+    gradebook.db.commit()
+    hand_in("ben", '{"b": 1}')
+    hand_in("cem", '{"c": 1}')
+    assert share(gradebook, LAB) == {
+        "ben": "handed in alone since: the marks and comments by hand for the notebook of ada are removed; those that were given"
+        f" to the copy stay: look at {given.grades[0].name}",
+        "cem": "handed in alone since: the marks and comments by hand for the notebook of ada are removed",
+    }
+    late.renew(gradebook, LAB)
+    gradebook.db.expire_all()
+    found = {each.student_id: each for each in late.submissions(gradebook, LAB)}
+    assert {student: each.score for student, each in found.items()} == {"ada": 23, "ben": 20.5, "cem": 20}
+    comments = {student: [each.manual_comment for each in one.notebooks[0].comments] for student, one in found.items()}
+    assert "well said" in comments["ada"] and comments["ben"] == comments["cem"] == [None] * len(comments["ada"])
+    assert share(gradebook, LAB) == {}
+
+
+def test_a_notebook_that_cannot_be_read_leaves_the_marks_where_they_are(gradebook, hand_in, classroom):
+    hand_in("ada", '{"a": 1}')
+    share(gradebook, LAB)
+    for student in ("ada", "ben"):
+        enter(gradebook, student, 20)
+    mark_by_hand(gradebook, "ada", 3)
+    late.renew(gradebook, LAB)
+    (classroom / "submitted" / "ben" / LAB / f"{LAB}.ipynb").write_bytes(b"\xff")
+    assert share(gradebook, LAB) == {} and gradebook.find_submission(LAB, "ben").score == 23
+
+
+def test_a_copy_is_marked_when_the_notebook_is_also_after_grading_again(gradebook, hand_in):
+    hand_in("ada")
+    share(gradebook, LAB)
+    for student in ("ada", "ben"):
+        enter(gradebook, student, 20)
+    mark_by_hand(gradebook, "ada", 3)
+    late.renew(gradebook, LAB)
+    for grade in gradebook.find_submission(LAB, "ben").notebooks[0].grades:
+        grade.needs_manual_grade = grade.manual_score is not None  # as nbgrader does when it grades again
+    late.renew(gradebook, LAB)
+    gradebook.db.expire_all()
+    assert not gradebook.find_submission(LAB, "ben").needs_manual_grade
 
 
 def _a_link_for_the_notebook(folder, elsewhere):
@@ -283,9 +348,22 @@ def test_each_member_has_marks_and_a_page_and_the_group_is_not_alike(
     sample.make(place)
     for student, of in {"ada": "half_done", "zoe": "all_right", "yan": "all_right", "xi": "all_right"}.items():
         shutil.copytree(place / "submitted" / of, classroom / "submitted" / student)
+    (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\nred,cem\nred,cme\n")
     rows = {row.student: row.total for row in quick_grade(LAB)}
     assert rows == {"ada": 14, "ben": 14, "cem": 14, "xi": 28, "yan": 28, "zoe": 28}
     for student in ("ada", "ben", "cem"):
         assert f'<p class="who">{student}</p>' in (classroom / "feedback" / student / LAB / f"{LAB}.html").read_text()
     _, found, _ = write_alike(LAB, ())
     assert {student for pair in found for student in pair.students} == {"ada", "xi", "yan", "zoe"}
+    mark_by_hand(gradebook, "ada", 3)
+    late.renew(gradebook, LAB)
+    shutil.rmtree(classroom / "submitted" / "ben")
+    shutil.copytree(place / "submitted" / "all_right", classroom / "submitted" / "ben")
+    rows = {row.student: row for row in quick_grade(LAB)}
+    assert (
+        rows["ben"].remark()
+        == "handed in alone since: the marks and comments by hand for the notebook of ada are removed"
+    )
+    gradebook.db.expire_all()
+    assert [gradebook.find_submission(LAB, student).score for student in ("ada", "ben", "cem")] == [17, 28, 17]
+    assert gradebook.find_submission(LAB, "ben").needs_manual_grade

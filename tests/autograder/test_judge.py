@@ -279,6 +279,13 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
 
 
+def test_the_cases_are_those_that_hypothesis_draws_from_its_own_strategies(monkeypatch):
+    check = find("modules.named_members")  # its strategies are made while it is drawn
+    cases = Judge(7).draw(check)
+    monkeypatch.setattr(judging, "_strategies", judging.st)
+    assert Judge(7).draw(check) == cases
+
+
 def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_imported_modules(monkeypatch):
     constants = providers.Constants()
     assert providers._get_local_constants is providers.Constants
@@ -539,3 +546,30 @@ def test_a_verdict_shows_a_long_case_after_the_difference_and_the_hint():
 
     assert names("one\n")[:2] == ["case", "program"]
     assert names("line\n" * 100) == ["yours", "torch's", "differs", "hint", "replay", "case", "program"]
+
+
+LATER = """
+import os
+import torch
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+from autograder.judge import Judge
+
+Judge(1)
+_setup_privateuseone_for_python_backend("later")
+torch.ones(2, requires_grad=True).sum().backward()
+child = os.fork()
+if not child:
+    try:
+        torch.ones(2, requires_grad=True).sum().backward()
+    except RuntimeError:
+        os._exit(1)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the judge forks on Linux only")
+def test_a_fork_of_the_judge_can_run_backward_after_a_device_has_appeared():
+    """A fake tensor in a build for CUDA without a GPU makes eight appear."""
+    done = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True)
+    assert done.stdout == "0\n", done.stderr

@@ -147,9 +147,11 @@ def test_strange_extensions_are_named(gradebook, classroom):
     enter(gradebook, "ada", 20, DUE)
     (classroom / "extensions.csv").write_text(
         "student,lab,until\nada,01a,2027-03-01 22:00:00 UTC\nbob,01a,2027-03-20 22:00:00 UTC\n"
+        "adda,01a,2027-03-20 22:00:00 UTC\n"
     )
-    _, unknown, early = late.remarks(gradebook, LAB)
-    assert "bob" in unknown and "ada" in early
+    _, unknown, similar, early = late.remarks(gradebook, LAB)
+    assert unknown == "there is an extension for bob, who is not in the gradebook" and "did you mean ada?" in similar
+    assert "ada" in early
     assert penalties(gradebook) == {"ada": 0}
 
 
@@ -157,7 +159,7 @@ def test_strange_extensions_are_named(gradebook, classroom):
     ("text", "words"),
     [
         ("student,lab\nada,01a\n", "needs the columns"),
-        ("student;lab;until\nada;01a;x\n", "needs the columns"),
+        ("student;lab;until\nada;01a;x\n", "line 2: 'x' is not a time"),
         ("", "needs the columns"),
         ("student,lab,until\nada,01x,2027-03-17 21:00:00 UTC\n", "line 2: there is no lab '01x'"),
         ("student,lab,until\nada,01a,tomorrow at noon or so\n", "line 2: "),

@@ -1,5 +1,8 @@
 """What makes a line of the lock stale, and what does not."""
 
+import subprocess
+import sys
+
 import guarantees
 import pytest
 
@@ -85,6 +88,11 @@ def test_the_tests_of_a_group_stay_together(request):
     if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("they are distributed by files")
     assert request.node.nodeid.endswith("@autograder-test_lock")
+
+
+def test_the_process_that_starts_the_workers_does_not_import_torch():
+    source = "import sys, conftest; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", source], cwd=guarantees.HERE, check=True)
 
 
 def test_a_lock_is_read_as_it_was_written(tmp_path):

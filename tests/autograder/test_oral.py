@@ -19,7 +19,7 @@ from autograder.instructor import oral, sample, walk
 from autograder.instructor.explain import docstring_lines, numbered
 from autograder.judge import Judge
 from autograder.limits import Allowance
-from autograder.observe import SubjectDied
+from autograder.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
 from autograder.run import Session
 
 LAB = "01a_views"
@@ -141,12 +141,59 @@ def test_the_same_student_gets_the_same_questions_and_another_one_others(place, 
 
 
 def test_the_page_has_three_questions_and_then_their_answers(place, isolated, capsys):
-    assert app.main(["oral", "ben", "01a"], standalone_mode=False) == 0
+    assert app.main(["oral", "01a", "ben"], standalone_mode=False) == 0
     assert "3 questions, and the answers:" in capsys.readouterr().out
     page = (place / "oral" / "ben" / f"{LAB}.html").read_text(encoding="utf-8")
     asked, told = page.split('<div class="answers">')
     assert asked.count("<section>") == told.count("<section>") == 3
     assert "break-before: page" in page and "It returns" not in asked
+
+
+def test_several_students_are_on_one_page_each_on_a_new_sheet_and_one_without_answers_stops_none(
+    place, isolated, capsys
+):
+    assert app.main(["oral", "01a", "ben", "eve", "ada", "ben"], standalone_mode=False) == 1
+    said = capsys.readouterr().out
+    assert "eve has not written a function" in said and "6 questions, and the answers:" in said
+    page = (place / f"oral-{LAB}.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h1>(\w+), lab 01a_views: (\w+)", page) == [
+        ("ben", "questions"),
+        ("ben", "answers"),
+        ("ada", "questions"),
+        ("ada", "answers"),
+    ]
+    assert ".answers, .answers + .questions { break-before: page; }" in page
+    assert page.count("</div><div class=") == 3 and not (place / "oral").exists()
+    alone, _ = oral.questions("ada", LAB, isolated)
+    assert oral.body_of("ada", LAB, alone) in page
+
+
+def test_without_a_student_the_exercises_of_each_are_listed_and_nothing_runs(place, monkeypatch, capsys):
+    monkeypatch.setattr(oral, "Session", None)
+    shutil.copytree(place / "submitted" / "ada", place / "submitted" / "not yet")
+    assert app.main(["oral", "01a"], standalone_mode=False) == 0
+    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["ada"] == lines["ben"] and "contiguous_strides, is_contiguous, " in lines["ada"]
+    assert lines["eve"] == "no function that can be asked about" and lines["not yet"].startswith("not yet has not been")
+    assert lines["all of them"] == "rushlight oral 01a ada ben"
+
+
+@pytest.mark.parametrize(
+    "error", [SubjectDied("killed"), SubjectTimedOut("slow"), Malformed("odd"), NotGraded("too long")]
+)
+def test_what_a_subject_does_at_its_start_ends_in_one_line(place, monkeypatch, error):
+    closed = []
+
+    def fail(session, cell):
+        raise error
+
+    monkeypatch.setattr(Session, "run_cell", fail)
+    monkeypatch.setattr(Session, "close", lambda session: closed.append(session))
+    paper = oral.write(LAB, ["ada", "ben"])
+    assert paper.path is None and paper.remarks == {
+        name: [f"no questions for {name}: {error}"] for name in ("ada", "ben")
+    }
+    assert len(closed) == 2
 
 
 @pytest.mark.parametrize(
@@ -210,10 +257,10 @@ def test_a_subject_that_dies_at_the_last_case_is_not_called_wrong():
     def dies(check, cases):
         raise SubjectDied("killed")
 
-    subject = oral.Subject(
+    function = oral.StudentFunction(
         SimpleNamespace(observe=dies), None, "strided.as_strided", SimpleNamespace(name=""), "", None
     )
-    assert subject.theirs(oral.Call({}, {}, [], "")) == ""
+    assert function.theirs(oral.Call({}, {}, [], "")) == ""
 
 
 def test_without_a_class_there_are_no_questions(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbclient import NotebookClient
 from sweep import sweep
 
@@ -20,6 +21,8 @@ from autograder.release import release
 
 LAB = "01a_views"
 SYSTEMS = sweep(["win32", "darwin"]) if sys.platform == "linux" else [sys.platform]
+# a Python that is made like that of Windows cannot give a lock to a process, nor import Inductor
+as_compiling = pytest.mark.parametrize("system", ["darwin"] if sys.platform == "linux" else [sys.platform])
 MODULES = "check course edition exercise judge limits notebook observe restore run sandbox subject verdicts work card releases"
 
 
@@ -53,10 +56,10 @@ def python(course, system):
         environment["PYTHONPATH"] += os.pathsep + str(Path(__file__).parent / "elsewhere")
         environment |= {"RUSHLIGHT_TEST_SYSTEM": system, "LC_ALL": "C"}
 
-    def python(*arguments):
+    def python(*arguments, cwd=course):
         return subprocess.run(
             [sys.executable, *arguments],
-            cwd=course,
+            cwd=cwd,
             env=os.environ | environment,
             capture_output=True,
             encoding="cp1252",
@@ -68,6 +71,12 @@ def python(course, system):
 
 def rushlight(python, *arguments):
     return python("-m", "autograder.cli", *arguments)
+
+
+def steps():
+    """What the workflow runs on these systems."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    return [step["run"] for step in workflow["jobs"]["elsewhere"]["steps"] if "run" in step]
 
 
 def test_every_module_that_a_student_needs_can_be_imported(python):
@@ -91,6 +100,13 @@ def test_check_prints_json_and_nothing_else(python):
 def test_status_counts_the_checks(python):
     done = rushlight(python, "status")
     assert (done.returncode, "2 / 28" in done.stdout) == (0, True), done.stderr
+
+
+@as_compiling
+def test_torch_compiles_in_a_process_of_its_own(python):
+    code = "from autograder import judge, torch_dumps as dumps; print(len(dumps._in_a_child(dumps.EDGES[:1])))"
+    done = python("-c", code)
+    assert done.stdout.strip() == "1", done.stderr
 
 
 def test_lab_makes_no_second_copy(python, course):
@@ -137,6 +153,24 @@ def test_grade_says_in_one_line_what_it_needs(python, course, system):
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "the sandbox needs Linux" in done.stderr
     if system == "win32":
         assert "grading needs Linux or macOS" in rushlight(python, "grade", "01a", "--no-sandbox").stderr
+
+
+def test_the_tests_that_run_there_can_be_collected(python):
+    paths = [word for word in steps()[-1].split() if word.startswith("tests/")]
+    done = python("-X", "utf8", "-m", "pytest", "--collect-only", "--capture=sys", "-n", "0", *paths, cwd=ROOT)
+    assert paths and done.returncode == 0, done.stdout + done.stderr
+    for path in paths:
+        assert f"\n{path}" in f"\n{done.stdout}"
+
+
+@as_compiling
+def test_the_solutions_that_are_checked_there_pass(python):
+    checked = [line.split()[1:] for step in steps() for line in step.splitlines() if line.startswith("rushlight check")]
+    assert len(checked) == 2
+    for words in checked:
+        # torch reads its templates in the system's encoding, and here that is ASCII
+        done = python("-X", "utf8", "-m", "autograder.cli", *words, cwd=ROOT)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_no_path_of_the_course_is_one_that_windows_cannot_hold():

@@ -330,6 +330,31 @@ def test_a_user_who_connects_over_and_over_is_refused_for_a_while(light):
         assert is_closed(refused)
 
 
+def test_without_room_for_another_open_file_the_service_waits_and_goes_on(light):
+    path, parent = light
+    with closing(dial(path)) as honest:
+        _, most = parent.rlimit(psutil.RLIMIT_NOFILE)
+        parent.rlimit(psutil.RLIMIT_NOFILE, (3, most))
+        with closing(dial(path, hello=False)) as waiting, waiting.makefile("rb") as stream:
+            time.sleep(1)
+            parent.rlimit(psutil.RLIMIT_NOFILE, (most, most))
+            assert "version" in receive(stream)
+        honest.sendall(encode({}))
+        assert parent.is_running()
+
+
+@pytest.mark.parametrize("light", ["service.MAX_NOTEBOOKS, service.MAX_STARTS = 3, 8"], ids=[""], indirect=True)
+def test_a_storm_of_connections_that_send_nothing_or_half_a_message_disturbs_no_notebook(light):
+    path, parent = light
+    with closing(dial(path)) as honest:
+        for number in range(300):
+            with suppress(BlockingIOError, BrokenPipeError), closing(dial(path, hello=False)) as connection:
+                connection.sendall(encode({"check": "x"})[: number % 12])
+        honest.sendall(encode({}))
+        eventually(lambda: len(parent.children()) == 1)
+        assert parent.num_fds() < 10
+
+
 def test_what_a_judge_may_use_is_limited_and_what_it_started_ends_with_it(light):
     path, parent = light
     with closing(dial(path)) as connection:

@@ -24,6 +24,7 @@ FUNCTIONS = (
 SIGNALS = "SIGALRM SIGKILL SIGCHLD SIGSTOP alarm setitimer pthread_kill"
 OTHERS = "numpy psutil click rich.console rich.progress rich.table hypothesis cloudpickle yaml IPython nbformat nbclient ml_dtypes"
 ALSO = {  # by a word of the command
+    "--collect-only": "multiprocessing.connection pytest nbval torch torch._dynamo nbgrader.apps nbgrader.plugins sqlalchemy",
     "judge": "torch torch._dynamo",
     "cli": "torch torch._dynamo nbgrader.apps nbgrader.plugins sqlalchemy",
     "ipykernel": "ipykernel.kernelapp ipykernel.ipkernel ipykernel.debugger matplotlib_inline",
@@ -34,6 +35,10 @@ def _fail(*_):
     raise OSError("select waits for sockets only, on Windows")
 
 
+def _crash():
+    raise OSError("a library of macOS may end this fork")
+
+
 def become(system):
     needed = (
         name for word, names in ALSO.items() if any(word in each for each in sys.orig_argv) for name in names.split()
@@ -41,11 +46,14 @@ def become(system):
     for name in [*OTHERS.split(), *needed]:
         with suppress(ImportError):
             importlib.import_module(name)
-    multiprocessing.get_all_start_methods = lambda: ["spawn"]
     multiprocessing.context._default_context._actual_context = multiprocessing.get_context("spawn")
     sys.platform = system
     platform.mac_ver = lambda *_: ("10.0", ("", "", ""), "x86_64")  # before ipykernel asks the system to keep it awake
+    if system == "darwin":
+        os.fork = _crash
     if system == "win32":
+        for method in ("fork", "forkserver"):
+            del multiprocessing.context._concrete_contexts[method]
         kill = lambda self: os.kill(self.pid, 9)  # noqa: E731
         subprocess.Popen.kill = sys.modules["psutil"].Process.kill = kill
         select.select = _fail

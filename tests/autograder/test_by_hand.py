@@ -1,0 +1,322 @@
+"""Marks by hand, as the formgrader enters them: what grading again does with them."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import nbformat
+import pytest
+from marked import LAB, open_marked
+from sweep import sweep
+
+from autograder.instructor import by_hand
+from autograder.instructor.lms import pack_feedback
+
+ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-permute", "strided-permute"
+
+
+@pytest.fixture
+def classroom(tmp_path, monkeypatch, isolated):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
+    return tmp_path
+
+
+@pytest.fixture
+def hand_in(classroom, released, answers):
+    """`hand_in(student, essay)`: one exercise is right, and there is this written answer."""
+
+    def hand_in(student, essay, code=""):
+        notebook = nbformat.from_dict(json.loads(json.dumps(released)))
+        cells = {cell.id: cell for cell in notebook.cells}
+        cells[EXERCISE].source, cells[ESSAY].source = code + answers[EXERCISE], essay
+        path = classroom / "submitted" / student / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, path)
+
+    return hand_in
+
+
+def grade_of(gradebook, student, cell):
+    return gradebook.find_grade(cell, LAB, LAB, student)
+
+
+def put(student, score, cell=ESSAY):
+    """What the formgrader does when a score is typed in."""
+    with open_marked() as gradebook:
+        grade = grade_of(gradebook, student, cell)
+        grade.manual_score = score
+        grade.needs_manual_grade = score is None and grade.auto_score is None
+        gradebook.db.commit()
+
+
+def state(student, cell=ESSAY):
+    with open_marked() as gradebook:
+        grade = grade_of(gradebook, student, cell)
+        return grade.manual_score, grade.needs_manual_grade
+
+
+def test_a_marked_answer_stays_done_when_it_is_graded_again_and_waits_if_its_text_has_changed(hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    assert state("ada") == (None, True)
+    quick_grade(LAB, force=True)
+    assert state("ada") == (None, True)
+    put("ada", 3)
+    quick_grade(LAB, force=True)
+    assert state("ada") == (3, False)
+    hand_in("ada", "Strides.", code="# another style\n")  # the code has changed, and the text has not
+    quick_grade(LAB)
+    assert state("ada") == (3, False)
+    hand_in("ada", "Strides, and sizes.")
+    quick_grade(LAB)
+    assert state("ada") == (3, True)
+    quick_grade(LAB, force=True)
+    assert state("ada") == (3, True)
+    put("ada", 4)
+    quick_grade(LAB, force=True)
+    assert state("ada") == (4, False)
+
+
+def test_points_by_hand_for_a_check_stay_done_until_the_code_changes(hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 1, CHECK)
+    quick_grade(LAB, force=True)
+    assert state("ada", CHECK) == (1, False)
+    hand_in("ada", "Strides, and sizes.")
+    quick_grade(LAB)
+    assert state("ada", CHECK) == (1, False)
+    hand_in("ada", "Strides, and sizes.", code="# another style\n")
+    quick_grade(LAB)
+    assert state("ada", CHECK) == (1, True)
+
+
+def test_points_by_hand_for_a_check_are_asked_for_again_if_the_check_decides_otherwise(hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 1, CHECK)
+    with open_marked() as gradebook:
+        grade_of(gradebook, "ada", CHECK).auto_score = 0.0  # as an earlier version of the check decided
+        gradebook.db.commit()
+    quick_grade(LAB, force=True)
+    assert state("ada", CHECK) == (1, True)
+
+
+def test_an_answer_that_was_marked_before_there_were_digests_is_asked_for_once(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 3)
+    shutil.rmtree(classroom / "answers")
+    quick_grade(LAB, force=True)
+    assert state("ada") == (3, True)
+    put("ada", 3)
+    quick_grade(LAB, force=True)
+    assert state("ada") == (3, False)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"check'])
+def test_a_broken_file_of_digests_asks_again_and_is_replaced(classroom, hand_in, quick_grade, text):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    path = by_hand.answers_path(LAB, "ada")
+    before = path.read_text()
+    put("ada", 3)
+    path.write_text(text)
+    quick_grade(LAB, force=True)
+    assert state("ada") == (3, True) and path.read_text() == before
+
+
+def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(classroom, hand_in, quick_grade):
+    (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\n")
+    with open_marked() as gradebook:
+        for student in ("ada", "ben"):
+            gradebook.update_or_create_student(student)
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 3)
+    quick_grade(LAB, force=True)
+    assert state("ada") == state("ben") == (3, False)
+    hand_in("ada", "Strides, and sizes.")
+    quick_grade(LAB)
+    assert state("ada") == state("ben") == (3, True)
+    put("ada", 3)  # the same score for another text
+    quick_grade(LAB)
+    assert state("ada") == state("ben") == (3, False)
+
+
+# Pages of feedback ---------------------------------------------------------------------------------------------------
+
+
+def page(classroom, student):
+    return classroom / "feedback" / student / LAB / f"{LAB}.html"
+
+
+def test_a_page_is_written_again_if_marks_or_comments_have_changed_and_no_other_page_is(
+    classroom, hand_in, quick_grade
+):
+    hand_in("ada", "Strides.")
+    hand_in("ben", "Sizes.")
+    quick_grade(LAB)
+    before = {student: page(classroom, student).stat().st_mtime_ns for student in ("ada", "ben")}
+    graded = (classroom / "autograded" / "ada" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns
+    put("ada", 3)
+    ada, ben = quick_grade(LAB)
+    assert (ada.is_rewritten, ada.waiting, ada.entered, ada.mark) == (True, 0, 6, 3)
+    assert (ben.is_rewritten, ben.waiting, ben.entered, ben.mark) == (False, 1, 3, 3)
+    assert ">6 of 32 points<" in page(classroom, "ada").read_text()
+    with open_marked() as gradebook:
+        gradebook.find_comment(ESSAY, LAB, LAB, "ada").manual_comment = "say more"
+        gradebook.db.commit()
+    assert [row.is_rewritten for row in quick_grade(LAB)] == [True, False]
+    assert "say more" in page(classroom, "ada").read_text()
+    after = page(classroom, "ada").stat().st_mtime_ns
+    assert [row.is_rewritten for row in quick_grade(LAB)] == [False, False]
+    assert page(classroom, "ada").stat().st_mtime_ns == after > before["ada"]
+    assert page(classroom, "ben").stat().st_mtime_ns == before["ben"]
+    assert (classroom / "autograded" / "ada" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
+
+
+def test_a_page_says_that_an_answer_has_changed_since_it_was_marked(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    assert "not marked yet" in page(classroom, "ada").read_text()
+    put("ada", 3)
+    hand_in("ada", "Strides, and sizes.")
+    quick_grade(LAB)
+    assert "to be marked again" in page(classroom, "ada").read_text()
+    put("ada", 3)
+    quick_grade(LAB)
+    text = page(classroom, "ada").read_text()
+    assert "to be marked again" not in text and "not marked yet" not in text
+
+
+def test_a_page_from_before_the_present_marks_is_not_packed_and_named(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    (classroom / "downloaded" / LAB).mkdir(parents=True)
+    (classroom / "downloaded" / LAB / "names.json").write_text(
+        json.dumps({"ada": f"ada_77_assignsubmission_file_{LAB}.ipynb"})
+    )
+    with open_marked() as gradebook:
+        assert [count for _, count in pack_feedback(LAB, gradebook)[0]] == [1]
+        gradebook.find_comment(ESSAY, LAB, LAB, "ada").manual_comment = "say more"  # the points are the same
+        gradebook.db.commit()
+        written, (line,) = pack_feedback(LAB, gradebook)
+        assert not written and line.endswith("(1): ada")
+    quick_grade(LAB)
+    with open_marked() as gradebook:
+        assert [count for _, count in pack_feedback(LAB, gradebook)[0]] == [1]
+
+
+# Kills ---------------------------------------------------------------------------------------------------------------
+
+# Grades again, with the notebook that was marked before, and ends at once where it is told to.
+KILLED = """
+import os, signal, sys
+from concurrent.futures import Executor, Future
+from nbgrader.preprocessors import AssignLatePenalties
+from autograder.instructor import by_hand, grade, late
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_at_call(number):
+    def patched(function, count=[]):
+        def call_or_die(*arguments):
+            count.append(function)
+            return die() if len(count) == number else function(*arguments)
+        return call_or_die
+    return patched
+
+def die_after(function):
+    return lambda *arguments: die(function(*arguments))
+
+class Marked(Executor):
+    def submit(self, *_):
+        future = Future()
+        future.set_result(open(sys.argv[2], encoding="utf-8").read())
+        return future
+
+where, name, how = {
+    "before the scores": (by_hand.SaveGrades, "preprocess", die_at_call(1)),
+    "amid the scores": (by_hand.SaveGrades, "_add_score", die_at_call(5)),
+    "before the digests": (by_hand, "replacing", die_at_call(1)),
+    "before the penalty": (AssignLatePenalties, "preprocess", die_at_call(1)),
+    "before the feedback": (grade, "_record", die_after),
+    "before the times": (grade, "_enter_times", die_at_call(1)),
+    "before the penalties": (late, "renew", die_at_call(1)),
+    "before the pages": (grade, "_outdated_pages", die_at_call(1)),
+}[sys.argv[1]]
+setattr(where, name, how(getattr(where, name)))
+grade.grade("01a_views", force=True, jobs=1, executor=Marked())
+"""
+MOMENTS = ["before the scores", "before the feedback", "before the penalties", "amid the scores", "before the times"]
+MOMENTS += ["before the digests", "before the pages", "before the penalty"]
+
+
+class Keeper(ThreadPoolExecutor):
+    """Keeps the last notebook that was marked in a file."""
+
+    def __init__(self, path):
+        super().__init__(1)
+        self.path = path
+
+    def submit(self, step, *arguments):
+        future = super().submit(step, *arguments)
+        self.path.write_text(future.result(), encoding="utf-8")
+        return future
+
+
+def everything(classroom):
+    """All that is recorded of a student."""
+    with open_marked() as gradebook:
+        submission = gradebook.find_submission(LAB, "ada")
+        scores = {grade.name: grade.to_dict() for grade in submission.notebooks[0].grades}
+        for each in scores.values():
+            del each["id"]
+        return scores, submission.late_submission_penalty, submission.extension, page(classroom, "ada").read_text()
+
+
+@pytest.mark.parametrize("moment", sweep(MOMENTS, every=3))
+def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_the_next_run(
+    classroom, root, hand_in, quick_grade, monkeypatch, tmp_path_factory, moment
+):
+    aside = tmp_path_factory.mktemp("aside")
+    hand_in("ada", "Strides.")
+    (classroom / "submitted" / "ada" / LAB / "timestamp.txt").write_text("2027-03-17 12:00:00 UTC")
+    with open_marked() as gradebook:
+        gradebook.update_or_create_assignment(LAB, duedate="2027-03-15 22:00:00 UTC")
+    quick_grade(LAB, executor=Keeper(aside / "marked.ipynb"))
+    put("ada", 3)
+    put("ada", 1.5, CHECK)
+    (classroom / "late.csv").write_text("lab,late,grace\nevery lab,10%/day,\n")
+    (classroom / "extensions.csv").write_text("student,lab,until\nada,01a,2027-03-16 22:00:00 UTC\n")
+    if moment == "before the digests":  # they are written only if an answer has changed
+        hand_in("ada", "Strides, and sizes.")
+        marked = (aside / "marked.ipynb").read_text(encoding="utf-8")
+        (aside / "marked.ipynb").write_text(marked.replace('"Strides."', '"Strides, and sizes."'), encoding="utf-8")
+    shutil.copytree(classroom, aside / "class")
+
+    done = subprocess.run([sys.executable, "-c", KILLED, moment, aside / "marked.ipynb"], cwd=root, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    (row,) = quick_grade(LAB)
+    found = everything(classroom)
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(aside / "class"))
+    (undisturbed,) = quick_grade(LAB, force=True)
+    assert found == everything(aside / "class") and found[1:3] == (0.45, timedelta(days=1))
+    assert (row.entered, row.waiting) == (undisturbed.entered, undisturbed.waiting)
+    assert (row.entered, row.waiting) == (4.05, int(moment == "before the digests"))
+
+
+def test_a_notebook_that_a_kill_left_without_scores_is_graded_also_if_it_has_a_page(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_hand.SaveGrades, "preprocess", lambda self, nb, resources: (nb, resources))
+        quick_grade(LAB)
+    (row,) = quick_grade(LAB)
+    assert row.total == 3 and state("ada") == (None, True)

@@ -1,0 +1,192 @@
+"""A class hands in through nbgrader's exchange, with the users, the files and the commands of `docs/jupyterhub.md`."""
+
+import csv
+import os
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import classroom as classes
+import hub as hubs
+import nbformat
+import pytest
+
+from autograder.course import RELEASED, SOURCES, points
+from autograder.instructor import late, sample
+from autograder.instructor.grade import write_csv
+from autograder.instructor.gradebook import open_gradebook
+
+LAB, SIZE = sample.LAB, 10
+RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")
+ACTIVATE, FETCH, _, SUBMIT = STUDENT
+INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN = TEACHER
+ALL = sum(points(LAB).values())
+DUE = f'nbgrader db assignment add {LAB} --duedate="{classes.DUE:%Y-%m-%d %H:%M:%S} UTC"'
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
+def test_what_each_student_submitted_last_is_collected(nbgrader, tmp_path):
+    exchange, folders = tmp_path / "exchange", {}
+    for student, kind in classes.make(tmp_path / "class", LAB, SIZE).items():
+        if kind != "absent":
+            folders[student] = tmp_path / "class" / "submitted" / student / LAB
+
+    def submit(student, folder, number):
+        time = (folder / "timestamp.txt").read_text().strip()
+        shutil.copytree(folder, exchange / "rushlight" / "inbound" / f"{student}+{LAB}+{time}+{number}")
+
+    def collect(*options):
+        root = f"--Exchange.root={exchange}"
+        nbgrader("collect", LAB, root, "--ExchangeCollect.check_owner=False", *options)
+        return {path.parts[-3]: files(path.parent) for path in nbgrader.place.glob(f"submitted/*/{LAB}/{LAB}.ipynb")}
+
+    def files(folder):
+        return {path.name: path.read_text() for path in folder.iterdir() if path.suffix == ".ipynb"}
+
+    twice, again, *_ = folders
+    write_handed_in(tmp_path / "first", "an earlier one", "2027-03-01 12:00:00 UTC")
+    submit(twice, tmp_path / "first", 9)
+    for student, folder in folders.items():
+        submit(student, folder, 1)
+    assert collect() == {student: files(folder) for student, folder in folders.items()}
+    write_handed_in(tmp_path / "later", "a later one", "2027-04-01 12:00:00 UTC")
+    submit(again, tmp_path / "later", 1)
+    later = {student: files(folder) for student, folder in folders.items()} | {again: files(tmp_path / "later")}
+    assert collect("--update") == later
+
+
+class Class:
+    """The class of `classroom.py`: `folder` has what each student hands in, and `machine` has its users."""
+
+    def __init__(self, folder, machine, people):
+        self.folder, self.machine, self.people = folder, machine, people
+        self.students = [student for student, kind in people.items() if kind != "absent"]
+        self.course = machine.place / "srv" / "course" / "classroom"
+
+    def some(self, kind):
+        return next(student for student in self.students if self.people[student] == kind)
+
+    def handed_in(self, student):
+        return self.folder / "submitted" / student / LAB
+
+    def submit(self, student, folder=None):
+        """Copy the notebooks of a folder into the student's, and submit at the time of its `timestamp.txt`."""
+        folder = folder or self.handed_in(student)
+        for notebook in folder.glob("*.ipynb"):
+            mine = self.machine.place / "home" / student / LAB / notebook.name
+            shutil.copyfile(notebook, mine)
+            shutil.chown(mine, student_id(self.machine, student))
+        time = (folder / "timestamp.txt").read_text().strip()
+        return self.machine.work(student, ACTIVATE, f"{SUBMIT} --Exchange.timestamp_format='{time}'")
+
+    def all(self, step):
+        with ThreadPoolExecutor(2) as pool:
+            return dict(zip(self.students, pool.map(step, self.students)))
+
+    def teach(self, *commands):
+        return self.machine.work(hubs.TEACHER, INTO, ACTIVATE_COURSE, *commands)
+
+    def pages(self):
+        """The pages of feedback on the teacher's side, by student."""
+        return {path.parts[-3]: path for path in self.course.glob(f"feedback/*/{LAB}/{LAB}.html")}
+
+    def rows(self):
+        return read_rows(self.course / f"grades-{LAB}.csv")
+
+
+def student_id(machine, student):
+    return (machine.place / "home" / student).stat().st_uid
+
+
+def read_rows(path):
+    with path.open(encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def write_handed_in(folder, text, time):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{LAB}.ipynb").write_text(text, encoding="utf-8")
+    (folder / "timestamp.txt").write_text(time)
+
+
+def filled(change):
+    notebook, solved = (nbformat.read(place / LAB / f"{LAB}.ipynb", as_version=4) for place in (RELEASED, SOURCES))
+    return change(notebook, sample.answers(solved))
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory):
+    """A class of which each student has fetched the lab and handed it in, and a teacher who has collected, graded and returned."""
+    reason, is_root = hubs.missing(), sys.platform == "linux" and os.geteuid() == 0
+    if reason and not (is_root and os.environ.get("CI") == "true"):
+        pytest.skip(reason)
+    assert reason is None
+    folder = tmp_path_factory.mktemp("handed-in")
+    people = classes.make(folder, LAB, SIZE)
+    with hubs.installed(list(people), [LAB]) as machine:
+        school = Class(folder, machine, people)
+        school.teach(*RELEASE[2:], DUE)
+        school.all(lambda student: machine.work(student, ACTIVATE, FETCH))
+        write_handed_in(school.handed_in(school.some("broken")), filled(sample.corrupt_file), "2027-03-15 21:00:00 UTC")
+        write_handed_in(folder / "first", filled(sample.untouched), "2027-03-01 12:00:00 UTC")
+        school.submit(school.some("right"), folder / "first")
+        school.all(school.submit)
+        school.teach(COLLECT, f"{GRADE} --late 10%/day", *RETURN)
+        yield school
+
+
+@pytest.fixture
+def direct(school, tmp_path, monkeypatch, quick_grade, isolated):
+    """`direct()`: the rows of the same class, graded with the same seed, without an exchange."""
+
+    def grade():
+        monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+        for student in school.students:
+            shutil.copytree(school.handed_in(student), tmp_path / "submitted" / student / LAB)
+        shutil.copy(school.course / "seed", tmp_path)
+        late.set_policy(None, "10%/day", "")
+        with open_gradebook() as gradebook:
+            gradebook.update_or_create_assignment(LAB, duedate=classes.DUE.replace(tzinfo=None))
+        return read_rows(write_csv(LAB, quick_grade(LAB)))
+
+    return grade
+
+
+@pytest.mark.sweep
+def test_the_marks_are_those_of_the_same_notebooks_handed_in_directly(school, direct):
+    rows = school.rows()
+    assert rows == direct()
+    assert float(rows[school.some("late")]["hours late"]) > 0
+    assert "beside the submission" in rows[school.some("doubled")]["remark"]
+    assert rows[school.some("broken")]["remark"].startswith("not a notebook")
+    assert float(rows[school.some("right")]["total"]) == ALL
+
+
+@pytest.mark.sweep
+def test_each_student_fetches_the_page_about_the_own_submission(school):
+    pages = school.pages()
+    assert {student for student in school.students if school.rows()[student]["in the gradebook"]} == pages.keys()
+    school.all(lambda student: school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}"))
+    for student in school.students:
+        fetched = [*(school.machine.place / "home" / student / LAB / "feedback").glob("*/*.html")]
+        own = [pages[student]] if student in pages else []
+        assert [page.read_bytes() for page in fetched] == [page.read_bytes() for page in own]
+        assert "denied" in school.machine.work(student, "ls /srv/exchange/rushlight/feedback || true")
+
+
+@pytest.mark.sweep
+def test_who_submits_again_after_grading_is_graded_again_and_nobody_else(school):
+    student, before = school.some("wrong"), school.rows()
+    times = {each: page.stat().st_mtime_ns for each, page in school.pages().items()}
+    write_handed_in(school.folder / "again", filled(sample.all_right), "2027-03-15 21:59:00 UTC")
+    school.submit(student, school.folder / "again")
+    school.teach(COLLECT, GRADE)
+    assert school.rows() == before
+    school.teach(f"{COLLECT} --update", GRADE)
+    changed = {each for each, page in school.pages().items() if page.stat().st_mtime_ns != times[each]}
+    assert changed == {student} and before | {student: school.rows()[student]} == school.rows()
+    assert float(before[student]["total"]) < float(school.rows()[student]["total"]) == ALL
+    school.teach(*RETURN)
+    school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}")
+    [page] = (school.machine.place / "home" / student / LAB / "feedback").glob("2027-03-15 21:59:00*/*.html")
+    assert page.read_bytes() == school.pages()[student].read_bytes()
