@@ -577,8 +577,8 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
     return function
 
 
-LAYERS = ("c10", "aten", "autograd")  # those that have fast paths, the lowest first
-tables_disabled = fast_path_disabled = fast_backward_disabled = False  # in the order of the layers
+LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
+tables_disabled = fast_path_disabled = fast_backward_disabled = fast_step_disabled = False  # in the order of the layers
 _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
 _unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
@@ -591,18 +591,17 @@ def disable_fast_paths(layer: str | None) -> None:
 
     A fast path does not call functions of its own layer and of those below that the slow path calls.
     """
-    global tables_disabled, fast_path_disabled, fast_backward_disabled
-    tables_disabled, fast_path_disabled, fast_backward_disabled = _disabled(layer)
+    global tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
+    first = len(LAYERS) if layer is None else LAYERS.index(layer)
+    tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled = [
+        i >= first for i in range(len(LAYERS))
+    ]
     clear_caches()
-
-
-def _disabled(layer: str | None) -> list[bool]:
-    return [layer is not None and LAYERS.index(layer) <= i for i in range(len(LAYERS))]
 
 
 def disabled_from() -> str | None:
     """The layer from which on fast paths are disabled now."""
-    disabled = tables_disabled, fast_path_disabled, fast_backward_disabled
+    disabled = tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
     return next((layer for layer, is_disabled in zip(LAYERS, disabled) if is_disabled), None)
 
 
