@@ -82,7 +82,7 @@ def restore(slot: FunctionType) -> None:
 
 def _lowest_filled() -> str | None:
     """The lowest layer that has a filled slot: fast paths there and above would not call the student's piece."""
-    found = {slot.__module__.split(".")[1] for slot in _references}
+    found = {slot.__module__.removeprefix("rushlight.").partition(".")[0] for slot in _references}
     if found & _BELOW:
         return LAYERS[0]
     return next((layer for layer in LAYERS if layer in found), None)
