@@ -23,11 +23,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from rushlight.c10.dispatch import disable_fast_path
+from rushlight.c10.dispatch import LAYERS, disable_fast_paths
 from rushlight.utils._extensions import Extension, register
 
 from .observe import MAX_FRAMES, MAX_LINE, Tree, error_tree
 
+_BELOW = {"amp", "library", "torchgen"}  # beside those layers; what a table holds may depend on them
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and their code before
 
 
@@ -65,7 +66,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
     slot.__code__ = _template.__code__.replace(co_names=names, co_name=slot.__name__, co_qualname=slot.__name__)
     slot.__wrapped__ = function  # inspect and help read it
     _clear_dynamo_cache(slot)
-    disable_fast_path(True)  # fast paths of the framework do not call the student's piece
+    disable_fast_paths(_lowest_filled())
 
 
 def restore(slot: FunctionType) -> None:
@@ -76,7 +77,15 @@ def restore(slot: FunctionType) -> None:
         for name in _slot_globals(slot):
             del slot.__globals__[name]
         _clear_dynamo_cache(slot)
-        disable_fast_path(bool(_references))
+        disable_fast_paths(_lowest_filled())
+
+
+def _lowest_filled() -> str | None:
+    """The lowest layer that has a filled slot: fast paths there and above would not call the student's piece."""
+    found = {slot.__module__.removeprefix("rushlight.").partition(".")[0] for slot in _references}
+    if found & _BELOW:
+        return LAYERS[0]
+    return next((layer for layer in LAYERS if layer in found), None)
 
 
 def is_filled(slot: FunctionType) -> bool:

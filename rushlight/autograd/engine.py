@@ -77,7 +77,7 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """`sum_to`. If broadcasting only added dimensions, as for a bias, a fast path takes one sum, and no view of its result."""
     new_dims = len(grad._sizes) - len(sizes)
-    watched = local.grad_enabled or local.modes or dispatch.fast_path_disabled or dispatch.observer is not None
+    watched = local.grad_enabled or local.modes or dispatch.fast_backward_disabled or dispatch.observer is not None
     if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
         return sum_to(grad, sizes)
     return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
@@ -511,7 +511,7 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
                 if profiler.recording:
                     watching.enter_context(profiler.record_nodes(local.graph_task.nodes))
                 return execute(roots, grads, keep_graph, create_graph, captures)
-        if captures is None and not dispatch.fast_path_disabled:
+        if captures is None and not dispatch.fast_backward_disabled:
             return execute_whole(roots, grads, keep_graph, create_graph)
         if captures is None:
             return execute(roots, grads, keep_graph, create_graph)

@@ -538,8 +538,8 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
 class Table(dict):
     """An operator's kernels by the key set of a call, which `dispatch_key_set` computes.
 
-    The functions in `functions.py` compute that set inline and look it up here. While the fast path is disabled, for a trace
-    or because a function of this module has been replaced, nothing is cached, and every call takes the slow path.
+    The functions in `functions.py` compute that set inline and look it up here. While the tables are disabled, for a trace
+    or because a function of this module may have been replaced, nothing is cached, and every call takes the slow path.
     """
 
     def __init__(self, operator: Operator):
@@ -548,7 +548,7 @@ class Table(dict):
     def __missing__(self, key_set: int) -> Callable:
         if observer is not None:
             return partial(_observed, self.operator, key_set)
-        if fast_path_disabled:
+        if tables_disabled:
             return partial(call, self.operator)
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
@@ -565,7 +565,7 @@ class Below(Table):
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
-        return (None if fast_path_disabled else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
+        return (None if tables_disabled else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
 
 
 def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
@@ -577,17 +577,36 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
     return function
 
 
-fast_path_disabled = False
+LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
+tables_disabled = fast_path_disabled = fast_backward_disabled = fast_step_disabled = False  # in the order of the layers
 _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
 _unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
 cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
 
 
-def disable_fast_path(disabled: bool) -> None:
-    """Make all calls take the slow path, or no longer. Either way, clear the tables and every other cache."""
-    global fast_path_disabled
-    fast_path_disabled = disabled
+def disable_fast_paths(layer: str | None) -> None:
+    """Make the code of one of `LAYERS`, and of those above it, take the slow path everywhere. The layers below it, or all layers if
+    `layer` is None, take the fast path where they can. Either way, clear the tables and every other cache.
+
+    A fast path does not call functions of its own layer and of those below that the slow path calls.
+    """
+    global tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
+    first = len(LAYERS) if layer is None else LAYERS.index(layer)
+    tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled = [
+        i >= first for i in range(len(LAYERS))
+    ]
+    clear_caches()
+
+
+def disabled_from() -> str | None:
+    """The layer from which on fast paths are disabled now."""
+    disabled = tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
+    return next((layer for layer, is_disabled in zip(LAYERS, disabled) if is_disabled), None)
+
+
+def clear_caches() -> None:
+    """Clear the tables of all operators, and every other cache of what a function of the framework returned."""
     for operator in operators.values():
         operator.table.clear()
         operator.below.clear()
@@ -603,16 +622,16 @@ def observing(new: Callable[[Operator, tuple, Callable], Any]):
     Source: `aten/src/ATen/record_function.h`, `addGlobalCallback`."""
     global observer
     before, observer = observer, new
-    disable_fast_path(fast_path_disabled)  # clears every table
+    clear_caches()
     try:
         yield
     finally:
         observer = before
-        disable_fast_path(fast_path_disabled)
+        clear_caches()
 
 
 def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
-    if fast_path_disabled:
+    if tables_disabled:
         return observer(operator, stack, partial(call, operator))
     table = _unobserved.get(operator)
     if table is None:
@@ -625,13 +644,13 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
     """While active, write a line for every call and redispatch, indented by depth, as `TORCH_SHOW_DISPATCH_TRACE=1` does in a
     debug build of PyTorch."""
     global _trace
-    before, disabled, _trace = _trace, fast_path_disabled, write
-    disable_fast_path(True)
+    before, disabled, _trace = _trace, disabled_from(), write
+    disable_fast_paths("c10")
     try:
         yield
     finally:
         _trace = before
-        disable_fast_path(disabled)
+        disable_fast_paths(disabled)
 
 
 # Modes: Python code that intercepts every call that reaches the key `Python` -----------------------------------------

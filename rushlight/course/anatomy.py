@@ -24,12 +24,12 @@ Edge = tuple[int, int, int]
 def fused_operators() -> Iterator[None]:
     """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in exercises. Outside
     they then consist of many operators, so that each of a student's pieces takes part, and their graph is another."""
-    was_disabled = dispatch.fast_path_disabled
-    dispatch.disable_fast_path(False)
+    before = dispatch.disabled_from()
+    dispatch.disable_fast_paths(None)
     try:
         yield
     finally:
-        dispatch.disable_fast_path(was_disabled)
+        dispatch.disable_fast_paths(before)
 
 
 def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:

@@ -24,6 +24,7 @@ from rushlight.aten.native.pointwise import add_product, add_quotient, fits_fast
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
+from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import TENSOR_KEYS, local
 from rushlight.nn.parameter import zero_grad
 
@@ -471,7 +472,7 @@ def _fast_adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad:
 def _are_plain(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
     """Whether numpy can compute with the tensors of each parameter (the last is the number of steps) and these numbers as the
     operators do, and nothing observes the operators."""
-    if local.modes or any(each.__class__ not in (float, int, bool) for each in settings):
+    if local.modes or dispatch.fast_step_disabled or any(each.__class__ not in (float, int, bool) for each in settings):
         return False
     for param, *others, step in tensors:
         if any(each.dtype is not param.dtype or each._sizes != param._sizes for each in others):

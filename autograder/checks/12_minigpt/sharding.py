@@ -43,7 +43,7 @@ def shards(rl, heads, d, hidden, ranks, rank, backwards):
     if not isinstance(part, str):
         parts = [sharding.shard_block(state, heads, each, ranks) for each in range(ranks)]
         total = sharding.run_block(
-            parts, heads, numbers(rl, [2, 3, heads * d], 1, "float32"), sharding.Ranks(rl, ranks)
+            parts, heads, numbers(rl, [2, 3, heads * d], 1, "float64"), sharding.Ranks(rl, ranks)
         )
         found |= {"keys": [*part], "part": {name: copied(each) for name, each in part.items()}, "sum": copied(total)}
         found["gradients"] = _gradients_through(rl, parts, state)
@@ -64,7 +64,7 @@ def _(torch, heads, d, hidden, ranks, rank, backwards):
     def norm(name, x):
         return F.layer_norm(x, [heads * d], state[f"{name}.weight"], state[f"{name}.bias"])
 
-    x = numbers(torch, [2, 3, heads * d], 1, "float32")
+    x = numbers(torch, [2, 3, heads * d], 1, "float64")
     q, k, v = (
         each.reshape(2, 3, heads, d).transpose(1, 2) for each in linear("attention", norm("norm_1", x)).chunk(3, -1)
     )
@@ -95,18 +95,18 @@ def _gradients_through(xp, parts, state):
     for rank, part in enumerate(parts):
         for i, name in enumerate(sorted(part)):
             if part[name].requires_grad:
-                (part[name] * numbers(xp, [*part[name].shape], rank + i, "float32")).sum().backward(retain_graph=True)
+                (part[name] * numbers(xp, [*part[name].shape], rank + i, "float64")).sum().backward(retain_graph=True)
     return {name: copied(each.grad) for name, each in state.items()}
 
 
 def _state(xp, width, hidden, backwards=False):
-    """The parameters of a block by rule, also in another order."""
+    """The parameters of a block by rule, also in another order. In float32, a norm of two features shows rounding."""
     shapes = {"norm_1.weight": [width], "norm_1.bias": [width], "norm_2.weight": [width], "norm_2.bias": [width]}
     for name, outs, features in (
         ("attention", 3 * width, width), ("projection", width, width), ("up", hidden, width), ("down", width, hidden),
     ):  # fmt: skip
         shapes |= {f"{name}.weight": [outs, features], f"{name}.bias": [outs]}
-    state = {name: numbers(xp, shape, i, "float32").requires_grad_() for i, (name, shape) in enumerate(shapes.items())}
+    state = {name: numbers(xp, shape, i, "float64").requires_grad_() for i, (name, shape) in enumerate(shapes.items())}
     return dict(reversed(state.items())) if backwards else state
 
 

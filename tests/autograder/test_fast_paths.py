@@ -1,0 +1,87 @@
+"""A student's piece runs wherever the framework would run its own, whatever fast paths the framework takes."""
+
+import functools
+import sys
+from collections import Counter
+from types import FunctionType
+
+import pytest
+from sweep import sweep
+
+from autograder import subject
+from autograder.check import find, function_of, is_bench
+from autograder.course import check_name, exercises, labs, released
+from autograder.exercise import fill, restore
+from autograder.observe import difference, result_of
+from rushlight.c10 import dispatch
+
+CASES = 12  # of the edges of a check
+
+
+def counted(slot, calls):
+    """A copy of a framework's function that counts its calls."""
+    copy = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__)
+    copy.__kwdefaults__ = slot.__kwdefaults__
+
+    @functools.wraps(slot)
+    def piece(*args, **kwargs):
+        calls[slot.__name__] += 1
+        return copy(*args, **kwargs)
+
+    return piece
+
+
+def observed(checks, calls):
+    """What is observed in each check, and how often each piece ran."""
+    found = {}
+    for name in checks:
+        calls.clear()
+        observations = subject.answer(name, find(name).edges[:CASES])
+        found[name] = [result_of(each) for each in observations], dict(calls)
+    return found
+
+
+def passed_by(names, checks):
+    """The checks in which a piece does not run as often, or something else is observed, as without any fast path."""
+    calls, slots = Counter(), [function_of(name) for name in names]
+    try:
+        for slot in slots:
+            fill(slot, counted(slot, calls))
+        observed(checks, calls)  # what is made once, such as the schemas of a module, is made now
+        disabled = dispatch.disabled_from()
+        dispatch.clear_caches()
+        with_fast_paths = observed(checks, calls)
+        dispatch.disable_fast_paths("c10")
+        without = observed(checks, calls)
+    finally:
+        for slot in slots:
+            restore(slot)
+    differences = {name: differs(with_fast_paths[name], without[name]) for name in checks}
+    return {name: (disabled, found) for name, found in differences.items() if found}
+
+
+def differs(given, wanted):
+    """How two answers of `observed` differ; None if they do not."""
+    if given[1] != wanted[1]:
+        return given[1], wanted[1]
+    return next(
+        (found for pair in zip(*(each[0] for each in (given, wanted)), strict=True) if (found := difference(*pair))),
+        None,
+    )
+
+
+BUILD_LABS = [lab for lab in labs() if not is_bench(lab)]
+
+
+@pytest.mark.parametrize("lab", sweep(BUILD_LABS, every=4))
+def test_no_fast_path_passes_by_a_piece(lab):
+    checks = [name for cell in released(lab)["cells"] if (name := check_name(cell))]
+    assert not passed_by(exercises(lab), checks)
+    for exercise in exercises(lab):
+        own = [name for name in checks if name.startswith((f"{exercise}.", "together.")) or name == exercise]
+        assert not passed_by([exercise], own)
+
+
+def test_a_fast_path_that_passes_by_a_piece_would_be_seen(monkeypatch):
+    monkeypatch.setattr(sys.modules[fill.__module__], "_lowest_filled", lambda: None)
+    assert passed_by(["optim.adam"], ["optim.adam"])
