@@ -3,8 +3,9 @@
 For each lab a marker starts, as `rushlight grade` starts them, and marks the same right submission again and again. The first
 time torch's answers are computed; after that the judge has them. Then nbgrader records the submission and writes its
 feedback. CPU seconds are those of all processes, which other work of the machine changes little; memory is the highest sum of
-the proportional set sizes of the marker and its sandboxes. Each lab is written into the table of a page as soon as it has been
-measured, and a lab that is in the table is not measured again. From the table follows a second one: what a class takes.
+the proportional set sizes of the marker and its sandboxes. Last, stock `nbgrader autograde` marks the same submission. Each lab
+is written into the table of a page as soon as it has been measured, and a lab that is in the table is not measured again. From
+the table follows a second one: what a class takes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import multiprocessing
 import os
 import platform
 import re
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,9 +34,9 @@ from autograder.course import RELEASED, ROOT, SOURCES, check_name, labs
 from autograder.instructor import sample
 from autograder.sandbox import Sandbox
 
-COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "marker", "peak", "load")
-CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most")
-CORES, SIZE = (2, 16, 64), 200
+COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "stock", "marker", "peak", "load")
+CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most", "times stock", "labs below 10")
+CORES, SIZE = (2, 4, 16, 64), 200
 BEGIN, END = "<!-- bench/marking.py writes from here -->", "<!-- to here -->"
 
 
@@ -121,6 +124,27 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     results.send(("done", figures))
 
 
+def stock(lab: str) -> float:
+    """Seconds by the clock in which stock nbgrader autogrades a right submission: those of its second one, without its start."""
+    with tempfile.TemporaryDirectory() as place:
+        for student in "ab":
+            path = Path(place, "submitted", student, lab, f"{lab}.ipynb")
+            path.parent.mkdir(parents=True)
+            path.write_text(right(lab), encoding="utf-8")
+        environment = os.environ | {"RUSHLIGHT_CLASSROOM": place, "RUSHLIGHT_GRADER": "stock"}
+        command = [sys.executable, "-m", "nbgrader", "autograde", lab]
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        begun = Path(place, "autograded", "b")
+        while not begun.exists() and process.poll() is None:
+            time.sleep(0.02)
+        start = time.perf_counter()
+        if process.wait() or not begun.exists():
+            raise RuntimeError(f"{lab}: stock nbgrader does not autograde it")
+        return time.perf_counter() - start
+
+
 def memory(process: psutil.Process) -> float:
     """MiB of a process, without the share of others in what it shares. 0 if it has ended."""
     try:
@@ -152,7 +176,7 @@ def watched(lab: str, again: int) -> dict:
                 peak = max(peak, sum(map(memory, [tree, *tree.children(recursive=True)])))
                 took = time.perf_counter() - start
         marker.join()
-    return figures | {"marker": alone, "peak": peak, "load": load}
+    return figures | {"stock": stock(lab), "marker": alone, "peak": peak, "load": load}
 
 
 def main() -> None:
@@ -194,20 +218,33 @@ def table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def a_class(rows: dict[str, dict[str, str]]) -> Callable[[int], list[str]]:
-    """For a number of cores: the hours in which the labs of `rows` are graded for a class, and what that takes."""
+    """For a number of cores: the hours in which the labs of `rows` are graded for a class, what that takes, and how many times the
+    submissions per hour of stock nbgrader that is: in the median lab, and in how many labs it is less than ten."""
 
     def on(cores: int) -> list[str]:
         hours = work = waiting = 0.0
+        times = []
         for row in rows.values():
             start, first, later, record, feedback = (float(row[name]) for name in COLUMNS[2:7])
             jobs = min(cores, SIZE)
             marking = jobs * (start + first) + (SIZE - jobs) * later + SIZE * feedback
             alone = start + first + SIZE * record  # one process records, whatever the number of cores
-            hours += max((marking + SIZE * record) / cores, alone) / 3600
+            seconds = max((marking + SIZE * record) / cores, alone)
+            hours += seconds / 3600
+            times.append(SIZE * float(row["stock"]) / seconds)
             work += (marking + SIZE * record) / 3600
             waiting += alone > (marking + SIZE * record) / cores
         memory = cores * max(float(row["peak"]) for row in rows.values()) / 1024
-        return [str(cores), f"{hours:.1f}", f"{work:.1f}", f"{waiting:.0f}", f"{memory:.0f}"]
+        few = sum(each < 10 for each in times)
+        shown = (
+            f"{hours:.1f}",
+            f"{work:.1f}",
+            f"{waiting:.0f}",
+            f"{memory:.0f}",
+            f"{statistics.median(times):.0f}",
+            f"{few}",
+        )
+        return [str(cores), *shown]
 
     return on
 
