@@ -80,10 +80,11 @@ def run(
 def _run_cells(
     notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], core: list[str]
 ) -> dict[str, Verdict]:
-    """Run each cell and decide each check, in order."""
+    """Run each cell and decide each check, in order. Cells after the last check are not run: they change no verdict."""
     verdicts: dict[str, Verdict] = {}
     failed: dict[str | None, str] = {}  # the error of each exercise's cell
-    for cell in notebook.cells:
+    last = max((i for i, cell in enumerate(notebook.cells) if check_name(cell)), default=0)
+    for i, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue
         cell.outputs, cell.execution_count = [], None
@@ -97,7 +98,7 @@ def _run_cells(
             verdicts[name] = session.decide(judge, name, retry)
             if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
                 verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
-        elif not _is_skipped(cell):
+        elif i < last and not _is_skipped(cell):
             cell.outputs = session.run_cell(cell)
             errors = [output for output in cell.outputs if output.output_type == "error"]
             failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}

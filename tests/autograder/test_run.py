@@ -206,6 +206,17 @@ def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, m
     assert len(started) == 3 and first > 0 and allowance.total - allowance.left == pytest.approx(taken)
 
 
+@pytest.mark.parametrize("lab", [LAB])
+def test_cells_after_the_last_check_are_not_run(graded, solved):
+    first, last = (nbformat.v4.new_code_cell(f"print({name!r})") for name in ("first", "last"))
+    after = 1 + max(i for i, each in enumerate(solved.cells) if check_name(each))
+    solved.cells[after:after] = [last]
+    solved.cells[:0] = [first]
+    assert outcomes(graded(solved), PASSED) == {}
+    assert [output.text for output in first.outputs] == ["first\n"]
+    assert not any(each.outputs for each in solved.cells[after + 1 :] if each.cell_type == "code")
+
+
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
     cell(solved, "strided.select").source += "\n    return ]"
     verdict = graded(solved)["strided.select"]
