@@ -64,7 +64,7 @@ from .restore import Unreadable, digest, edited_checks, read_submission, restore
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 # bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
-JOB_MEMORY = (1 << 29, 3 << 29)
+JOB_MEMORY = (3 << 28, 3 << 29)
 FEW = 8  # students of whom a line has the names
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
 

@@ -175,8 +175,8 @@ def test_no_more_jobs_run_at_once_than_fit_into_the_memory(tmp_path, monkeypatch
     assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (16, 16)
     limit.write_text("max\n")
     free[0] = 6 << 30
-    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (12, 4)
-    limit.write_text(f"{1 << 30}\n")
+    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (8, 4)
+    limit.write_text(f"{3 << 29}\n")
     assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (2, 1)
 
 
