@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 import rushlight
-from rushlight.c10.dispatch import disable_fast_paths
+from rushlight.c10.dispatch import fast_paths_disabled
 from rushlight.course import gpt, sampling, tokens, training
 from rushlight.nn.utils.clip_grad import clip_grad_norm_
 
@@ -121,13 +121,11 @@ def _only(pieces: dict[Slot, Callable]) -> Iterator[None]:
     """Within: these pieces in the framework and no others, and no fast path, which would pass by a piece."""
     before = filled()
     fill_as(pieces)
-    disable_fast_paths("c10")
     try:
-        with warnings.catch_warnings(), numpy.errstate(all="ignore"), subject.new_thread():
+        with fast_paths_disabled("c10"), warnings.catch_warnings(), numpy.errstate(all="ignore"), subject.new_thread():
             warnings.simplefilter("ignore")
             yield
     finally:
-        disable_fast_paths(None)
         fill_as(before)
 
 

@@ -37,6 +37,7 @@ from autograder.sandbox import Sandbox
 COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "stock", "marker", "peak", "load")
 CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most", "times stock", "labs below 10")
 CORES, SIZE = (2, 4, 16, 64), 200
+STUDENTS = "01"
 BEGIN, END = "<!-- bench/marking.py writes from here -->", "<!-- to here -->"
 
 
@@ -45,6 +46,13 @@ def right(lab: str) -> str:
     notebook, solved = (nbformat.read(place / lab / f"{lab}.ipynb", as_version=4) for place in (RELEASED, SOURCES))
     sample.fill(notebook, sample.answers(solved))
     return nbformat.writes(notebook)
+
+
+def hand_in(text: str, lab: str, classroom: str) -> None:
+    for student in STUDENTS:
+        path = Path(classroom, "submitted", student, lab, f"{lab}.ipynb")
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
 
 
 in_sandboxes = (
@@ -95,10 +103,7 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     config, text = Config(), right(lab)
     configure(config)
     config.Restore.marked_folder = f"{classroom}/marked"
-    for student in range(2):
-        path = Path(classroom, "submitted", str(student), lab, f"{lab}.ipynb")
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
+    hand_in(text, lab, classroom)
     edition(lab)  # made once on a machine
     judge_of(1)
     figures = {"lab": lab, "start": cpu_seconds()}
@@ -118,7 +123,7 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     figures["checks"] = len(cells)
     results.send(("marked", None))
     writer, file = NbGraderAPI(config=config), marked_path(Path(config.Restore.marked_folder), text)
-    for student in "01":  # the first enters the lab into the gradebook
+    for student in STUDENTS:  # the first enters the lab into the gradebook
         figures["record"], _ = timed(partial(grading._record, writer, lab, student, marked, file))
         figures["feedback"], _ = timed(partial(grading.write_feedback, lab, student))
     results.send(("done", figures))
@@ -127,16 +132,13 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
 def stock(lab: str) -> float:
     """Seconds by the clock in which stock nbgrader autogrades a right submission: those of its second one, without its start."""
     with tempfile.TemporaryDirectory() as place:
-        for student in "ab":
-            path = Path(place, "submitted", student, lab, f"{lab}.ipynb")
-            path.parent.mkdir(parents=True)
-            path.write_text(right(lab), encoding="utf-8")
+        hand_in(right(lab), lab, place)
         environment = os.environ | {"RUSHLIGHT_CLASSROOM": place, "RUSHLIGHT_GRADER": "stock"}
         command = [sys.executable, "-m", "nbgrader", "autograde", lab]
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        begun = Path(place, "autograded", "b")
+        begun = Path(place, "autograded", STUDENTS[1])
         while not begun.exists() and process.poll() is None:
             time.sleep(0.02)
         start = time.perf_counter()

@@ -599,6 +599,17 @@ def disable_fast_paths(layer: str | None) -> None:
     clear_caches()
 
 
+@contextmanager
+def fast_paths_disabled(layer: str | None):
+    """Within: `disable_fast_paths(layer)`."""
+    before = disabled_from()
+    disable_fast_paths(layer)
+    try:
+        yield
+    finally:
+        disable_fast_paths(before)
+
+
 def disabled_from() -> str | None:
     """The layer from which on fast paths are disabled now."""
     disabled = tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
@@ -644,13 +655,12 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
     """While active, write a line for every call and redispatch, indented by depth, as `TORCH_SHOW_DISPATCH_TRACE=1` does in a
     debug build of PyTorch."""
     global _trace
-    before, disabled, _trace = _trace, disabled_from(), write
-    disable_fast_paths("c10")
+    before, _trace = _trace, write
     try:
-        yield
+        with fast_paths_disabled("c10"):
+            yield
     finally:
         _trace = before
-        disable_fast_paths(disabled)
 
 
 # Modes: Python code that intercepts every call that reaches the key `Python` -----------------------------------------

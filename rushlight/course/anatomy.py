@@ -22,14 +22,10 @@ Edge = tuple[int, int, int]
 
 @contextmanager
 def fused_operators() -> Iterator[None]:
-    """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in exercises. Outside
-    they then consist of many operators, so that each of a student's pieces takes part, and their graph is another."""
-    before = dispatch.disabled_from()
-    dispatch.disable_fast_paths(None)
-    try:
+    """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in a dispatcher or
+    kernels. Outside they then consist of many operators, so that each of these pieces takes part, and their graph is another."""
+    with dispatch.fast_paths_disabled(None):
         yield
-    finally:
-        dispatch.disable_fast_paths(before)
 
 
 def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:

@@ -28,6 +28,15 @@ def judge(drawn_once):
     return Judge(seed=1)
 
 
+@pytest.fixture
+def classroom(tmp_path, monkeypatch):
+    """The folder of a class of its own, empty."""
+    folder = tmp_path / "class"
+    folder.mkdir()
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(folder))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def isolated():
     """Sandboxes are there for the asking, or the test is skipped; in CI they have to be there."""

@@ -14,10 +14,9 @@ from autograder.observe import GradingError
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    (tmp_path / "groups.csv").write_text("group,student\nred,ada\nred,ben\nred,cem\n")
-    return tmp_path
+def classroom(classroom):
+    (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\nred,cem\n")
+    return classroom
 
 
 @pytest.fixture

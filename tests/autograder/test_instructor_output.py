@@ -14,14 +14,6 @@ from autograder.instructor.report import write_report
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch):
-    folder = tmp_path / "class"
-    folder.mkdir()
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(folder))
-    return folder
-
-
-@pytest.fixture
 def rushlight(monkeypatch, capsys):
     """`rushlight(arguments)`: the exit code and all that is printed, an error included."""
 

@@ -16,12 +16,6 @@ DUE = "2027-03-15 22:00:00 UTC"
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
 def gradebook(classroom):
     with open_marked() as gradebook:
         gradebook.update_or_create_assignment(LAB, duedate=DUE)

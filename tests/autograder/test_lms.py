@@ -29,14 +29,6 @@ BLACKBOARD = (DOWNLOADS / "blackboard.txt").read_text(encoding="utf-8")
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch):
-    folder = tmp_path / "class"
-    folder.mkdir()
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(folder))
-    return folder
-
-
-@pytest.fixture
 def gradebook(classroom):
     with open_marked() as gradebook:
         yield gradebook

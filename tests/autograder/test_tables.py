@@ -15,12 +15,6 @@ GROUPS = "group,student\nred,ada\nred,José\n"
 READ = {"red": ["ada", "José"]}
 
 
-@pytest.fixture
-def classroom(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    return tmp_path
-
-
 SEMICOLONS, TABS = GROUPS.replace(",", ";"), GROUPS.replace(",", "\t")
 
 

@@ -11,6 +11,7 @@ dataset and the functions must be importable.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import queue
@@ -184,6 +185,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             worker = context.Process(target=worker_loop, args=(*args, loader.num_workers), daemon=True)
             worker.start()
             self._workers.append(worker)
+        _living.add(self)
+        atexit.unregister(_shutdown_all)
+        atexit.register(_shutdown_all)  # once, and after multiprocessing's own function, so that it is called before it
         self._reset(loader)
 
     def reset(self, loader: DataLoader) -> None:
@@ -271,8 +275,18 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 each.close()
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():  # at exit, multiprocessing ends the workers, because they are daemons
+        if not sys.is_finalizing():
             self._shutdown_workers()
+
+
+_living: weakref.WeakSet[_MultiProcessingDataLoaderIter] = weakref.WeakSet()
+
+
+def _shutdown_all() -> None:
+    """At exit, end all workers while multiprocessing can still be used: a worker that is starting needs its semaphores. Source:
+    `torch/utils/data/dataloader.py`, `_clean_up_persistent_workers_atexit`."""
+    for each in tuple(_living):
+        each._shutdown_workers()
 
 
 def _arrivals(workers: weakref.ref[_MultiProcessingDataLoaderIter]) -> Iterator[tuple[int, Any]]:

@@ -54,15 +54,12 @@ def test_the_graph_of_a_block_is_torchs_and_has_eight_paths():
 
 
 def test_fused_operators_have_torchs_graph_also_while_fast_paths_are_off():
-    dispatch.disable_fast_paths("c10")
-    try:
+    with dispatch.fast_paths_disabled("c10"):
         x = rl.ones(1, 3, 64, requires_grad=True)
         many = len(backward_graph(gpt(rl).blocks[0](x), {})[0])
         with fused_operators():
             few = len(backward_graph(gpt(rl).blocks[0](x), {})[0])
         assert dispatch.disabled_from() == "c10"
-    finally:
-        dispatch.disable_fast_paths(None)
     assert few == 44 < many
 
 

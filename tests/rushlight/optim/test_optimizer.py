@@ -563,8 +563,5 @@ def test_a_step_of_adam_is_the_same_bit_by_bit_without_its_fast_path(settings):
         return [(each.detach().numpy().tobytes(), each._version) for each in tensors]
 
     short = steps()
-    dispatch.disable_fast_paths("c10")
-    try:
+    with dispatch.fast_paths_disabled("c10"):
         assert short == steps()
-    finally:
-        dispatch.disable_fast_paths(None)

@@ -637,14 +637,15 @@ def test_a_tensor_comes_back_as_it_was_sent():
 
 
 SCRIPT = """
-import os, sys, time
+import atexit, multiprocessing.util, os, sys, time
 sys.path.insert(0, {root!r})
 import rushlight as rl
 class Slow(rl.utils.data.Dataset):
     def __len__(self): return 100
     def __getitem__(self, index): return index
 if __name__ == "__main__":
-    loader = rl.utils.data.DataLoader(Slow(), num_workers=2, persistent_workers=True, multiprocessing_context={method!r})
+    atexit.register(lambda: print([worker.is_alive() for worker in epoch._workers]))  # before multiprocessing ends
+    loader = rl.utils.data.DataLoader(Slow(), num_workers=2, persistent_workers={persistent}, multiprocessing_context={method!r})
     epoch = iter(loader)
     next(epoch)
     print(*[worker.pid for worker in epoch._workers], flush=True)
@@ -663,13 +664,16 @@ def is_running(pid):
 
 @needs_fork
 @pytest.mark.skipif(not os.path.exists("/proc/self"), reason="there is no /proc here")
+@pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("end, method", [("end", "fork"), ("error", "fork"), ("kill", "fork"), ("end", "spawn")])
-def test_no_worker_outlives_the_program(end, method, tmp_path):
+def test_no_worker_outlives_the_program(end, method, persistent, tmp_path):
     root = os.path.dirname(os.path.dirname(rl.__file__))
-    (tmp_path / "program.py").write_text(SCRIPT.format(root=root, end=end, method=method))
+    (tmp_path / "program.py").write_text(SCRIPT.format(root=root, end=end, method=method, persistent=persistent))
     done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, timeout=600)
-    pids = [int(pid) for pid in done.stdout.split()]
+    first, *rest = done.stdout.splitlines()
+    pids = [int(pid) for pid in first.split()]
     assert len(pids) == 2 and done.stderr == ""
+    assert rest == ([] if end == "kill" else ["[False, False]"])
     deadline = time.monotonic() + 300
     while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)

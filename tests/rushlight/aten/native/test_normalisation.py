@@ -42,9 +42,6 @@ def test_layer_norm_gives_torchs_numbers_gradients_and_graph(case, given, kind):
 def test_layer_norm_gives_the_same_numbers_without_its_kernel():
     x, w, b = (rl.from_numpy(np.random.default_rng(i).standard_normal((3, 5)[i > 0 :])) for i in range(3))
     short = rl.nn.functional.layer_norm(x, (5,), w, b)
-    dispatch.disable_fast_paths("c10")
-    try:
+    with dispatch.fast_paths_disabled("c10"):
         long = rl.nn.functional.layer_norm(x, (5,), w, b)
-    finally:
-        dispatch.disable_fast_paths(None)
     assert_close(torch.from_numpy(short.numpy()), torch.from_numpy(long.numpy()))

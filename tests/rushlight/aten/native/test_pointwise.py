@@ -266,11 +266,8 @@ def test_the_short_ways_give_what_the_long_way_gives(shape, name, operand, alpha
     short, torchs = outcome(program, rl), outcome(program, torch)
     from rushlight.c10 import dispatch
 
-    dispatch.disable_fast_paths("c10")
-    try:
+    with dispatch.fast_paths_disabled("c10"):
         long = outcome(program, rl)
-    finally:
-        dispatch.disable_fast_paths(None)
     assert short == long == torchs
 
 
