@@ -121,6 +121,12 @@ def observe_call(program: Callable, side: Side, case: dict) -> Tree:
         return error_tree(error)
 
 
+def for_cases(program: Callable, xp: Any, cases: list[dict]) -> list[Callable]:
+    """A program for each case. A program with a method `for_cases` may run several cases ahead, together."""
+    together = getattr(program, "for_cases", None)
+    return together(xp, cases) if together and len(cases) > 1 else [program] * len(cases)
+
+
 def error_tree(error: Exception) -> Tree:
     names = _builtin_names(type(error))
     return {"error": names, "type": type(error).__name__, "message": str(error)[:MAX_MESSAGE]}

@@ -21,7 +21,7 @@ from rushlight.c10 import dispatch
 
 from .check import find, function_of, is_bench, is_milestone
 from .exercise import is_filled, note, noted
-from .observe import Side, Tree, error_tree, observe_call, receive, send, tensor_tree, with_raised
+from .observe import Side, Tree, error_tree, for_cases, observe_call, receive, send, tensor_tree, with_raised
 
 MAX_OUTPUT = 100_000  # characters kept of what one cell prints
 SHOWN = ("text/plain", "image/png")  # the formats of displays that are kept
@@ -80,7 +80,8 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
         return [error_tree(missing)] * len(cases)
     observe_case = _on_torch if is_bench(check.phase) else _on_rushlight
     with _on_cpu():
-        return [observe_case(check.subject, case) for case in cases]
+        programs = for_cases(check.subject, rushlight, cases)
+        return [observe_case(program, case) for program, case in zip(programs, cases)]
 
 
 def _on_rushlight(program: Callable, case: dict) -> Tree:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import inspect
 import io
+import os
 import threading
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from datetime import timedelta
 from functools import partial, update_wrapper, wraps
 
 from ...observe import difference
 from ...recorder import called
 from ..cases import drawing, first_apart, strategy
 
+SECONDS = 15.0  # for a call on ranks
 _failed = set()  # functions that did not end in time: their next call gets less time
 
 
@@ -24,23 +27,39 @@ def on_ranks(work, quiet=False):
     true. A rank outside the group returns None. The group of a case with neither is None, which means all ranks. A rank that
     raises, dies or waits for ever fails the case; if all ranks sleep for a second, they count as waiting for ever. `quiet`
     hides the standard error output of the ranks.
+
+    `for_cases` runs several cases on the same ranks, if none fails there: starting ranks takes most of the time.
     """
 
-    def run(xp, ranks, members=None, part=None, **case):
+    def on_rank(xp, ranks, members=None, part=None, **case):
+        import torch  # which only ranks and the judge have imported
+
         members = members if part is None else range(int(part), ranks)
+        group = torch.distributed.new_group([*members]) if members else None
+        if members and torch.distributed.get_rank() not in members:
+            return None
+        return work(*[torch] if xp is torch else [xp, torch], group, **case)
 
+    def run(xp, ranks, members=None, part=None, **case):
         @wraps(work)
-        def on_rank():
-            import torch  # which only ranks and the judge have imported
-
-            group = torch.distributed.new_group([*members]) if members else None
-            if members and torch.distributed.get_rank() not in members:
-                return None
-            return work(*[torch] if xp is torch else [xp, torch], group, **case)
+        def call():
+            return on_rank(xp, ranks, members, part, **case)
 
         with redirect_stderr(io.StringIO()) if quiet else nullcontext():
-            return _results(on_rank, ranks)
+            return _results(call, ranks)
 
+    def for_cases(xp, cases):
+        order = sorted(range(len(cases)), key=lambda i: -cases[i]["ranks"])
+        ranks = [cases[i]["ranks"] for i in order]
+
+        @wraps(work)
+        def in_turn():
+            return _in_turn(ranks, [partial(on_rank, xp, **cases[i]) for i in order])
+
+        found = dict(zip(order, _results_by_case(in_turn, ranks)))
+        return [partial(_recall, found[i]) if found else run for i in range(len(cases))]
+
+    run.for_cases = for_cases
     # the text that a student sees is the function's, the parameters are these
     run.__signature__ = inspect.signature(run)
     return update_wrapper(run, work)
@@ -53,13 +72,52 @@ def _results(on_rank, ranks):
     from rushlight.distributed import RanksFailed, run_ranks
 
     name = on_rank.__qualname__
-    timeout, still = (5.0, 0.4) if name in _failed else (15.0, 1.0)
+    timeout, still = (5.0, 0.4) if name in _failed else (SECONDS, 1.0)
     try:
         results = run_ranks(on_rank, ranks, timeout=timeout, still=still)
     except RanksFailed:
         _failed.add(name)
         raise
     _failed.discard(name)
+    return results
+
+
+# Cases that share ranks ----------------------------------------------------------------------------------------------
+
+
+def _recall(results, xp, **case):
+    return results
+
+
+def _results_by_case(in_turn, ranks):
+    """The results of each case by rank, if the cases have so many ranks, the most first. None at all if a case fails: each then has
+    to run on ranks of its own, and says why."""
+    from rushlight.distributed import run_ranks
+
+    with suppress(Exception), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+        by_rank = run_ranks(in_turn, ranks[0], timeout=SECONDS, still=0.5)
+        return [[results[i] for results in by_rank[:count]] for i, count in enumerate(ranks)]
+    return []
+
+
+def _in_turn(counts, calls):
+    """On a rank: the results of calls, each on so many ranks, with a process group of its own and from seed 0. The one on the most
+    ranks is first, so no rank waits for a call that it has no part in, which would look as if it ran."""
+    import torch
+    import torch.distributed as dist
+
+    store, rank, results = dist.distributed_c10d._get_default_store(), dist.get_rank(), []
+    for i, (ranks, call) in enumerate(zip(counts, calls)):
+        if i:
+            dist.barrier()  # a slower rank may still receive
+            dist.destroy_process_group()
+            if rank >= ranks:
+                break
+            os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks))
+            own, limit = dist.PrefixStore(str(i), store), timedelta(minutes=2)
+            dist.init_process_group("gloo", store=own, rank=rank, world_size=ranks, timeout=limit)
+            torch.manual_seed(0)
+        results.append(call())
     return results
 
 

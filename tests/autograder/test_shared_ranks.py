@@ -1,0 +1,111 @@
+"""Lab 09: cases that share ranks are decided as cases that each have ranks of their own."""
+
+import textwrap
+
+import pytest
+import torch
+
+from autograder import judge as judging
+from autograder import subject
+from autograder.check import DISAGREED, PASSED, find, registry
+from autograder.exercise import fill, restore
+from autograder.observe import difference
+from rushlight.distributed import collectives
+from rushlight.distributed import ranks as ranks_module
+
+CHECK = "distributed.collectives.ring_shift"
+RIGHT = """
+rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+if ranks == 1:
+    incoming.copy_(outgoing)
+    return
+work = dist.isend(outgoing, group=group, group_dst=(rank + 1) % ranks)
+dist.recv(incoming, group=group, group_src=(rank - 1) % ranks)
+work.wait()
+"""
+IN_A_THIRD = {  # what an answer does in the calls of a rank after the first two
+    "it raises": "raise ValueError('a third call')",
+    "it waits for ever": "dist.recv(incoming, group=group, group_src=(dist.get_rank(group) - 1) % dist.get_world_size(group))",
+    "the rank ends": "import os; os._exit(1)",
+    "it is wrong": "return incoming.fill_(7)",
+}
+
+
+def answer(lines):
+    """`ring_shift` with these lines before a right body."""
+    text = "def ring_shift(outgoing, incoming, group=None):\n" + textwrap.indent(lines + RIGHT, "    ")
+    space = {"dist": torch.distributed, "seen": [], "__name__": "__main__"}
+    exec(text, space)
+    return space["ring_shift"]
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """How many ranks each call of `run_ranks` starts."""
+    counts, run_ranks = [], ranks_module.run_ranks
+
+    def counted(fn, n, **limits):
+        counts.append(n)
+        return run_ranks(fn, n, **limits)
+
+    monkeypatch.setattr("rushlight.distributed.run_ranks", counted)
+    yield counts
+
+
+@pytest.fixture
+def decide(judge, started):
+    """`decide(function)`: the verdict on this ring_shift, and how many ranks were started for its cases."""
+
+    def decide(function):
+        judge.drawn(find(CHECK))
+        started.clear()
+        fill(collectives.ring_shift, function)
+        try:
+            return judge.verdict(CHECK, subject.answer), [*started]
+        finally:
+            restore(collectives.ring_shift)
+
+    return decide
+
+
+def test_a_right_answer_needs_ranks_for_the_first_case_and_for_the_others(decide):
+    verdict, started = decide(answer(""))
+    assert (verdict.outcome, started) == (PASSED, [2, 4])
+
+
+@pytest.mark.parametrize("does", IN_A_THIRD)
+def test_what_an_answer_does_in_a_later_call_on_a_rank_does_not_count(decide, does):
+    verdict, started = decide(answer(f"seen.append(1)\nif len(seen) > 2: {IN_A_THIRD[does]}"))
+    assert verdict.outcome == PASSED and len(started) > 2
+
+
+@pytest.mark.parametrize("kept", ["dist.new_group()", "dist.group.WORLD"])
+def test_a_group_may_be_kept_from_call_to_call(decide, kept):
+    lines = f"if group is None:\n    seen.append({kept}); group = seen[0]"
+    assert decide(answer(lines))[0].outcome == PASSED
+
+
+MORE = "seen.append(dist.isend(outgoing, group=group, group_dst=(rank + 1) % ranks))"  # nobody receives it
+
+
+@pytest.mark.parametrize("does", [*IN_A_THIRD.values(), MORE])
+def test_a_wrong_answer_gets_the_verdict_that_it_gets_case_by_case(decide, does, monkeypatch):
+    wrong = answer(
+        f"if outgoing.numel() == 2:\n    rank, ranks = dist.get_rank(group), dist.get_world_size(group)\n    {does}"
+    )
+    together, _ = decide(wrong)
+    monkeypatch.setattr(subject, "for_cases", lambda program, xp, cases: [program] * len(cases))
+    alone, _ = decide(wrong)
+    assert (together.outcome, together.case, together.agreed) == (DISAGREED, alone.case, alone.agreed)
+
+
+TOGETHER = [name for name, check in registry().items() if hasattr(check.reference, "for_cases")]
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_torchs_answers_are_those_of_each_case_by_itself(judge, name, monkeypatch):
+    check = find(name)
+    cases, together = judge.drawn(check)
+    monkeypatch.setattr(judging, "for_cases", lambda program, xp, cases: [program] * len(cases))
+    alone = judging.answers(name, cases)
+    assert not [*filter(None, map(difference, together, alone))]
