@@ -22,7 +22,7 @@ from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, on_m
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.autograd.engine import sum_to
-from rushlight.c10.dispatch import DispatchMode, Operator, local, operators
+from rushlight.c10.dispatch import DispatchMode, Operator, cache_clearers, local, operators
 from rushlight.c10.schema import bind
 from rushlight.library import ops
 
@@ -58,6 +58,9 @@ def functional_form(func: Operator) -> Operator:
         if of_that_name and not each.schema.is_mutable and [(x.name, x.type) for x in each.schema.arguments] == wanted:
             return each
     raise NotImplementedError(f"{func} has no functional form")
+
+
+cache_clearers.append(functional_form.cache_clear)
 
 
 class View(NamedTuple):

@@ -579,6 +579,10 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
 tables_disabled = fast_path_disabled = fast_backward_disabled = fast_step_disabled = False  # in the order of the layers
+_lowest_disabled: str | None = (
+    None  # the layer from which on fast paths are disabled, unless there is another one in `_within`
+)
+_within: list[str | None] = []  # the layer of `fast_paths_disabled`
 _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
 _unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
@@ -591,23 +595,32 @@ def disable_fast_paths(layer: str | None) -> None:
 
     A fast path does not call functions of its own layer and of those below that the slow path calls.
     """
+    global _lowest_disabled
+    _lowest_disabled = layer
+    _set_flags()
+
+
+@contextmanager
+def fast_paths_disabled(layer: str | None):
+    """Within: `disable_fast_paths(layer)`, whatever layer is given within. That one holds afterwards."""
+    global _within
+    before, _within = _within, [layer]
+    _set_flags()
+    try:
+        yield
+    finally:
+        _within = before
+        _set_flags()
+
+
+def _set_flags() -> None:
     global tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
+    layer = _within[0] if _within else _lowest_disabled
     first = len(LAYERS) if layer is None else LAYERS.index(layer)
     tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled = [
         i >= first for i in range(len(LAYERS))
     ]
     clear_caches()
-
-
-@contextmanager
-def fast_paths_disabled(layer: str | None):
-    """Within: `disable_fast_paths(layer)`."""
-    before = disabled_from()
-    disable_fast_paths(layer)
-    try:
-        yield
-    finally:
-        disable_fast_paths(before)
 
 
 def disabled_from() -> str | None:
@@ -621,6 +634,7 @@ def clear_caches() -> None:
     for operator in operators.values():
         operator.table.clear()
         operator.below.clear()
+        vars(operator).pop("schema", None)
     _unobserved.clear()
     for clear in cache_clearers:
         clear()

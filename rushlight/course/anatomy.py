@@ -22,8 +22,9 @@ Edge = tuple[int, int, int]
 
 @contextmanager
 def fused_operators() -> Iterator[None]:
-    """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in a dispatcher or
-    kernels. Outside they then consist of many operators, so that each of these pieces takes part, and their graph is another."""
+    """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in a dispatcher,
+    kernels or an engine. Outside they then consist of many operators, so that each of these pieces takes part, and their graph is
+    another."""
     with dispatch.fast_paths_disabled(None):
         yield
 

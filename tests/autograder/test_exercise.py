@@ -6,8 +6,9 @@ import types
 
 import pytest
 
+import rushlight
 from autograder.check import binding
-from autograder.exercise import exercise, is_filled, restore
+from autograder.exercise import exercise, fill, is_filled, restore
 from autograder.subject import new_thread
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -124,3 +125,17 @@ def test_what_an_answer_leaves_behind_in_its_thread_is_gone_with_its_case():
 @pytest.mark.parametrize("exercise", ["strided.permute", "distributed.ddp.assign_buckets"])
 def test_a_binding_needs_nothing_that_was_imported_before(exercise):
     subprocess.run([sys.executable, "-c", binding(exercise)], check=True)
+
+
+def test_nothing_that_a_wrong_piece_computed_is_left_when_another_one_takes_its_place():
+    from rushlight.aot.functional import functional_form
+    from rushlight.c10.schema import parse_schema
+
+    add = rushlight.ops.aten.add_.Tensor
+    read = types.FunctionType(parse_schema.__code__, parse_schema.__globals__, argdefs=parse_schema.__defaults__)
+    try:
+        fill(parse_schema, lambda text: read(text.replace("alpha", "beta").replace("add_", "sub_")))
+        assert add.schema.arguments[-1].name == "beta" and functional_form(add).full_name == "aten::sub.Tensor"
+    finally:
+        restore(parse_schema)
+    assert add.schema.arguments[-1].name == "alpha" and functional_form(add).full_name == "aten::add.Tensor"

@@ -82,6 +82,12 @@ def test_no_fast_path_passes_by_a_piece(lab):
         assert not passed_by([exercise], own)
 
 
+def test_no_fast_path_passes_by_a_piece_of_autograd_in_a_program_of_another_lab():
+    named = [name for lab in BUILD_LABS for name in exercises(lab)]
+    pieces = [name for name in named if function_of(name).__module__.startswith("rushlight.autograd.")]
+    assert pieces and not passed_by(pieces, ["together.pretraining", "together.everything"])
+
+
 def test_a_fast_path_that_passes_by_a_piece_would_be_seen(monkeypatch):
     monkeypatch.setattr(sys.modules[fill.__module__], "_lowest_filled", lambda: None)
     assert passed_by(["optim.adam"], ["optim.adam"])

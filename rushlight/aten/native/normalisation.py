@@ -21,6 +21,7 @@ from rushlight.aten.native.reductions import line_sums
 from rushlight.aten.native.views import runs_unseen
 from rushlight.aten.strided import META, Tensor, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import check_floating as _check_floating
+from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 from rushlight.c10.memory_formats import suggest_memory_format
@@ -90,8 +91,10 @@ def fast_layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch."""
-    if fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META and not local.modes:
+    """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch. Autograd then records
+    one node, so this is a fast path of autograd too."""
+    is_plain = fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META
+    if is_plain and not local.modes and not dispatch.fast_backward_disabled:
         if runs_unseen(_OF_LAYER_NORM, input, weight, bias) and fits_sample(
             input, tuple(normalized_shape), weight, bias
         ):

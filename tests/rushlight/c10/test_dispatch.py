@@ -239,6 +239,16 @@ def test_a_trace_shows_calls_and_redispatches_by_depth():
     ]
 
 
+def test_a_layer_that_is_set_while_another_is_forced_holds_afterwards():
+    try:
+        with dispatch.show_dispatch_trace(lambda line: None), dispatch.fast_paths_disabled(None):
+            dispatch.disable_fast_paths("autograd")
+            assert dispatch.disabled_from() is None
+        assert dispatch.disabled_from() == "autograd"
+    finally:
+        dispatch.disable_fast_paths(None)
+
+
 # Modes
 
 
