@@ -79,6 +79,13 @@ def test_what_an_answer_does_in_a_later_call_on_a_rank_does_not_count(decide, do
     assert verdict.outcome == PASSED and len(started) > 2
 
 
+def test_an_answer_that_fails_in_the_first_case_is_not_tried_on_shared_ranks(decide):
+    verdict, started = decide(answer("return None"))
+    assert verdict.outcome == DISAGREED and 4 in started
+    verdict, started = decide(answer("raise ValueError"))
+    assert verdict.outcome == DISAGREED and started[:2] == [2, 3]
+
+
 @pytest.mark.parametrize("kept", ["dist.new_group()", "dist.group.WORLD"])
 def test_a_group_may_be_kept_from_call_to_call(decide, kept):
     lines = f"if group is None:\n    seen.append({kept}); group = seen[0]"

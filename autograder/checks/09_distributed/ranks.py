@@ -15,7 +15,6 @@ from ...observe import difference
 from ...recorder import called
 from ..cases import drawing, first_apart, strategy
 
-SECONDS = 15.0  # for a call on ranks
 _failed = set()  # functions that did not end in time: their next call gets less time
 
 
@@ -72,7 +71,7 @@ def _results(on_rank, ranks):
     from rushlight.distributed import RanksFailed, run_ranks
 
     name = on_rank.__qualname__
-    timeout, still = (5.0, 0.4) if name in _failed else (SECONDS, 1.0)
+    timeout, still = (5.0, 0.4) if name in _failed else (15.0, 1.0)
     try:
         results = run_ranks(on_rank, ranks, timeout=timeout, still=still)
     except RanksFailed:
@@ -94,8 +93,10 @@ def _results_by_case(in_turn, ranks):
     to run on ranks of its own, and says why."""
     from rushlight.distributed import run_ranks
 
+    if in_turn.__qualname__ in _failed:
+        return []
     with suppress(Exception), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
-        by_rank = run_ranks(in_turn, ranks[0], timeout=SECONDS, still=0.5)
+        by_rank = run_ranks(in_turn, ranks[0], timeout=5.0, still=0.5)  # a right answer takes less than one second
         return [[results[i] for results in by_rank[:count]] for i, count in enumerate(ranks)]
     return []
 
