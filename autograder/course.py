@@ -26,6 +26,7 @@ ROOT = Path.cwd() if _IS_WHEEL else COURSE  # where work and classes are
 RELEASED, SOURCES, READINGS = COURSE / "labs", COURSE / "solutions", COURSE / "phases"
 RETIRED = Path(__file__).parent / "retired"  # labs that are not given out any more; a class may have begun with them
 WORK = ROOT / "work"
+ADDED = "added-"  # the beginning of the ids that restoring gives to the cells that a student added
 
 
 class BuildError(Exception):
@@ -341,6 +342,11 @@ def check_name(cell: Mapping) -> str | None:
 def exercise_name(cell: Mapping) -> str | None:
     """The exercise that a cell asks for, or None."""
     return cell["metadata"].get("rushlight", {}).get("exercise")
+
+
+def is_added(cell: Mapping) -> bool:
+    """Whether a student added a cell of a restored notebook."""
+    return cell["id"].startswith(ADDED)
 
 
 def is_further(cell: Mapping) -> bool:

@@ -46,6 +46,7 @@ from ..course import (
     neutral,
     points,
     printable,
+    released,
     released_labs,
     replacing,
     required_in,
@@ -57,6 +58,7 @@ from ..observe import GradingError, NotGraded
 from ..plugin import class_seed, configure, judge_of, marked_path
 from ..run import run
 from . import groups, late, releases
+from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
 from .restore import Unreadable, digest, edited_checks, read_submission, restore_text
@@ -559,27 +561,33 @@ def is_done(lab: str, student: str) -> bool:
 
 def is_recorded(lab: str, student: str) -> bool:
     """Whether the gradebook has the points of the submission in its present state."""
-    graded = autograded(lab, student)
-    return graded.exists() and _is_of(graded, submitted_path(lab, student)) and _has_points_of(graded, lab)
+    path = autograded(lab, student)
+    if not path.exists():
+        return False
+    graded = json.loads(path.read_text(encoding="utf-8"))
+    is_graded = _is_of(graded, path, submitted_path(lab, student)) and _has_points_of(graded, lab)
+    return is_graded and is_entered(graded, lab, student)
 
 
-def _has_points_of(graded: Path, lab: str) -> bool:
-    """Whether a graded notebook was graded with the points that its checks have now. All students of a class have the same."""
-    cells = filter(check_name, json.loads(graded.read_text(encoding="utf-8"))["cells"])
-    had = {check_name(cell): cell["metadata"].get("nbgrader", {}).get("points") for cell in cells}
-    return all(had.get(check) == worth for check, worth in points(lab).items())
+def _has_points_of(graded: dict, lab: str) -> bool:
+    """Whether a graded notebook was graded with the points that the lab has now. All students of a class have the same."""
+    return _worth(released(lab)).items() <= _worth(graded).items()
 
 
-def _is_of(graded: Path, submitted: Path) -> bool:
+def _worth(notebook: dict) -> dict[str, float]:
+    given = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+    return {each.get("grade_id", ""): each.get("points") for each in given if each.get("grade")}
+
+
+def _is_of(graded: dict, path: Path, submitted: Path) -> bool:
     """Whether a graded notebook was made of this submission, by its content. A student can set the time of a file."""
     try:
         text = read_submission(submitted)
     except Unreadable:
         return False
-    metadata = json.loads(graded.read_text(encoding="utf-8"))["metadata"]
-    of = metadata.get("submission")
-    if of is None and "restored" not in metadata:  # nbgrader graded it without the course's steps
-        return graded.stat().st_mtime >= submitted.stat().st_mtime
+    of = graded["metadata"].get("submission")
+    if of is None and "restored" not in graded["metadata"]:  # nbgrader graded it without the course's steps
+        return path.stat().st_mtime >= submitted.stat().st_mtime
     return of == digest(text)
 
 

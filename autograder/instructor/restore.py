@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from ..course import check_name, core_labs, printable, released, released_path
+from ..course import ADDED, check_name, core_labs, printable, released, released_path
 
 MAX_NOTEBOOK = 10 << 20  # bytes
 MAX_FOLDER = 50 << 20  # bytes of a submission
@@ -260,7 +260,7 @@ def _plain_cells(cells: list[dict], position: str) -> list[NotebookNode]:
     for number, cell in enumerate(cells):
         kind, source = cell["cell_type"], _source(cell)
         source = deactivate_markup(source) if kind == "markdown" else source
-        plain.append(_NEW[kind](source, id=f"added-{position}-{number}"))
+        plain.append(_NEW[kind](source, id=f"{ADDED}{position}-{number}"))
     return plain
 
 
