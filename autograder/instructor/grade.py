@@ -277,7 +277,7 @@ class _ClassRun:
             text = read_submission(submitted_path(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
-            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text)]
+            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text), student]
         try:
             self.pending[task.executor.submit(step, self.lab, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -354,9 +354,11 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str]) -> str:
+def mark(
+    lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str], student: str = ""
+) -> str:
     """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
-    folder. `release` is the class's notebook on which the submission is restored.
+    folder. `release` is the class's notebook on which the submission is restored. The verdicts are sealed for the `student`.
 
     Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones, no sandbox or no
     compiler.
@@ -366,7 +368,7 @@ def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected:
     if reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab):
         raise GradingError(f"{socket.gethostname()}: {reason}")
     notebook = restore_text(text, released)
-    run(notebook, lab, judge_of(seed), isolated, release=released)
+    run(notebook, lab, judge_of(seed), isolated, release=released, student=student)
     return nbformat.writes(notebook)
 
 

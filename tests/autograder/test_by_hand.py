@@ -306,6 +306,12 @@ def test_a_page_says_that_an_answer_has_changed_since_it_was_marked(classroom, h
     assert "to be marked again" not in text and "not marked yet" not in text
 
 
+def test_a_page_says_of_a_cell_that_the_student_added_that_it_was_not_run(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.", added=[new_code_cell("print(1 + 1)"), new_code_cell(" ")])
+    quick_grade(LAB)
+    assert page(classroom, "ada").read_text().count("not run in grading") == 1
+
+
 def test_a_page_from_before_the_present_marks_is_not_packed_and_named(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
