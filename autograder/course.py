@@ -336,12 +336,19 @@ _FORMULA = re.compile(r"""(?:^|(?<=;))(?=[\s"']*[=+\-@＝＋－＠])""")
 
 def check_name(cell: Mapping) -> str | None:
     """The check that a cell runs, or None. The builder writes the name into the cell's metadata."""
-    return cell["metadata"].get("rushlight", {}).get("check")
+    return _name_in(cell, "check")
 
 
 def exercise_name(cell: Mapping) -> str | None:
     """The exercise that a cell asks for, or None."""
-    return cell["metadata"].get("rushlight", {}).get("exercise")
+    return _name_in(cell, "exercise")
+
+
+def _name_in(cell: Mapping, kind: str) -> str | None:
+    """A name in a cell's metadata. In a student's notebook anything may be there."""
+    about = cell["metadata"].get("rushlight")
+    name = about.get(kind) if isinstance(about, Mapping) else None
+    return name if isinstance(name, str) else None
 
 
 def is_added(cell: Mapping) -> bool:

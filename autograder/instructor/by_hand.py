@@ -17,7 +17,7 @@ from contextlib import closing
 from urllib.parse import quote
 
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
+from nbgrader.api import Grade, Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from sqlalchemy import text
@@ -29,6 +29,7 @@ from .restore import digest
 # nbgrader knows its own tables by name, and leaves this one alone
 _TABLE = "CREATE TABLE IF NOT EXISTS rushlight_answer (grade_id VARCHAR(32) PRIMARY KEY, digest VARCHAR(64) NOT NULL)"
 _KEEP = "INSERT OR REPLACE INTO rushlight_answer VALUES (:grade, :digest)"
+_TWO = "SELECT digest FROM rushlight_answer WHERE grade_id IN (:one, :other)"
 _KEPT = """
 SELECT base_cell.name, rushlight_answer.digest, grade.auto_score FROM rushlight_answer
 JOIN grade ON grade.id = rushlight_answer.grade_id
@@ -67,6 +68,13 @@ class SaveGrades(SaveAutoGrades):
         if grade.needs_manual_grade or self.before.get(key) != self.now[key]:
             self.gradebook.db.execute(text(_KEEP), {"grade": grade.id, "digest": self.now[key][0]})
             super()._add_score(cell, resources)  # commits
+
+
+def is_same_answer(gradebook: Gradebook, one: Grade, other: Grade) -> bool:
+    """Whether the answers to which two grades belong are the same, as far as the gradebook tells."""
+    gradebook.db.execute(text(_TABLE))
+    rows = gradebook.db.execute(text(_TWO), {"one": one.id, "other": other.id})
+    return len({kept for (kept,) in rows}) < 2
 
 
 def is_entered(nb: dict, lab: str, student: str) -> bool:

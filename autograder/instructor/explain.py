@@ -38,7 +38,7 @@ from ..observe import GradingError
 from ..plugin import class_seed
 from ..run import name_of_seed, run, seal_of
 from .by_hand import is_entered
-from .grade import autograded, students
+from .grade import autograded, students, verdict_in
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
@@ -63,8 +63,6 @@ _NOT_SEALED = (
 _NOT_ENTERED = (
     "the gradebook lacks what was entered for this notebook (is it from a backup?): `rushlight grade` enters it again"
 )
-
-_OUTCOMES = {PASSED, DISAGREED, *_NEEDED}
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,7 @@ def explain(
     notebook, seed = _restored(written, student, lab), seed_of_graded()
     cells = checks_in(written, notebook)
     wanted = _wanted([*cells], exercise, lab)
-    then = {name: _summary(found) for name, (_, found) in cells.items()}
+    then = {name: verdict_in(found) for name, (_, found) in cells.items()}
     sealed = {
         name for name in cells if then[name].get("seal") == seal_of(then[name], seed, [lab, student, name], written)
     }
@@ -249,15 +247,6 @@ def _read_graded(student: str, lab: str) -> NotebookNode:
     everybody = sorted({*everybody, *students(lab)})
     advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
     raise LookupError(f"no student {printable(student)!r} has handed in {lab}; {advice}")
-
-
-def _summary(cell: dict | None) -> dict:
-    """What a graded notebook says of a check."""
-    try:
-        summary = dict(cell["outputs"][0]["metadata"]["rushlight"])
-        return summary if summary["outcome"] in _OUTCOMES else {}
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return {}
 
 
 def answers_of(notebook: NotebookNode) -> dict[str, str]:

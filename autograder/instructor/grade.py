@@ -39,9 +39,8 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from .. import sandbox
-from ..check import PASSED, is_bench
+from ..check import OUTCOMES, PASSED, is_bench
 from ..course import (
-    check_name,
     classroom,
     neutral,
     points,
@@ -61,7 +60,7 @@ from . import groups, late, releases
 from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
-from .restore import Unreadable, digest, edited_checks, read_submission, restore_text
+from .restore import Unreadable, checks_in, digest, edited_checks, read_submission, released_notebook, restore_text
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
@@ -607,10 +606,9 @@ def _read_grades(row: Row, lab: str) -> None:
         row.entered = mark_of(entered.assignment)
         row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
         penalty = entered.late_submission_penalty or 0.0
-    for cell in notebook.cells:
-        if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
-            row.scores[name] = grades[key] or 0.0
-            row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
+    for name, (given, found) in checks_in(notebook, released_notebook(lab)).items():
+        if (key := given.metadata.nbgrader.grade_id) in grades:
+            row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
     others = {path.name for path in submitted_path(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
     row.beside = sorted(others)
@@ -618,6 +616,20 @@ def _read_grades(row: Row, lab: str) -> None:
         text = read_submission(submitted_path(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
         row.release = releases.remark(lab, text)
+
+
+_KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
+
+
+def verdict_in(cell: dict | None) -> dict:
+    """What the cell of a check in a graded notebook says of it. Empty if the course's steps have not written it: where nbgrader
+    alone has graded, the outputs are the student's own."""
+    try:
+        found = dict(cell["outputs"][0]["metadata"]["rushlight"])
+        known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    return found if known else {}
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:

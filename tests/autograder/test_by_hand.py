@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 
@@ -21,6 +21,7 @@ from sweep import sweep
 from autograder import course
 from autograder.instructor import by_hand
 from autograder.instructor.lms import pack_feedback
+from autograder.observe import NotGraded
 
 ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-permute", "strided-permute"
 
@@ -258,6 +259,39 @@ def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(classroom, ha
     put("ada", 3)  # the same score for another text
     quick_grade(LAB)
     assert state("ada") == state("ben") == (3, False)
+
+
+def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_too(classroom, hand_in, quick_grade):
+    (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\n")
+    with open_marked() as gradebook:
+        for student in ("ada", "ben"):
+            gradebook.update_or_create_student(student)
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 3)
+    quick_grade(LAB)
+    hand_in("ada", "Strides, and sizes.")
+    ada, ben = quick_grade(LAB, executor=FailsOnce(1))
+    assert "not graded" in ada.problem and not ben.problem
+    assert (state("ada"), state("ben")) == ((3, False), (3, True))
+    put("ben", 3)
+    quick_grade(LAB, executor=FailsOnce(1))
+    assert (state("ada"), state("ben")) == ((3, False), (3, False))  # it was marked itself
+    quick_grade(LAB)
+    assert (state("ada"), state("ben")) == ((3, True), (3, True))
+    put("ada", 4)
+    quick_grade(LAB)
+    assert state("ada") == state("ben") == (4, False)
+
+
+class FailsOnce(ThreadPoolExecutor):
+    """The first submission takes too long."""
+
+    def submit(self, step, *arguments):
+        self.submit = super().submit
+        future = Future()
+        future.set_exception(NotGraded("it took too long"))
+        return future
 
 
 # Pages of feedback ---------------------------------------------------------------------------------------------------
