@@ -28,6 +28,7 @@ from .observe import Tree, show_frames
 PASSED, DISAGREED, NOT_ATTEMPTED = "passed", "disagreed", "not attempted"
 TIMED_OUT, DIED, UNSTABLE = "timed out", "died", "unstable"
 MALFORMED, GRADER_ERROR = "malformed", "grader error"
+OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR}
 
 
 # The registry --------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ ROOT = Path.cwd() if _IS_WHEEL else COURSE  # where work and classes are
 RELEASED, SOURCES, READINGS = COURSE / "labs", COURSE / "solutions", COURSE / "phases"
 RETIRED = Path(__file__).parent / "retired"  # labs that are not given out any more; a class may have begun with them
 WORK = ROOT / "work"
+ADDED = "added-"  # the beginning of the ids that restoring gives to the cells that a student added
 
 
 class BuildError(Exception):
@@ -335,12 +336,24 @@ _FORMULA = re.compile(r"""(?:^|(?<=;))(?=[\s"']*[=+\-@＝＋－＠])""")
 
 def check_name(cell: Mapping) -> str | None:
     """The check that a cell runs, or None. The builder writes the name into the cell's metadata."""
-    return cell["metadata"].get("rushlight", {}).get("check")
+    return _name_in(cell, "check")
 
 
 def exercise_name(cell: Mapping) -> str | None:
     """The exercise that a cell asks for, or None."""
-    return cell["metadata"].get("rushlight", {}).get("exercise")
+    return _name_in(cell, "exercise")
+
+
+def _name_in(cell: Mapping, kind: str) -> str | None:
+    """A name in a cell's metadata. In a student's notebook anything may be there."""
+    about = cell["metadata"].get("rushlight")
+    name = about.get(kind) if isinstance(about, Mapping) else None
+    return name if isinstance(name, str) else None
+
+
+def is_added(cell: Mapping) -> bool:
+    """Whether a student added a cell of a restored notebook."""
+    return cell["id"].startswith(ADDED)
 
 
 def is_further(cell: Mapping) -> bool:

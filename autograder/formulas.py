@@ -15,6 +15,8 @@ from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
+from .course import is_added
+
 
 class Renderer(IPythonRenderer):
     def inline_math(self, body: str) -> str:
@@ -43,4 +45,4 @@ def markdown2html(context: Context, source: str) -> str:
 
 def _is_given(cell: NotebookNode) -> bool:
     """Whether a cell's text is the lab's own."""
-    return not cell.id.startswith("added-") and not cell.metadata.get("nbgrader", {}).get("solution")
+    return not is_added(cell) and not cell.metadata.get("nbgrader", {}).get("solution")

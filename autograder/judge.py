@@ -406,7 +406,8 @@ class Judge:
                 hypothesis.Phase.shrink,
             ]  # the next phase traces what a student's code does
             settings = _settings(phases=phases, max_examples=check.draws or CASES)
-            hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
+            stream = random.Random(f"{self.seed}/shrink/{check.name}")
+            hypothesis.find(self._cases(check), differs, settings=settings, random=stream)
         return _simplest(known)
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:

@@ -235,8 +235,9 @@ class RunInSubject(NbGraderPreprocessor):
             return nb, resources
         if self.isolated and (reason := _missing_sandbox()):
             raise NbGraderException(reason)
+        given, judge = resources["nbgrader"], judge_of(class_seed(Path(self.seed_file)))
         try:
-            run(nb, resources["nbgrader"]["notebook"], judge_of(class_seed(Path(self.seed_file))), self.isolated)
+            run(nb, given["notebook"], judge, self.isolated, student=given["student"])
         except NotGraded as error:
             raise NbGraderException(f"not graded: {error}") from None
         return nb, resources

@@ -45,6 +45,7 @@ AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
 
 FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
+NOT_RUN = "(not run in grading: no check depends on this cell)\n"
 MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 
 
@@ -55,10 +56,12 @@ def run(
     isolated: bool = True,
     progress: Callable[[str], None] = lambda check: None,
     release: Mapping | None = None,
+    student: str = "",
 ) -> dict[str, Verdict]:
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
 
     `progress(check)` is called before each check. `release` is the class's released notebook, by default that of the class here.
+    The verdicts are sealed for the `student`.
 
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
@@ -72,7 +75,7 @@ def run(
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
             summary = cell.outputs[0]["metadata"]["rushlight"]
-            summary["seal"] = seal_of(summary, judge.seed, name)
+            summary["seal"] = seal_of(summary, judge.seed, [lab, student, name], notebook)
     notebook.metadata["graded_with"] = versions(lab, session.missing) | {"seed": name_of_seed(judge.seed)}
     return verdicts
 
@@ -80,7 +83,8 @@ def run(
 def _run_cells(
     notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], core: list[str]
 ) -> dict[str, Verdict]:
-    """Run each cell and decide each check, in order. Cells after the last check are not run: they change no verdict."""
+    """Run each cell and decide each check, in order. Cells after the last check are not run: they change no verdict. Their output
+    says so, because a person reads the notebook to mark the written answers."""
     verdicts: dict[str, Verdict] = {}
     failed: dict[str | None, str] = {}  # the error of each exercise's cell
     last = max((i for i, cell in enumerate(notebook.cells) if check_name(cell)), default=0)
@@ -102,6 +106,8 @@ def _run_cells(
             cell.outputs = session.run_cell(cell)
             errors = [output for output in cell.outputs if output.output_type == "error"]
             failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}
+        elif cell.source.strip():
+            cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=NOT_RUN)]
     return verdicts
 
 
@@ -129,11 +135,12 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     return [NotebookNode(output) for output in outputs]
 
 
-def seal_of(summary: Mapping, seed: int, check: str) -> str:
+def seal_of(summary: Mapping, seed: int, about: list[str], notebook: Mapping) -> str:
     """Proves that the class's judge has decided so, and has shown the case: only the judge knows the seed. (A case can hold a
-    program.)"""
-    said = json.dumps({key: summary[key] for key in summary if key != "seal"}, sort_keys=True)
-    return _seal(seed, f"{check}\n{said}")
+    program.) The seal is for this lab, student and check, and for the text of all cells of the notebook."""
+    said = {key: summary[key] for key in summary if key != "seal"}
+    cells = [[cell.get("cell_type"), cell.get("source")] for cell in notebook["cells"]]
+    return _seal(seed, json.dumps([*about, said, cells], sort_keys=True))
 
 
 def _seal(seed: int, text: str) -> str:

@@ -3,67 +3,125 @@
 nbgrader asks again for every mark that was given by hand whenever it grades a submission, also if the answer is the same. Here a
 mark stays done if the answer and the points of the check are those for which it was given. If one of them has changed, the old
 score stays in the gradebook, and the answer waits for a mark again.
+
+A digest of each answer is in a table of the gradebook, in the same transaction as its points. So a copy of the gradebook has the
+digests of its own marks.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from urllib.parse import quote
 
 from nbformat import NotebookNode
+from nbgrader.api import Grade, Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
+from sqlalchemy import text
 
-from ..course import classroom, replacing
+from ..course import classroom, is_added
+from .gradebook import unusable
 from .restore import digest
 
+# nbgrader knows its own tables by name, and leaves this one alone
+_TABLE = "CREATE TABLE IF NOT EXISTS rushlight_answer (grade_id VARCHAR(32) PRIMARY KEY, digest VARCHAR(64) NOT NULL)"
+_KEEP = "INSERT OR REPLACE INTO rushlight_answer VALUES (:grade, :digest)"
+_TWO = "SELECT digest FROM rushlight_answer WHERE grade_id IN (:one, :other)"
+_KEPT = """
+SELECT base_cell.name, rushlight_answer.digest, grade.auto_score FROM rushlight_answer
+JOIN grade ON grade.id = rushlight_answer.grade_id
+JOIN base_cell ON base_cell.id = grade.cell_id
+JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id
+JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id
+JOIN assignment ON assignment.id = submitted_assignment.assignment_id
+WHERE assignment.name = :lab AND submitted_assignment.student_id = :student
+"""
 
-def answers_path(lab: str, student: str) -> Path:
-    """The file with a digest of each answer that the gradebook has marks for."""
-    return classroom() / "answers" / student / f"{lab}.json"
+Entries = dict[str, tuple[str, float | None]]  # by the cell: the digest of the answer, and the points of the check
 
 
 class SaveGrades(SaveAutoGrades):
     """nbgrader's step that enters points in the gradebook.
 
-    The digests are written after the points. If a kill comes in between, the gradebook already asks for the answers that have
-    changed, and the next run compares with the old digests again. A notebook has the digest of its submission only if its points
-    are entered.
+    The digest of an answer is entered together with its points. A notebook names its submission, and what was entered for it,
+    only if all of it is entered.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        path = answers_path(resources["nbgrader"]["assignment"], resources["nbgrader"]["student"])
-        self.before, self.now = _read(path), _digests(nb)
+        given = resources["nbgrader"]
+        with Gradebook(given["db_url"], "rushlight") as gradebook:
+            gradebook.db.execute(text(_TABLE))
+            rows = gradebook.db.execute(text(_KEPT), {"lab": given["assignment"], "student": given["student"]})
+            self.before, self.now = _by_cell(rows), _entries(nb)
+            gradebook.db.commit()
         nb, resources = super().preprocess(nb, resources)
-        if self.now != self.before:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as part:
-                part.write_text(json.dumps(self.now, indent=1), encoding="utf-8")
+        nb.metadata["entered"] = _name(self.now)
         nb.metadata["submission"] = nb.metadata.pop("restored")
         return nb, resources
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
-        if not self._is_done(cell):
-            super()._add_score(cell, resources)
-
-    def _is_done(self, cell: NotebookNode) -> bool:
-        """Whether the gradebook has all that there is to enter for a cell, and nobody has to mark it."""
         key = cell.metadata.nbgrader.grade_id
         grade = self.gradebook.find_grade(key, self.notebook_id, self.assignment_id, self.student_id)
-        points, _ = determine_grade(cell, self.log)
-        return not grade.needs_manual_grade and grade.auto_score == points and self.before.get(key) == self.now[key]
+        if grade.needs_manual_grade or self.before.get(key) != self.now[key]:
+            self.gradebook.db.execute(text(_KEEP), {"grade": grade.id, "digest": self.now[key][0]})
+            super()._add_score(cell, resources)  # commits
 
 
-def _read(path: Path) -> dict[str, str]:
+def is_same_answer(gradebook: Gradebook, one: Grade, other: Grade) -> bool:
+    """Whether the answers to which two grades belong are the same, as far as the gradebook tells."""
+    gradebook.db.execute(text(_TABLE))
+    rows = gradebook.db.execute(text(_TWO), {"one": one.id, "other": other.id})
+    return len({kept for (kept,) in rows}) < 2
+
+
+def is_entered(nb: dict, lab: str, student: str) -> bool:
+    """Whether the gradebook has what was entered when this notebook was graded. It has not if another copy of the gradebook has
+    taken its place since. Raises GradingError."""
+    if "entered" not in nb["metadata"]:  # an earlier version of this course has graded it, or nbgrader alone
+        return True
+    path = classroom() / "gradebook.db"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):  # it was not graded yet, or a power cut left half of the file
-        return {}
-    return found if isinstance(found, dict) else {}
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as gradebook:
+            if not gradebook.execute("SELECT 1 FROM sqlite_master WHERE name = 'rushlight_answer'").fetchone():
+                return False
+            rows = gradebook.execute(_KEPT, {"lab": lab, "student": student}).fetchall()
+    except sqlite3.Error as error:
+        raise unusable(error) from None
+    return nb["metadata"]["entered"] == _name(_by_cell(rows))
 
 
-def _digests(nb: NotebookNode) -> dict[str, str]:
-    """For each graded cell, a digest of what a mark by hand is for: the text of a written answer, or all code for a check."""
-    code = "\n\n".join(cell.source for cell in nb.cells if is_solution(cell) and cell.cell_type == "code")
-    graded = [cell for cell in nb.cells if is_grade(cell)]
-    return {cell.metadata.nbgrader.grade_id: digest(cell.source if is_solution(cell) else code) for cell in graded}
+def _by_cell(rows: Iterable[Sequence]) -> Entries:
+    return {name: (kept, points) for name, kept, points in rows}
+
+
+def _name(entries: Entries) -> str:
+    return digest(json.dumps(sorted(entries.items())))
+
+
+def _entries(nb: NotebookNode) -> Entries:
+    """What is to be entered for each graded cell, besides marks by hand."""
+    return {cell.metadata.nbgrader.grade_id: (_digest(nb, cell), _points(cell)) for cell in nb.cells if is_grade(cell)}
+
+
+def _points(cell: NotebookNode) -> float | None:
+    points, _ = determine_grade(cell)
+    return None if points is None else float(points)
+
+
+def _digest(nb: NotebookNode, question: NotebookNode) -> str:
+    """A digest of what a mark by hand is for: the points that can be had, and what the student has written for it.
+
+    For a written answer that is its text and every cell that the student added, because an answer may continue in one of these.
+    For a check it is all code of the student. The ids of the other graded cells tell where a cell was added.
+    """
+    written: list[tuple[str, str | None]] = []
+    for cell in nb.cells:
+        counts = cell.cell_type == "code" if question.cell_type == "code" else is_added(cell) or cell is question
+        if is_added(cell) and counts:
+            written.append((f"added {cell.cell_type}", cell.source))
+        elif is_solution(cell) or is_grade(cell):
+            written.append((cell.metadata.nbgrader.grade_id, cell.source if counts and is_solution(cell) else None))
+    return digest(json.dumps([float(question.metadata.nbgrader.points), written]))

@@ -31,17 +31,18 @@ from ..check import (
     Verdict,
     exercise_of,
 )
-from ..course import check_name, classroom, did_you_mean, exercise_name, points, printable, submitted_path
+from ..course import classroom, did_you_mean, exercise_name, points, printable, submitted_path
 from ..edition import versions
 from ..judge import Ask, Judge, SecondChance
 from ..observe import GradingError
 from ..plugin import class_seed
 from ..run import name_of_seed, run, seal_of
-from .grade import autograded, students
+from .by_hand import is_entered
+from .grade import autograded, students, verdict_in
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
-from .restore import Unreadable, digest, read_submission, restore_text
+from .restore import Unreadable, checks_in, digest, read_submission, restore_text
 from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
@@ -54,9 +55,14 @@ _NEEDED = {
     MALFORMED: "the result has to be tensors, numbers, texts or sequences of these",
     GRADER_ERROR: "the course has to be corrected: this is not the student's fault",
 }
-
-
-_OUTCOMES = {PASSED, DISAGREED, *_NEEDED}
+_NOT_SEALED = (
+    "verdicts do not have the seal that the class's judge gives, in this version of the course, for this student, lab and notebook:"
+    " nbgrader alone graded them, or an earlier version of the course, or the seed was another, or they are of another notebook."
+    " The student may have written what the graded notebook says of them. They are compared with the points in the gradebook"
+)
+_NOT_ENTERED = (
+    "the gradebook lacks what was entered for this notebook (is it from a backup?): `rushlight grade` enters it again"
+)
 
 
 @dataclass(frozen=True)
@@ -70,13 +76,26 @@ class Explained:
     now: Verdict
     on_case: Verdict | None
     source: str  # the student's cell
-    earned: bool | None = None  # whether the check earned points in the gradebook; None if the gradebook does not tell
+    points: float | None = (
+        None  # of the check in the gradebook; None if the gradebook does not tell, or for a check without points
+    )
     sealed: bool = False  # whether the class's own judge decided what the feedback says
+    is_there: bool = True  # whether the graded notebook has a cell of the check
+
+    @property
+    def earned(self) -> bool | None:
+        """Whether the check earned points in the gradebook."""
+        return None if self.points is None else self.points > 0
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether the gradebook has the points for a sealed verdict, as far as it tells."""
+        return not self.sealed or self.points in (None, self.worth * (self.then["outcome"] == PASSED))
 
     @property
     def holds(self) -> bool:
         before = self.then["outcome"] == PASSED if self.sealed else self.earned
-        return before in (None, self.now.passed)
+        return before in (None, self.now.passed) and self.is_entered
 
     @property
     def shown(self) -> Verdict:
@@ -91,12 +110,15 @@ class Explained:
             said += "; the case of the feedback " + (
                 "passes" if self.on_case.passed else f"{self.on_case.outcome} again"
             )
+        if not self.is_entered:
+            said += f"; but the gradebook has {self.points:g} of {self.worth:g} points for it"
         return ("holds: " if self.holds else "DOES NOT HOLD: ") + said
 
     def _former_outcome(self) -> str:
         if self.sealed:
             return self.then["outcome"]
-        outcome = self.then.get("outcome", "graded by nbgrader alone")
+        otherwise = "graded by nbgrader alone" if self.is_there else "not in the graded notebook"
+        outcome = self.then.get("outcome", otherwise)
         earned = {None: "unknown", True: "points", False: "no points"}[self.earned]
         return f"{outcome} (NOT TO BE TRUSTED: without the seal of this class's judge; the gradebook has {earned})"
 
@@ -120,12 +142,12 @@ class Explanation:
 class _Again(Judge):
     """Decides the `wanted` checks again, and replays the cases of the feedback. All other sealed verdicts stay as they were."""
 
-    def __init__(self, seed: int, then: dict[str, dict], wanted: list[str]):
+    def __init__(self, seed: int, then: dict[str, dict], sealed: set[str], wanted: list[str]):
         super().__init__(seed)
-        self.then, self.wanted, self.on_case = then, wanted, {}
+        self.then, self.sealed, self.wanted, self.on_case = then, sealed, wanted, {}
 
     def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
-        if name not in self.wanted and _is_sealed(self.then[name], self.seed, name):
+        if name not in self.wanted and name in self.sealed:
             return Verdict(name, self.then[name]["outcome"])
         found = super().verdict(name, ask, second_chance)
         shown = name in self.wanted and "given" in self.then[name]
@@ -143,30 +165,37 @@ def explain(
 ) -> Explanation:
     """Replay the verdicts on a student's graded submission, or those on one exercise. Raises LookupError with one line if there is
     nothing to replay."""
-    notebook = graded(student, lab)
-    cells = {name: cell for cell in notebook.cells if (name := check_name(cell))}
+    written = _read_graded(student, lab)
+    notebook, seed = _restored(written, student, lab), seed_of_graded()
+    cells = checks_in(written, notebook)
     wanted = _wanted([*cells], exercise, lab)
-    seed = seed_of_graded()
-    then = {name: _summary(cell, name, seed) for name, cell in cells.items()}
-    entered, remarks = _scores(student, lab)
-    found = Explanation(student, lab, [*_remarks(student, lab, notebook, seed), *remarks])
-    judge = _Again(seed, then, wanted)
+    then = {name: verdict_in(found) for name, (_, found) in cells.items()}
+    sealed = {
+        name for name in cells if then[name].get("seal") == seal_of(then[name], seed, [lab, student, name], written)
+    }
+    for name in (
+        cells.keys() - sealed
+    ):  # the outputs that stock nbgrader leaves are the student's, and a case may hold a program
+        then[name].pop("given", None)
+    entered, remarks = _scores(student, lab, written)
+    found = Explanation(student, lab, [*_remarks(student, lab, written, seed), *remarks])
+    judge = _Again(seed, then, sealed, wanted)
     verdicts = run(notebook, lab, judge, isolated, progress)
     sources, worth = answers_of(notebook), points(lab)
     for name in wanted:
-        text, auto = entered.get(cells[name].metadata.nbgrader.grade_id, ("not in the gradebook", None))
+        given, in_written = cells[name]
+        text, auto = entered.get(given.metadata.nbgrader.grade_id, ("not in the gradebook", None))
         source, points_of = sources.get(_exercise(name), ""), worth.get(name, 0)
-        earned = None if auto is None or not points_of else auto > 0
-        now, on_case = verdicts[name], judge.on_case.get(name)
-        sealed = _is_sealed(then[name], seed, name)
-        found.checks.append(Explained(name, points_of, text, then[name], now, on_case, source, earned, sealed))
+        has, now, on_case = auto if points_of else None, verdicts[name], judge.on_case.get(name)
+        is_there = in_written is not None
+        found.checks.append(
+            Explained(name, points_of, text, then[name], now, on_case, source, has, name in sealed, is_there)
+        )
+    if missing := [each.check for each in found.checks if not each.is_there]:
+        found.remarks.append(f"the graded notebook has no cell of {', '.join(missing)}: the cell of the lab is run now")
     unsealed = [each.check for each in found.checks if not each.sealed]
     if unsealed:
-        found.remarks.append(
-            f"{len(unsealed)} of {len(found.checks)} verdicts do not have the seal of this class's judge ({', '.join(unsealed)}):"
-            " nbgrader alone graded them, or an earlier version of this course, or another seed. The student may have written what"
-            " the graded notebook says of them. They are compared with the points in the gradebook"
-        )
+        found.remarks.append(f"{len(unsealed)} of {len(found.checks)} {_NOT_SEALED} ({', '.join(unsealed)})")
     return found
 
 
@@ -179,14 +208,34 @@ def seed_of_graded() -> int:
 
 
 def graded(student: str, lab: str) -> NotebookNode:
-    """The notebook of a student as it was graded. Raises LookupError if it has not been graded."""
+    """The notebook of a student as it was graded. Raises LookupError if it has not been graded.
+
+    It is restored once more: where nbgrader alone has graded it, all that is not an answer may be the student's own.
+    """
+    return _restored(_read_graded(student, lab), student, lab)
+
+
+def _restored(written: NotebookNode, student: str, lab: str) -> NotebookNode:
+    text = json.dumps(written)
+    try:
+        return restore_text(text, release_of(lab, text))
+    except Unreadable as error:
+        raise _broken(autograded(lab, student), error) from None
+
+
+def _broken(path: Path, error: Exception) -> LookupError:
+    first = next(iter(str(error).splitlines()), type(error).__name__)
+    return LookupError(f"{path} cannot be read ({printable(first[:100])}): grade again with --force")
+
+
+def _read_graded(student: str, lab: str) -> NotebookNode:
+    """The graded notebook as it is on disk."""
     path = autograded(lab, student)
     if path.exists():
         try:
             return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
         except Exception as error:  # nbformat raises many types
-            first = next(iter(str(error).splitlines()), type(error).__name__)
-            raise LookupError(f"{path} cannot be read ({printable(first[:100])}): grade again with --force") from None
+            raise _broken(path, error) from None
     if student in students(lab):
         try:
             text = read_submission(submitted_path(lab, student))
@@ -198,23 +247,6 @@ def graded(student: str, lab: str) -> NotebookNode:
     everybody = sorted({*everybody, *students(lab)})
     advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
     raise LookupError(f"no student {printable(student)!r} has handed in {lab}; {advice}")
-
-
-def _summary(cell: NotebookNode, check: str, seed: int) -> dict:
-    """What a graded notebook says of a check. The outputs that stock nbgrader leaves are the student's own. So there is a case only
-    with the seal of the class's judge, because a replay runs in this process."""
-    try:
-        summary = dict(cell.outputs[0]["metadata"]["rushlight"])
-        known = summary["outcome"] in _OUTCOMES
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return {}
-    if not _is_sealed(summary, seed, check):
-        summary.pop("given", None)
-    return summary if known else {}
-
-
-def _is_sealed(summary: dict, seed: int, check: str) -> bool:
-    return bool(summary) and summary.get("seal") == seal_of(summary, seed, check)
 
 
 def answers_of(notebook: NotebookNode) -> dict[str, str]:
@@ -272,7 +304,7 @@ def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[
     return remarks
 
 
-def _scores(student: str, lab: str) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
+def _scores(student: str, lab: str, notebook: NotebookNode) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
     """The score of each cell in the gradebook in words, and before a change by hand; and what concerns the whole submission.
     The gradebook is opened to be read only."""
     path = classroom() / "gradebook.db"
@@ -283,14 +315,15 @@ def _scores(student: str, lab: str) -> tuple[dict[str, tuple[str, float | None]]
             late = gradebook.find_submission(lab, student).late_submission_penalty
             grades = gradebook.find_submission_notebook(lab, lab, student).grades
             found = {
-                each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score)
+                each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score or 0.0)
                 for each in grades
             }
+        remarks = [] if is_entered(notebook, lab, student) else [_NOT_ENTERED]
     except MissingEntry:
         return {}, ["the gradebook has no entry for this submission"]
     except GradingError as error:
         return {}, [str(error)]
-    return found, [f"a late penalty of {late:g} points is taken off the sum"] if late else []
+    return found, [*remarks, *([f"a late penalty of {late:g} points is taken off the sum"] if late else [])]
 
 
 def _score(auto: float | None, by_hand: float | None, extra: float | None) -> str:

@@ -21,7 +21,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades
 
 from ..check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
-from ..course import check_name, exercise_name, printable
+from ..course import check_name, exercise_name, is_added, printable
 from ..formulas import markdown2html
 from .gradebook import entries_digest
 from .late import renew
@@ -83,7 +83,7 @@ class FeedbackPage(GetGrades):
             "first": next((each for each in checks if each.kind == "fail"), None),
             "next": next((each for each in checks if each.kind == "none"), None),
             "written": [*_written(nb, *_waiting(given))],
-            "added": [_cell(cell) for cell in nb.cells if _is_added(cell)],
+            "added": [_cell(cell) for cell in nb.cells if is_added(cell)],
         }
         return nb, resources
 
@@ -213,12 +213,8 @@ def _written(nb: NotebookNode, unmarked: set[str], changed: set[str]) -> Iterato
             is_shown = state != NOT_ATTEMPTED or grade.get("comment") not in (None, "", "No response.")
             answer = _cell(cell) if is_shown else None
             yield {"grade": grade, "state": state, "answer": answer, "question": question and _cell(question).html}
-        elif cell.cell_type == "markdown" and not _is_added(cell):
+        elif cell.cell_type == "markdown" and not is_added(cell):
             question = cell
-
-
-def _is_added(cell: NotebookNode) -> bool:
-    return cell.id.startswith("added-")
 
 
 def _waiting(given: dict) -> tuple[set[str], set[str]]:

@@ -39,13 +39,13 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from .. import sandbox
-from ..check import PASSED, is_bench
+from ..check import OUTCOMES, PASSED, is_bench
 from ..course import (
-    check_name,
     classroom,
     neutral,
     points,
     printable,
+    released,
     released_labs,
     replacing,
     required_in,
@@ -57,9 +57,10 @@ from ..observe import GradingError, NotGraded
 from ..plugin import class_seed, configure, judge_of, marked_path
 from ..run import run
 from . import groups, late, releases
+from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
-from .restore import Unreadable, digest, edited_checks, read_submission, restore_text
+from .restore import Unreadable, checks_in, digest, edited_checks, read_submission, released_notebook, restore_text
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
@@ -275,7 +276,7 @@ class _ClassRun:
             text = read_submission(submitted_path(self.lab, student))
             task.executor = self.engine or self.pool
             task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
-            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text)]
+            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text), student]
         try:
             self.pending[task.executor.submit(step, self.lab, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -352,9 +353,11 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str]) -> str:
+def mark(
+    lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str], student: str = ""
+) -> str:
     """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
-    folder. `release` is the class's notebook on which the submission is restored.
+    folder. `release` is the class's notebook on which the submission is restored. The verdicts are sealed for the `student`.
 
     Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones, no sandbox or no
     compiler.
@@ -364,7 +367,7 @@ def mark(lab: str, text: str, seed: int, isolated: bool, release: str, expected:
     if reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab):
         raise GradingError(f"{socket.gethostname()}: {reason}")
     notebook = restore_text(text, released)
-    run(notebook, lab, judge_of(seed), isolated, release=released)
+    run(notebook, lab, judge_of(seed), isolated, release=released, student=student)
     return nbformat.writes(notebook)
 
 
@@ -559,27 +562,33 @@ def is_done(lab: str, student: str) -> bool:
 
 def is_recorded(lab: str, student: str) -> bool:
     """Whether the gradebook has the points of the submission in its present state."""
-    graded = autograded(lab, student)
-    return graded.exists() and _is_of(graded, submitted_path(lab, student)) and _has_points_of(graded, lab)
+    path = autograded(lab, student)
+    if not path.exists():
+        return False
+    graded = json.loads(path.read_text(encoding="utf-8"))
+    is_graded = _is_of(graded, path, submitted_path(lab, student)) and _has_points_of(graded, lab)
+    return is_graded and is_entered(graded, lab, student)
 
 
-def _has_points_of(graded: Path, lab: str) -> bool:
-    """Whether a graded notebook was graded with the points that its checks have now. All students of a class have the same."""
-    cells = filter(check_name, json.loads(graded.read_text(encoding="utf-8"))["cells"])
-    had = {check_name(cell): cell["metadata"].get("nbgrader", {}).get("points") for cell in cells}
-    return all(had.get(check) == worth for check, worth in points(lab).items())
+def _has_points_of(graded: dict, lab: str) -> bool:
+    """Whether a graded notebook was graded with the points that the lab has now. All students of a class have the same."""
+    return _worth(released(lab)).items() <= _worth(graded).items()
 
 
-def _is_of(graded: Path, submitted: Path) -> bool:
+def _worth(notebook: dict) -> dict[str, float]:
+    given = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+    return {each.get("grade_id", ""): each.get("points") for each in given if each.get("grade")}
+
+
+def _is_of(graded: dict, path: Path, submitted: Path) -> bool:
     """Whether a graded notebook was made of this submission, by its content. A student can set the time of a file."""
     try:
         text = read_submission(submitted)
     except Unreadable:
         return False
-    metadata = json.loads(graded.read_text(encoding="utf-8"))["metadata"]
-    of = metadata.get("submission")
-    if of is None and "restored" not in metadata:  # nbgrader graded it without the course's steps
-        return graded.stat().st_mtime >= submitted.stat().st_mtime
+    of = graded["metadata"].get("submission")
+    if of is None and "restored" not in graded["metadata"]:  # nbgrader graded it without the course's steps
+        return path.stat().st_mtime >= submitted.stat().st_mtime
     return of == digest(text)
 
 
@@ -597,10 +606,9 @@ def _read_grades(row: Row, lab: str) -> None:
         row.entered = mark_of(entered.assignment)
         row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
         penalty = entered.late_submission_penalty or 0.0
-    for cell in notebook.cells:
-        if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
-            row.scores[name] = grades[key] or 0.0
-            row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
+    for name, (given, found) in checks_in(notebook, released_notebook(lab)).items():
+        if (key := given.metadata.nbgrader.grade_id) in grades:
+            row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
     others = {path.name for path in submitted_path(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
     row.beside = sorted(others)
@@ -608,6 +616,20 @@ def _read_grades(row: Row, lab: str) -> None:
         text = read_submission(submitted_path(lab, row.student))
         row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
         row.release = releases.remark(lab, text)
+
+
+_KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
+
+
+def verdict_in(cell: dict | None) -> dict:
+    """What the cell of a check in a graded notebook says of it. Empty if the course's steps have not written it: where nbgrader
+    alone has graded, the outputs are the student's own."""
+    try:
+        found = dict(cell["outputs"][0]["metadata"]["rushlight"])
+        known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    return found if known else {}
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:

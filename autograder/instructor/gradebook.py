@@ -32,12 +32,16 @@ def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
         with Gradebook(url, "rushlight") as gradebook:
             yield gradebook
     except SQLAlchemyError as error:
-        reason = getattr(error, "orig", error)
-        name = getattr(reason, "sqlite_errorname", "")
-        if name in ("SQLITE_BUSY", "SQLITE_LOCKED"):
-            raise GradingError(HELD) from None
-        advice = ": put your last copy of it in its place" if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB") else ""
-        raise GradingError(f"{path} cannot be used ({reason}){advice}") from None
+        raise unusable(getattr(error, "orig", error)) from None
+
+
+def unusable(reason: Exception) -> GradingError:
+    """What is to be said if the gradebook cannot be used."""
+    name = getattr(reason, "sqlite_errorname", "")
+    if name in ("SQLITE_BUSY", "SQLITE_LOCKED"):
+        return GradingError(HELD)
+    advice = ": put your last copy of it in its place" if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB") else ""
+    return GradingError(f"{classroom() / 'gradebook.db'} cannot be used ({reason}){advice}")
 
 
 def entries_digest(submission: SubmittedAssignment) -> str:

@@ -21,6 +21,7 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssig
 
 from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..observe import GradingError
+from .by_hand import is_same_answer
 from .restore import Unreadable, digest, read_submission, rejection_reason
 from .table import read_rows
 
@@ -255,7 +256,7 @@ def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment], student:
             continue
         theirs, entered = {each.name: each for each in source.notebooks}, {}
         for notebook in submission.notebooks:
-            if notebook.name in theirs and _enter(notebook, theirs[notebook.name], copy.marks, entered):
+            if notebook.name in theirs and _enter(gradebook, notebook, theirs[notebook.name], copy.marks, entered):
                 differ.append(name)
         gradebook.db.commit()
         if entered != copy.marks:
@@ -264,23 +265,27 @@ def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment], student:
     return differ
 
 
-def _enter(mine: SubmittedNotebook, theirs: SubmittedNotebook, before: dict, entered: dict) -> bool:
-    """Enter what was given by hand, and note it in `entered`. Returns whether a score differs now."""
+def _enter(
+    gradebook: Gradebook, mine: SubmittedNotebook, theirs: SubmittedNotebook, before: dict, entered: dict
+) -> bool:
+    """Enter what was given by hand, and note it in `entered`. Returns whether a score differs now. A score for another answer is
+    not entered: one of the two notebooks could not be graded in its present state."""
     grades, comments = {each.name: each for each in theirs.grades}, {each.name: each for each in theirs.comments}
     pairs = [(each, grades.get(each.name), name) for each in mine.grades for name in _SCORES]
     pairs += [(each, comments.get(each.name), "manual_comment") for each in mine.comments]
     differs = False
     for own, other, name in pairs:
-        if other is None:
+        if other is None or (getattr(own, name), getattr(other, name)) == (None, None):
             continue
         key, value, given = f"{mine.name} {own.name} {name}", getattr(own, name), getattr(other, name)
-        if value is None or value == before.get(key):
+        follows = value is None or value == before.get(key)
+        if follows and (name not in _SCORES or is_same_answer(gradebook, own, other)):
             if value != given:
                 setattr(own, name, given)
-            if name == "manual_score" and (value, given) != (None, None):
+            if name == "manual_score":
                 own.needs_manual_grade = other.needs_manual_grade
             value = given
-        if value is not None and value == given:
+        if value is not None and (follows or value == given):
             entered[key] = value
         differs |= value != given and name in _SCORES
     return differs

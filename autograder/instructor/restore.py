@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from ..course import check_name, core_labs, printable, released, released_path
+from ..course import ADDED, check_name, core_labs, printable, released, released_path
 
 MAX_NOTEBOOK = 10 << 20  # bytes
 MAX_FOLDER = 50 << 20  # bytes of a submission
@@ -191,13 +191,18 @@ def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
 
 def edited_checks(submitted: dict, released: NotebookNode) -> list[str]:
     """The checks whose cells a submission has changed or lost. Raises Unreadable if it is not made of cells."""
+    pairs = checks_in(submitted, released).items()
+    return [name for name, (given, found) in pairs if found is None or _source(found) != given.source]
+
+
+def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[NotebookNode, dict | None]]:
+    """The cell of each check in a released notebook, and that in a submission, if it is there. Raises Unreadable if the submission
+    is not made of cells."""
     cells = {key: cell for cell in _cells(submitted) for key in _cell_keys(cell)}
-    edited = []
-    for cell in filter(check_name, released.cells):
-        found = next((cells[key] for key in _cell_keys(cell) if key in cells), None)
-        if found is None or _source(found) != cell.source:
-            edited.append(check_name(cell))
-    return edited
+    return {
+        check_name(cell): (cell, next((cells[key] for key in _cell_keys(cell) if key in cells), None))
+        for cell in filter(check_name, released.cells)
+    }
 
 
 def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
@@ -260,7 +265,7 @@ def _plain_cells(cells: list[dict], position: str) -> list[NotebookNode]:
     for number, cell in enumerate(cells):
         kind, source = cell["cell_type"], _source(cell)
         source = deactivate_markup(source) if kind == "markdown" else source
-        plain.append(_NEW[kind](source, id=f"added-{position}-{number}"))
+        plain.append(_NEW[kind](source, id=f"{ADDED}{position}-{number}"))
     return plain
 
 

@@ -1,20 +1,27 @@
 """Marks by hand, as the formgrader enters them: what grading again does with them."""
 
 import json
+import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 
 import nbformat
 import pytest
 from marked import LAB, open_marked
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from sweep import sweep
 
+from autograder import course
 from autograder.instructor import by_hand
 from autograder.instructor.lms import pack_feedback
+from autograder.observe import NotGraded
 
 ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-permute", "strided-permute"
 
@@ -30,10 +37,11 @@ def classroom(tmp_path, monkeypatch, isolated):
 def hand_in(classroom, released, answers):
     """`hand_in(student, essay)`: one exercise is right, and there is this written answer."""
 
-    def hand_in(student, essay, code=""):
+    def hand_in(student, essay, code="", added=()):
         notebook = nbformat.from_dict(json.loads(json.dumps(released)))
         cells = {cell.id: cell for cell in notebook.cells}
         cells[EXERCISE].source, cells[ESSAY].source = code + answers[EXERCISE], essay
+        notebook.cells += added
         path = classroom / "submitted" / student / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, path)
@@ -107,28 +115,132 @@ def test_points_by_hand_for_a_check_are_asked_for_again_if_the_check_decides_oth
     assert state("ada", CHECK) == (1, True)
 
 
-def test_an_answer_that_was_marked_before_there_were_digests_is_asked_for_once(classroom, hand_in, quick_grade):
+@pytest.mark.parametrize(
+    ("kind", "waits"),
+    [(new_markdown_cell, {ESSAY}), (new_code_cell, {ESSAY, CHECK})],
+    ids=["text", "code"],
+)
+def test_an_answer_waits_again_if_a_cell_that_the_student_added_has_changed(hand_in, quick_grade, kind, waits):
+    hand_in("ada", "Strides: see below.", added=[kind("nothing = 1")])
+    quick_grade(LAB)
+    put("ada", 0)
+    put("ada", 1, CHECK)
+    quick_grade(LAB, force=True)
+    assert (state("ada"), state("ada", CHECK)) == ((0, False), (1, False))
+    hand_in("ada", "Strides: see below.", added=[kind("everything = 2")])
+    quick_grade(LAB)
+    assert {cell for cell in (ESSAY, CHECK) if state("ada", cell)[1]} == waits
+
+
+def notebook_of(*cells):
+    """A restored notebook of these cells: (id, kind, source)."""
+    made = []
+    for key, kind, source in cells:
+        cell = (new_markdown_cell if kind == "text" else new_code_cell)(source, id=key)
+        if key[0] != "a":
+            points = {"points": 2} if kind != "answer" else {}
+            cell.metadata.nbgrader = {"grade_id": key, "grade": kind != "answer", "solution": kind != "check"} | points
+        made.append(cell)
+    return NotebookNode(cells=made, metadata={})
+
+
+BEFORE = [
+    ("one", "answer", "x"),
+    ("added-1", "code", "y"),
+    ("check-one", "check", "check()"),
+    ("why", "text", "z"),
+    ("added-2", "text", "w"),
+]
+
+
+@pytest.mark.parametrize(
+    ("position", "after", "changed"),
+    [
+        (0, [("one", "answer", "X")], {"check-one"}),
+        (0, [("one", "answer", "x\n\ny"), ("added-1", "code", "")], {"check-one", "why"}),
+        (1, [("added-1", "code", "Y")], {"check-one", "why"}),
+        (1, [("check-one", "check", "check()"), ("added-1", "code", "y")], {"check-one", "why"}),
+        (1, [("added-1", "text", "y")], {"check-one", "why"}),
+        (2, [("check-one", "check", "check(case=1)")], set()),
+        (3, [("why", "text", "Z")], {"why"}),
+        (4, [("added-2", "text", "W")], {"why"}),
+        (4, [("added-9", "text", "w")], set()),
+    ],
+)
+def test_a_digest_is_of_what_a_mark_is_for(position, after, changed):
+    before, now = [*BEFORE], [*BEFORE]
+    now[position : position + len(after)] = after
+    before, now = (by_hand._entries(notebook_of(*cells)) for cells in (before, now))
+    assert {key for key in before if before[key] != now[key]} == changed
+
+
+def test_a_mark_waits_again_if_the_question_is_worth_other_points(
+    released, hand_in, quick_grade, tmp_path, monkeypatch
+):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
     put("ada", 3)
-    shutil.rmtree(classroom / "answers")
-    quick_grade(LAB, force=True)
+    put("ada", 1, CHECK)
+    for cell in released.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == ESSAY:
+            cell.metadata.nbgrader.points += 1
+    (tmp_path / "labs" / LAB).mkdir(parents=True)
+    monkeypatch.setattr(course, "RELEASED", tmp_path / "labs")
+    nbformat.write(released, tmp_path / "labs" / LAB / f"{LAB}.ipynb")
+    quick_grade(LAB)
+    assert (state("ada"), state("ada", CHECK)) == ((3, True), (1, False))
+
+
+def test_a_gradebook_from_a_backup_has_its_marks_for_its_own_answers(classroom, hand_in, quick_grade):
+    gradebook, backup = classroom / "gradebook.db", classroom / "backup.db"
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 3)
+    put("ada", 1, CHECK)
+    shutil.copy(gradebook, backup)
+    hand_in("ada", "Strides, and sizes.", code="# another style\n")
+    quick_grade(LAB)
+    put("ada", 4)
+    put("ada", 2, CHECK)
+    shutil.copy(backup, gradebook)
+    assert (state("ada"), state("ada", CHECK)) == ((3, False), (1, False))
+    quick_grade(LAB)
+    assert (state("ada"), state("ada", CHECK)) == ((3, True), (1, True))
+    hand_in("ada", "Strides.")
+    shutil.copy(backup, gradebook)
+    quick_grade(LAB)
+    assert (state("ada"), state("ada", CHECK)) == ((3, False), (1, False))
+
+
+@pytest.mark.parametrize("statement", ["DROP TABLE rushlight_answer", "DELETE FROM rushlight_answer"])
+def test_an_answer_that_was_marked_before_there_were_digests_is_asked_for_once(
+    classroom, hand_in, quick_grade, statement
+):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 3)
+    with closing(sqlite3.connect(classroom / "gradebook.db")) as gradebook, gradebook:
+        gradebook.execute(statement)
+    quick_grade(LAB)
     assert state("ada") == (3, True)
     put("ada", 3)
     quick_grade(LAB, force=True)
     assert state("ada") == (3, False)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"check'])
-def test_a_broken_file_of_digests_asks_again_and_is_replaced(classroom, hand_in, quick_grade, text):
+def test_what_an_earlier_version_of_this_course_has_graded_stays_as_it_is(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
-    path = by_hand.answers_path(LAB, "ada")
-    before = path.read_text()
     put("ada", 3)
-    path.write_text(text)
-    quick_grade(LAB, force=True)
-    assert state("ada") == (3, True) and path.read_text() == before
+    with closing(sqlite3.connect(classroom / "gradebook.db")) as gradebook, gradebook:
+        gradebook.execute("DROP TABLE rushlight_answer")
+    path = classroom / "autograded" / "ada" / LAB / f"{LAB}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    del notebook.metadata["entered"]
+    nbformat.write(notebook, path)
+    os.utime(path, (1, 1))
+    quick_grade(LAB)
+    assert state("ada") == (3, False) and path.stat().st_mtime == 1
 
 
 def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(classroom, hand_in, quick_grade):
@@ -147,6 +259,39 @@ def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(classroom, ha
     put("ada", 3)  # the same score for another text
     quick_grade(LAB)
     assert state("ada") == state("ben") == (3, False)
+
+
+def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_too(classroom, hand_in, quick_grade):
+    (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\n")
+    with open_marked() as gradebook:
+        for student in ("ada", "ben"):
+            gradebook.update_or_create_student(student)
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    put("ada", 3)
+    quick_grade(LAB)
+    hand_in("ada", "Strides, and sizes.")
+    ada, ben = quick_grade(LAB, executor=FailsOnce(1))
+    assert "not graded" in ada.problem and not ben.problem
+    assert (state("ada"), state("ben")) == ((3, False), (3, True))
+    put("ben", 3)
+    quick_grade(LAB, executor=FailsOnce(1))
+    assert (state("ada"), state("ben")) == ((3, False), (3, False))  # it was marked itself
+    quick_grade(LAB)
+    assert (state("ada"), state("ben")) == ((3, True), (3, True))
+    put("ada", 4)
+    quick_grade(LAB)
+    assert state("ada") == state("ben") == (4, False)
+
+
+class FailsOnce(ThreadPoolExecutor):
+    """The first submission takes too long."""
+
+    def submit(self, step, *arguments):
+        self.submit = super().submit
+        future = Future()
+        future.set_exception(NotGraded("it took too long"))
+        return future
 
 
 # Pages of feedback ---------------------------------------------------------------------------------------------------
@@ -193,6 +338,12 @@ def test_a_page_says_that_an_answer_has_changed_since_it_was_marked(classroom, h
     quick_grade(LAB)
     text = page(classroom, "ada").read_text()
     assert "to be marked again" not in text and "not marked yet" not in text
+
+
+def test_a_page_says_of_a_cell_that_the_student_added_that_it_was_not_run(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.", added=[new_code_cell("print(1 + 1)"), new_code_cell(" ")])
+    quick_grade(LAB)
+    assert page(classroom, "ada").read_text().count("not run in grading") == 1
 
 
 def test_a_page_from_before_the_present_marks_is_not_packed_and_named(classroom, hand_in, quick_grade):
@@ -245,7 +396,7 @@ class Marked(Executor):
 where, name, how = {
     "before the scores": (by_hand.SaveGrades, "preprocess", die_at_call(1)),
     "amid the scores": (by_hand.SaveGrades, "_add_score", die_at_call(5)),
-    "before the digests": (by_hand, "replacing", die_at_call(1)),
+    "before the notebook": (by_hand, "_name", die_at_call(1)),
     "before the penalty": (AssignLatePenalties, "preprocess", die_at_call(1)),
     "before the feedback": (grade, "_record", die_after),
     "before the times": (grade, "_enter_times", die_at_call(1)),
@@ -256,7 +407,7 @@ setattr(where, name, how(getattr(where, name)))
 grade.grade("01a_views", force=True, jobs=1, executor=Marked())
 """
 MOMENTS = ["before the scores", "before the feedback", "before the penalties", "amid the scores", "before the times"]
-MOMENTS += ["before the digests", "before the pages", "before the penalty"]
+MOMENTS += ["before the notebook", "before the pages", "before the penalty"]
 
 
 class Keeper(ThreadPoolExecutor):
@@ -296,7 +447,7 @@ def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_th
     put("ada", 1.5, CHECK)
     (classroom / "late.csv").write_text("lab,late,grace\nevery lab,10%/day,\n")
     (classroom / "extensions.csv").write_text("student,lab,until\nada,01a,2027-03-16 22:00:00 UTC\n")
-    if moment == "before the digests":  # they are written only if an answer has changed
+    if moment == "before the notebook":
         hand_in("ada", "Strides, and sizes.")
         marked = (aside / "marked.ipynb").read_text(encoding="utf-8")
         (aside / "marked.ipynb").write_text(marked.replace('"Strides."', '"Strides, and sizes."'), encoding="utf-8")
@@ -310,7 +461,7 @@ def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_th
     (undisturbed,) = quick_grade(LAB, force=True)
     assert found == everything(aside / "class") and found[1:3] == (0.45, timedelta(days=1))
     assert (row.entered, row.waiting) == (undisturbed.entered, undisturbed.waiting)
-    assert (row.entered, row.waiting) == (4.05, int(moment == "before the digests"))
+    assert (row.entered, row.waiting) == (4.05, int(moment == "before the notebook"))
 
 
 def test_a_notebook_that_a_kill_left_without_scores_is_graded_also_if_it_has_a_page(classroom, hand_in, quick_grade):

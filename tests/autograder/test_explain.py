@@ -1,6 +1,8 @@
 """A regrade request: which verdicts hold, what is said of them, and that nothing is changed."""
 
 import hashlib
+import hmac
+import json
 import shutil
 
 import nbformat
@@ -8,13 +10,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import app
-from autograder.course import SOURCES, check_name, exercise_name
+from autograder.course import SOURCES, check_name, exercise_name, released
 from autograder.instructor import grade as grading
 from autograder.instructor import sample
 from autograder.instructor.explain import explain, text
 from autograder.instructor.gradebook import gradebook_url
 from autograder.instructor.oral import questions
 from autograder.judge import Judge
+from autograder.run import seal_of
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
@@ -62,20 +65,147 @@ def test_a_wrong_answer_is_shown_with_its_case_both_results_and_the_students_lin
     assert contents(place) == before
 
 
-def test_a_verdict_that_is_another_one_now_does_not_hold(place, capsys):
+def correct(notebook):
     right = sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4))
+    cell = next(cell for cell in notebook.cells if exercise_name(cell) == WRONG)
+    cell.source = right[cell.id]
 
-    def correct(notebook):
-        cell = next(cell for cell in notebook.cells if exercise_name(cell) == WRONG)
-        cell.source = right[cell.id]
 
+def seal(place, student):
+    """As if the class's judge had decided, in an earlier version of a check, what the notebook says."""
+
+    def seal(notebook):
+        for cell in filter(check_name, notebook.cells):
+            said = cell.outputs[0].metadata.rushlight
+            said["seal"] = seal_of(said, int((place / "seed").read_text()), [LAB, student, check_name(cell)], notebook)
+
+    rewrite(place, student, seal)
+
+
+def test_a_verdict_that_is_another_one_now_does_not_hold(place, capsys):
     rewrite(place, "subtly_wrong_strides", correct)
+    seal(place, "subtly_wrong_strides")
     page = place.parent / "request.html"
     command = ["explain", "subtly_wrong_strides", "01a", WRONG, "--out", str(page)]
     assert app.main(command, standalone_mode=False) == 1
     said = capsys.readouterr().out
     assert "DOES NOT HOLD: was disagreed, and is now passed" in said and "the case of the feedback passes" in said
     assert "DOES NOT HOLD" in page.read_text(encoding="utf-8")
+
+
+def test_the_seal_is_for_the_text_of_all_cells(place):
+    rewrite(place, "subtly_wrong_strides", correct)
+    found = explain("subtly_wrong_strides", LAB)
+    assert not any(each.sealed or each.on_case for each in found.checks)
+    assert [each.check for each in found.checks if not each.holds][0] == WRONG
+
+
+def test_points_in_the_gradebook_that_are_not_those_of_a_sealed_verdict_do_not_hold(place, capsys):
+    before = {each.check: each for each in explain("half_done", LAB).checks}
+    passed = next(name for name, each in before.items() if each.now.passed and each.worth)
+    failed = next(name for name, each in before.items() if not each.now.passed and each.worth)
+    assert all(each.holds and each.sealed for each in before.values())
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
+        for check, score in ((passed, 0.0), (failed, 1.0)):
+            (grade,) = [
+                each
+                for each in gradebook.find_submission_notebook(LAB, LAB, "half_done").grades
+                if each.name == f"check-{check.replace('.', '-')}"
+            ]
+            grade.auto_score = score
+        gradebook.db.commit()
+    found = explain("half_done", LAB)
+    assert [each.check for each in found.checks if not each.holds] == sorted([passed, failed], key=[*before].index)
+    rulings = {each.check: each.ruling() for each in found.checks}
+    assert rulings[passed].endswith(f"; but the gradebook has 0 of {before[passed].worth:g} points for it")
+    assert rulings[failed].endswith(f"; but the gradebook has 1 of {before[failed].worth:g} points for it")
+    assert any("`rushlight grade` enters it again" in line for line in found.remarks)
+    assert app.main(["explain", "half_done", "01a", passed], standalone_mode=False) == 1
+    assert "DOES NOT HOLD: was passed, and is now passed" in capsys.readouterr().out
+
+
+def lose(cell):
+    cell.update(nbformat.v4.new_markdown_cell("lost"))
+
+
+def lose_names(cell):
+    cell.metadata["rushlight"] = cell.metadata["tags"] = "a text"
+
+
+@pytest.mark.parametrize("change", [lose, lose_names])
+def test_a_check_whose_cell_the_graded_notebook_has_no_more_is_named_and_decided(place, change):
+    rewrite(place, "half_done", lambda notebook: [change(cell) for cell in filter(check_name, notebook.cells)][:0])
+    found = explain("half_done", LAB)
+    lab = [check_name(cell) for cell in released(LAB)["cells"] if check_name(cell)]
+    assert [each.check for each in found.checks] == lab
+    assert all(each.holds and each.sealed == (change is lose_names) for each in found.checks)
+    assert {each.now.passed for each in found.checks} == {True, False}
+    named = [line for line in found.remarks if line.startswith("the graded notebook has no cell of")]
+    assert len(named) == (change is lose) and all(name in line for line in named for name in lab)
+    assert ("was not in the graded notebook" in found.checks[0].ruling()) == (change is lose)
+    assert questions("half_done", LAB, True)[0]
+
+
+@pytest.mark.parametrize("name", [WRONG, "strided.no_such_check", "dispatcher.KeySet.add", ["a", "list"]])
+def test_a_cell_that_only_looks_like_a_check_is_none(place, name):
+    def add(notebook):
+        cell = nbformat.v4.new_code_cell("print(1)", metadata={"rushlight": {"check": name}})
+        notebook.cells.append(cell)
+
+    before = explain("half_done", LAB).checks
+    rewrite(place, "half_done", add)
+    after = explain("half_done", LAB).checks
+    assert [(each.check, each.entered, each.now.outcome) for each in after] == [
+        (each.check, each.entered, each.now.outcome) for each in before
+    ]
+    assert not any(each.sealed for each in after)
+
+
+def test_verdicts_of_another_students_notebook_are_not_sealed_here(place):
+    graded = place / "autograded"
+    shutil.copytree(graded / "half_done", graded / "ada")
+    assert not any(each.sealed for each in explain("ada", LAB).checks)
+    theirs = nbformat.read(graded / "half_done" / LAB / f"{LAB}.ipynb", as_version=4)
+    outputs = {check_name(cell): cell.outputs for cell in filter(check_name, theirs.cells)}
+
+    def paste(notebook):
+        for cell in filter(check_name, notebook.cells):
+            cell.outputs = outputs[check_name(cell)]
+
+    rewrite(place, "subtly_wrong_strides", paste)
+    assert not any(each.sealed for each in explain("subtly_wrong_strides", LAB).checks)
+
+
+def test_a_seal_is_for_a_lab_a_student_a_check_a_verdict_and_the_cells():
+    said, about = {"outcome": "passed"}, ["01a_views", "ada", "strided.permute"]
+    cells = [("code", "a"), ("code", "b")]
+
+    def seal(said=said, seed=1, about=about, cells=cells):
+        return seal_of(said, seed, about, {"cells": [{"cell_type": kind, "source": text} for kind, text in cells]})
+
+    others = [seal(about=[*about[:i], "x", *about[i + 1 :]]) for i in range(3)]
+    others += [seal(about=["01a_viewsada", "", about[2]]), seal(said={"outcome": "died"}), seal(seed=2)]
+    others += [
+        seal(cells=cells[:1]),
+        seal(cells=[("code", "ab"), ("code", "")]),
+        seal(cells=[cells[0], ("markdown", "b")]),
+    ]
+    assert seal() == seal(said=said | {"seal": "x"}) and len({seal(), *others}) == 1 + len(others)
+
+
+def test_a_verdict_with_the_seal_of_an_earlier_version_can_still_be_read(place):
+    def seal_as_before(notebook):
+        for cell in filter(check_name, notebook.cells):
+            said = cell.outputs[0].metadata.rushlight
+            text = json.dumps({key: said[key] for key in said if key != "seal"}, sort_keys=True)
+            text = f"{check_name(cell)}\n{text}".encode()
+            said["seal"] = hmac.new((place / "seed").read_bytes(), text, "sha256").hexdigest()
+
+    rewrite(place, "subtly_wrong_strides", seal_as_before)
+    found = explain("subtly_wrong_strides", LAB)
+    assert all(each.holds and not each.sealed and each.on_case is None for each in found.checks)
+    assert "verdicts do not have the seal" in found.remarks[0] and "an earlier version" in found.remarks[0]
+    assert "was passed (NOT TO BE TRUSTED" in found.checks[0].ruling()
 
 
 def test_what_has_changed_since_is_said(place):

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
 from autograder import cli, limits, plugin
-from autograder.course import points
+from autograder.course import check_name, exercise_name, points
 from autograder.instructor import grade as grading
 from autograder.instructor import sample
 from autograder.instructor.grade import GradingError, Row, grade, write_csv
@@ -94,6 +94,35 @@ def test_what_has_been_marked_is_not_run_again_when_it_is_recorded(one_student, 
     monkeypatch.setattr(plugin, "run", lambda *arguments: 1 / 0)
     (row,) = quick_grade(LAB)
     assert row.total == 14
+
+
+@pytest.mark.parametrize(
+    "said", [None, 5, ["x"], {"outcome": ["passed"]}, {"outcome": "passed", "message": 5}], ids=str
+)
+def test_what_a_notebook_that_nbgrader_alone_graded_says_stops_no_class(one_student, quick_grade, said):
+    quick_grade(LAB)
+    path = one_student / "autograded" / "half_done" / LAB / f"{LAB}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    del notebook.metadata["submission"], notebook.metadata["entered"]
+    for cell in filter(check_name, notebook.cells):
+        if said is None:
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text="printed")]
+        else:
+            cell.outputs[0].metadata["rushlight"] = said
+    for about in (said, {"check": "strided.no_such_check"}, {"check": ["a"]}, {"exercise": 5}):
+        notebook.cells.append(nbformat.v4.new_code_cell("1", metadata={"rushlight": about}))
+    nbformat.write(notebook, path)
+    os.utime(one_student / "feedback" / "half_done" / LAB / f"{LAB}.html")
+    (row,) = quick_grade(LAB)
+    assert row.total == 14 and row.remark().startswith("graded by nbgrader alone: ")
+
+
+@pytest.mark.parametrize(
+    "about", [5, "x", ["x"], {"check": 5, "exercise": 5}, {"check": ["a"], "exercise": {"a": 1}}], ids=str
+)
+def test_a_name_in_the_metadata_of_a_cell_is_a_text(about):
+    cell = nbformat.v4.new_code_cell(metadata={"rushlight": about})
+    assert check_name(cell) is exercise_name(cell) is None
 
 
 def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch, quick_grade):

@@ -279,6 +279,21 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
 
 
+def test_the_search_for_a_smaller_case_draws_from_a_stream_of_its_own(judge, monkeypatch):
+    drawn = []
+
+    def find_nothing(*_, random, **settings):
+        drawn.append(random.getrandbits(64))
+        raise judging.ShrinkTimeout
+
+    monkeypatch.setattr(judging.hypothesis, "find", find_nothing)
+    names = [STRIDES, "strided.permute", STRIDES]
+    for seed, name in [*((7, name) for name in names), (8, STRIDES)]:
+        assert not Judge(seed).verdict(name, lambda name, cases: [7] * len(cases)).passed
+    first, other, again, elsewhere = drawn
+    assert first == again and len({first, other, elsewhere, judging.random.Random(7).getrandbits(64)}) == 4
+
+
 def test_the_cases_are_those_that_hypothesis_draws_from_its_own_strategies(monkeypatch):
     check = find("modules.named_members")  # its strategies are made while it is drawn
     cases = Judge(7).draw(check)

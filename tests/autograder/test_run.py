@@ -22,7 +22,7 @@ from autograder.check import (
 )
 from autograder.course import check_name, core_exercises, exercise_name, exercises, labs, points
 from autograder.observe import NotGraded
-from autograder.run import MILESTONE_NOTE, SECOND_CHANCE_NOTE, run
+from autograder.run import MILESTONE_NOTE, NOT_RUN, SECOND_CHANCE_NOTE, run
 from autograder.sandbox import Sandbox
 
 LAB = "01a_views"
@@ -207,14 +207,16 @@ def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, m
 
 
 @pytest.mark.parametrize("lab", [LAB])
-def test_cells_after_the_last_check_are_not_run(graded, solved):
+def test_cells_on_which_no_check_depends_are_not_run_and_say_so(graded, solved):
     first, last = (nbformat.v4.new_code_cell(f"print({name!r})") for name in ("first", "last"))
     after = 1 + max(i for i, each in enumerate(solved.cells) if check_name(each))
     solved.cells[after:after] = [last]
     solved.cells[:0] = [first]
     assert outcomes(graded(solved), PASSED) == {}
     assert [output.text for output in first.outputs] == ["first\n"]
-    assert not any(each.outputs for each in solved.cells[after + 1 :] if each.cell_type == "code")
+    skipped = [each for each in solved.cells if {"torch", "figure"} & {*each.metadata.get("tags", [])}]
+    skipped += [each for each in solved.cells[after + 1 :] if each.cell_type == "code"]
+    assert len(skipped) > 2 and all([output.text for output in each.outputs] == [NOT_RUN] for each in skipped)
 
 
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
