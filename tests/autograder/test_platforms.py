@@ -22,7 +22,7 @@ from autograder.release import release
 LAB = "01a_views"
 SYSTEMS = sweep(["win32", "darwin"], keep=["win32"]) if sys.platform == "linux" else [sys.platform]
 # a Python that is made like that of Windows cannot give a lock to a process, nor import Inductor
-as_compiling = pytest.mark.parametrize("system", ["darwin"] if sys.platform == "linux" else [sys.platform])
+as_compiling = pytest.mark.parametrize("system", [swept("darwin")] if sys.platform == "linux" else [sys.platform])
 MODULES = """check course edition exercise judge limits notebook observe run sandbox subject work card
     instructor.releases instructor.restore instructor.verdicts"""
 
@@ -164,7 +164,7 @@ def test_the_tests_that_run_there_can_be_collected(python):
         assert f"\n{path}" in f"\n{done.stdout}"
 
 
-@pytest.mark.parametrize("system", [swept("darwin")] if sys.platform == "linux" else [sys.platform])
+@as_compiling
 def test_the_solutions_that_are_checked_there_pass(python):
     checked = [line.split()[1:] for step in steps() for line in step.splitlines() if line.startswith("rushlight check")]
     assert len(checked) == 2
