@@ -11,6 +11,7 @@ import rushlight as rl
 
 home = TemporaryDirectory()  # also without a database, hypothesis would write .hypothesis/constants here
 set_hypothesis_home_dir(home.name)
+torch.set_num_threads(1)  # on a busy machine threads wait for each other, and take the time of other processes by it
 
 
 def pytest_configure(config):
