@@ -1,9 +1,12 @@
-"""What `make test` leaves out. A test that is marked `sweep` runs in `make test-all` only, which is `pytest -m ""`.
+"""What `make test` leaves out, and how it tries many small cases.
 
-What takes long is represented in `make test` by a choice that is the same at every commit: by names, or by a rule.
+A test that is marked `sweep` runs in `make test-all` only, which is `pytest -m ""`. What takes long is represented in
+`make test` by a choice that is the same at every commit: by names, or by a rule. Hundreds of cases that take less time than
+pytest needs for a test are one test, which names each case that fails.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -19,3 +22,14 @@ def sweep(items: Sequence, keep: Collection = (), every: int = 1) -> list:
 def swept(*values, id: str | None = None):
     """A parameter that only `make test-all` tries."""
     return pytest.param(*values, id=id, marks=pytest.mark.sweep)
+
+
+def failures(hold: Callable[..., None], cases: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """The names of the cases for which `hold(case)` raises, each with the error. Every case is tried."""
+    found = {}
+    for name, case in cases:
+        try:
+            hold(case)
+        except Exception as error:
+            found[name] = f"{type(error).__name__}: {error}"
+    return found

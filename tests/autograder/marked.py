@@ -2,14 +2,21 @@
 
 from nbgrader.api import Gradebook
 
+from autograder.course import classroom
 from autograder.instructor.gradebook import gradebook_url
 from autograder.plugin import register
 
 LAB = "01a_views"
+_new = {}  # a new gradebook with a lab, as bytes: nbgrader takes long to make one
 
 
 def open_marked(lab=LAB):
+    file = classroom() / "gradebook.db"
+    if is_new := not file.exists():
+        file.write_bytes(_new.get(lab, b""))
     register(gradebook_url(), lab)
+    if is_new:
+        _new[lab] = file.read_bytes()
     return Gradebook(gradebook_url(), "rushlight")
 
 

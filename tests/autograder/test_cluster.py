@@ -132,6 +132,7 @@ def test_the_submission_of_a_worker_that_is_killed_is_marked_by_another_one(clus
     wait_until(lambda: not any(each.is_running() for each in left), "the worker left processes behind")
 
 
+@pytest.mark.sweep
 def test_if_the_scheduler_is_killed_grading_and_workers_end_and_the_next_run_goes_on(
     cluster, tmp_path, submissions, quick_grade, monkeypatch
 ):

@@ -69,6 +69,7 @@ def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
     assert done.stdout.startswith("(1, 3) ") and "unsealed" in done.stdout and "wrap_dim(dim0" not in done.stdout, done
 
 
+@pytest.mark.sweep  # test_platforms.py checks a copy in a class repository
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01a", "--no-open")
     sample.fill(released, answers)

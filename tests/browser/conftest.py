@@ -87,7 +87,7 @@ def browser():
     if path is None:
         pytest.skip("no chromium here (`sh system.sh chromium` brings it)")
     with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield chromium
         chromium.close()
 

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from course import TOKEN, Course
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from sweep import sweep
 
 from autograder import sandbox
 from autograder.card import card
@@ -155,7 +156,7 @@ CONTRASTS = """root => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("theme", sweep(["Dark", "Light"], every=2))
 def test_a_card_keeps_its_styles_and_can_be_read_in_a_notebook_that_is_not_trusted(opened, course, page, shots, theme):
     settings = course.place.parent / "home/.jupyter/lab/user-settings/@jupyterlab/apputils-extension"
     settings.mkdir(parents=True, exist_ok=True)

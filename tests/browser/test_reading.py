@@ -4,6 +4,7 @@ import re
 from html import unescape
 
 import pytest
+from sweep import sweep
 
 CUT = """() => {
     const found = [];
@@ -30,7 +31,7 @@ CUT = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", sweep([390, 1280], every=2))
 def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, width):
     page.set_viewport_size({"width": width, "height": 900})
     for path in sorted(folder.glob("phases/*/reading.html")):

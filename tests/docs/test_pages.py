@@ -1,8 +1,10 @@
 """What the hooks of the site make of a page, piece by piece."""
 
 import importlib
+import logging
 import re
 import sys
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -107,19 +109,22 @@ def built(tmp_path, monkeypatch):
     (tmp_path / "docs/index.md").write_text("# Home\n\n[two](two.md#part)\n", encoding="utf-8")
     (tmp_path / "docs/two.md").write_text("# Two\n\n## Part\n", encoding="utf-8")
 
-    def built(caplog):
+    logged = BufferingHandler(capacity=1000)
+    monkeypatch.setattr(logging.getLogger("mkdocs"), "handlers", [logged])
+
+    def built():
         rendered.clear()
-        caplog.clear()
+        logged.flush()
         build(load_config(str(tmp_path / "mkdocs.yml"), validation={"links": {"anchors": "warn"}}))
-        return sorted(rendered), [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+        return sorted(rendered), [each.getMessage() for each in logged.buffer if each.levelname == "WARNING"]
 
     return built
 
 
-def test_a_second_build_renders_no_page_and_gives_the_same_site(built, tmp_path, caplog):
-    assert built(caplog) == (["index.md", "two.md"], [])
+def test_a_second_build_renders_no_page_and_gives_the_same_site(built, tmp_path):
+    assert built() == (["index.md", "two.md"], [])
     before = {path: path.read_bytes() for path in tmp_path.glob("site/**/*.html")}
-    assert built(caplog) == ([], [])
+    assert built() == ([], [])
     after = {path: path.read_bytes() for path in tmp_path.glob("site/**/*.html")}
     built_at = re.compile(rb"Build Date UTC : .*")
     assert {path: built_at.sub(b"", text) for path, text in before.items()} == {
@@ -127,28 +132,28 @@ def test_a_second_build_renders_no_page_and_gives_the_same_site(built, tmp_path,
     }
 
 
-def test_a_changed_page_is_rendered_again_and_an_anchor_that_it_lost_is_missed(built, tmp_path, caplog):
-    built(caplog)
+def test_a_changed_page_is_rendered_again_and_an_anchor_that_it_lost_is_missed(built, tmp_path):
+    built()
     (tmp_path / "docs/two.md").write_text("# Two\n\n## Other\n", encoding="utf-8")
-    rendered, (warning,) = built(caplog)
+    rendered, (warning,) = built()
     assert rendered == ["two.md"] and "#part" in warning
 
 
-def test_a_page_that_goes_is_missed_by_the_pages_that_link_to_it_in_every_build(built, tmp_path, caplog):
-    built(caplog)
+def test_a_page_that_goes_is_missed_by_the_pages_that_link_to_it_in_every_build(built, tmp_path):
+    built()
     (tmp_path / "docs/two.md").unlink()
     for _ in range(2):
-        rendered, (warning,) = built(caplog)
+        rendered, (warning,) = built()
         assert rendered == ["index.md"] and "two.md" in warning
 
 
 @pytest.mark.parametrize("broken", [b"", b"no pickle\n.", b"\x80\x04K\x01.", b"cno_module\nname\n."])
-def test_a_page_whose_kept_file_is_broken_is_rendered_again(built, tmp_path, caplog, broken):
-    built(caplog)
+def test_a_page_whose_kept_file_is_broken_is_rendered_again(built, tmp_path, broken):
+    built()
     for path in tmp_path.glob("build/site/*.pickle"):
         path.write_bytes(broken)
-    assert built(caplog) == (["index.md", "two.md"], [])
-    assert built(caplog) == ([], [])
+    assert built() == (["index.md", "two.md"], [])
+    assert built() == ([], [])
 
 
 def test_a_lab_can_be_opened_elsewhere_if_the_repository_is_known_and_on_github(hooks):

@@ -11,21 +11,25 @@ import rushlight as rl
 
 home = TemporaryDirectory()  # also without a database, hypothesis would write .hypothesis/constants here
 set_hypothesis_home_dir(home.name)
+torch.set_num_threads(1)  # on a busy machine threads wait for each other, and take the time of other processes by it
 
-settings.register_profile(
-    "rushlight",
-    database=None,
-    deadline=None,
-    derandomize=True,  # a run tries the same as the one before
-    max_examples=300,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-settings.load_profile("rushlight")
+
+def pytest_configure(config):
+    """`make test` tries the first third of the examples that hypothesis draws for a test in `make test-all`."""
+    settings.register_profile(
+        "rushlight",
+        database=None,
+        deadline=None,
+        derandomize=True,  # a run tries the same as the one before
+        max_examples=100 if config.option.markexpr else 300,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    settings.load_profile("rushlight")
 
 
 def _seed():
     rl.manual_seed(0)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # `torch.manual_seed` also notes the stack for each device that may come
 
 
 def pytest_collectstart(collector):

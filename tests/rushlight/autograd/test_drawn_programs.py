@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sweep import swept
+from sweep import sweep, swept
 
 sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
 import programs  # noqa: E402
@@ -15,7 +15,7 @@ def test_drawn_programs_agree(count):
     programs.draw(count, number=count)
 
 
-@pytest.mark.parametrize("name", sorted({*programs.NAMES}))
+@pytest.mark.parametrize("name", sweep(sorted({*programs.NAMES}), every=3))
 def test_each_step_agrees_in_each_mode(name):
     for mode in sorted({*programs.MODES}):
         for then in ("", "mul_"):

@@ -106,12 +106,16 @@ def declared():
     return [native.text for native in codegen.load().values()]
 
 
-@pytest.mark.parametrize("text", declared())
-def test_every_declared_schema_is_one_that_torch_has(text):
+def test_every_declared_schema_is_one_that_torch_has():
     """Word for word, but for the arguments that say where a tensor is to be made, and how the ints in lists are called."""
-    name, _, overload = text.partition("(")[0].partition(".")
-    overloads = torch._C._jit_get_schemas_for_operator(f"aten::{name}")
-    assert overload in [schema.overload_name for schema in overloads]
+
+    def is_torchs(text):
+        name, _, overload = text.partition("(")[0].partition(".")
+        overloads = torch._C._jit_get_schemas_for_operator(f"aten::{name}")
+        return overload in [schema.overload_name for schema in overloads]
+
+    texts = declared()
+    assert len(texts) > 700 and [text for text in texts if not is_torchs(text)] == []
 
 
 @seed(3)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS
+from sweep import sweep
 from threadpoolctl import threadpool_limits
 
 import rushlight as rl
 from rushlight.course import corpus, trained
 
-STEPS = 50
 ROOT = Path(__file__).parents[3]
 
 
@@ -25,11 +25,12 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.mark.parametrize("steps", sweep([10, 50], keep=[10]))
 @pytest.mark.parametrize("xp", FRAMEWORKS)
-def test_both_frameworks_repeat_the_first_steps_of_the_training(xp):
-    data = trained.batches(trained.tokenizer(), STEPS) * (trained.STEPS // STEPS)  # as long as the whole training
-    losses = [step.loss for step in islice(trained.train(xp, trained.untrained(xp), data), STEPS)]
-    assert np.abs(losses - trained.losses()[:STEPS]).max() < 1e-4
+def test_both_frameworks_repeat_the_first_steps_of_the_training(xp, steps):
+    data = trained.batches(trained.tokenizer(), steps) * (trained.STEPS // steps)  # as long as the whole training
+    losses = [step.loss for step in islice(trained.train(xp, trained.untrained(xp), data), steps)]
+    assert np.abs(losses - trained.losses()[:steps]).max() < 1e-4
 
 
 def test_rushlight_says_what_the_file_says_after_training_and_no_choice_is_close():
