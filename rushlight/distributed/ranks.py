@@ -18,6 +18,7 @@ import contextlib
 import ctypes
 import datetime
 import faulthandler
+import functools
 import gc
 import importlib
 import io
@@ -115,12 +116,36 @@ def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, st
     return [_unpack(rank) for rank in ranks]
 
 
+class _Pickler(cloudpickle.CloudPickler):
+    """Also copies a cached function of a notebook (`functools.cache`), without what it has cached. cloudpickle knows only its name,
+    which the ranks do not have."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, _CachedFunction) and value.__module__ == "__main__":
+            return _make_cached, (value.__wrapped__, value.cache_parameters())
+        return super().reducer_override(value)
+
+
+_CachedFunction = type(functools.cache(abs))
+
+
+def _make_cached(function: Callable, parameters: dict[str, Any]) -> Callable:
+    return functools.lru_cache(**parameters)(function)
+
+
+def dumps(value: Any) -> bytes:
+    """A copy of a value for ranks, which `cloudpickle.loads` reads there, with the functions and classes that it uses."""
+    with io.BytesIO() as file:
+        _Pickler(file).dump(value)
+        return file.getvalue()
+
+
 def _pack(fn: Callable, args: tuple) -> bytes:
     """The task of the ranks: a function, its arguments, and the functions that extensions have replaced here. An error names
     the part that cannot be copied."""
     replaced = [(each.replace, each.replacements()) for each in extensions.registered() if each.replacements()]
     try:
-        return cloudpickle.dumps((fn, args, replaced))
+        return dumps((fn, args, replaced))
     except Exception:
         copied = [("the function", fn)]
         copied += [(f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args)]
@@ -128,7 +153,7 @@ def _pack(fn: Callable, args: tuple) -> bytes:
         copied += [(f"what fills {'.'.join(name)}", function) for name, function in names]
         for what, part in copied:
             try:
-                cloudpickle.dumps(part)
+                dumps(part)
             except Exception as error:
                 raise TypeError(f"run_ranks: {what} cannot be copied to the ranks: {error}") from None
         raise

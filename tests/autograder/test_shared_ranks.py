@@ -1,5 +1,6 @@
 """Lab 09: cases that share ranks are decided as cases that each have ranks of their own."""
 
+import functools
 import textwrap
 
 import pytest
@@ -20,7 +21,7 @@ rank, ranks = dist.get_rank(group), dist.get_world_size(group)
 if ranks == 1:
     incoming.copy_(outgoing)
     return
-work = dist.isend(outgoing, group=group, group_dst=(rank + 1) % ranks)
+work = dist.isend(outgoing, group=group, group_dst=after(rank, ranks))
 dist.recv(incoming, group=group, group_src=(rank - 1) % ranks)
 work.wait()
 """
@@ -34,8 +35,9 @@ IN_A_THIRD = {  # what an answer does in the calls of a rank after the first two
 
 def answer(lines):
     """`ring_shift` with these lines before a right body."""
-    text = "def ring_shift(outgoing, incoming, group=None):\n" + textwrap.indent(lines + RIGHT, "    ")
-    space = {"dist": torch.distributed, "seen": [], "__name__": "__main__"}
+    text = "@functools.cache\ndef after(rank, ranks):\n    return (rank + 1) % ranks\n\n"
+    text += "def ring_shift(outgoing, incoming, group=None):\n" + textwrap.indent(lines + RIGHT, "    ")
+    space = {"dist": torch.distributed, "functools": functools, "seen": [], "__name__": "__main__"}
     exec(text, space)
     return space["ring_shift"]
 
@@ -45,9 +47,9 @@ def started(monkeypatch):
     """How many ranks each call of `run_ranks` starts."""
     counts, run_ranks = [], ranks_module.run_ranks
 
-    def counted(fn, n, **limits):
+    def counted(fn, n, *args, **limits):
         counts.append(n)
-        return run_ranks(fn, n, **limits)
+        return run_ranks(fn, n, *args, **limits)
 
     monkeypatch.setattr("rushlight.distributed.run_ranks", counted)
     yield counts
@@ -76,7 +78,9 @@ def test_a_right_answer_needs_ranks_for_the_first_case_and_for_the_others(decide
 
 @pytest.mark.parametrize("does", IN_A_THIRD)
 def test_what_an_answer_does_in_a_later_call_on_a_rank_does_not_count(decide, does):
-    verdict, started = decide(answer(f"seen.append(1)\nif len(seen) > 2: {IN_A_THIRD[does]}"))
+    verdict, started = decide(
+        answer(f"dist.calls = getattr(dist, 'calls', 0) + 1\nif dist.calls > 2: {IN_A_THIRD[does]}")
+    )
     assert verdict.outcome == PASSED and len(started) > 2
 
 
@@ -85,6 +89,21 @@ def test_an_answer_that_fails_in_the_first_case_is_not_tried_on_shared_ranks(dec
     assert verdict.outcome == DISAGREED and 4 in started
     verdict, started = decide(answer("raise ValueError"))
     assert verdict.outcome == DISAGREED and started[:2] == [2, 3]
+
+
+RELIES_ON_AN_EARLIER_CALL = {
+    "a name": "if ranks > 1: globals()['right'] = rank + 1\nright + 1",
+    "a counter": "seen.append(ranks)\nif seen == [3]: raise ValueError('the first call')",
+}
+
+
+@pytest.mark.parametrize("what", RELIES_ON_AN_EARLIER_CALL)
+def test_a_call_finds_nothing_that_an_earlier_one_has_left(decide, what, monkeypatch):
+    wrong = answer("rank, ranks = dist.get_rank(group), dist.get_world_size(group)\n" + RELIES_ON_AN_EARLIER_CALL[what])
+    together, _ = decide(wrong)
+    monkeypatch.setattr(subject, "for_cases", lambda program, xp, cases: [program] * len(cases))
+    alone, _ = decide(wrong)
+    assert (together.outcome, together.case, together.agreed) == (alone.outcome, alone.case, alone.agreed)
 
 
 @pytest.mark.parametrize("kept", ["dist.new_group()", "dist.group.WORLD"])

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from datetime import timedelta
 from functools import partial, update_wrapper, wraps
 
+from ...exercise import fill_as, filled
 from ...observe import difference
 from ...recorder import called
 from ..cases import drawing, first_apart, strategy
@@ -52,8 +53,8 @@ def on_ranks(work, quiet=False):
         ranks = [cases[i]["ranks"] for i in order]
 
         @wraps(work)
-        def in_turn():
-            return _in_turn(ranks, [partial(on_rank, xp, **cases[i]) for i in order])
+        def in_turn(pieces):
+            return _in_turn(pieces, ranks, [partial(on_rank, xp, **cases[i]) for i in order])
 
         found = dict(zip(order, _results_by_case(in_turn, ranks)))
         return [partial(_recall, found[i]) if found else run for i in range(len(cases))]
@@ -92,18 +93,23 @@ def _results_by_case(in_turn, ranks):
     """The results of each case by rank, if the cases have so many ranks, the most first. None at all if a case fails: each then has
     to run on ranks of its own, and says why."""
     from rushlight.distributed import run_ranks
+    from rushlight.distributed.ranks import dumps
 
     if in_turn.__qualname__ in _failed:
         return []
     with suppress(Exception), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
-        by_rank = run_ranks(in_turn, ranks[0], timeout=5.0, still=0.5)  # a right answer takes less than one second
+        by_rank = run_ranks(
+            in_turn, ranks[0], dumps(filled()), timeout=5.0, still=0.5
+        )  # a right answer takes less than one second
         return [[results[i] for results in by_rank[:count]] for i, count in enumerate(ranks)]
     return []
 
 
-def _in_turn(counts, calls):
-    """On a rank: the results of calls, each on so many ranks, with a process group of its own and from seed 0. The one on the most
-    ranks is first, so no rank waits for a call that it has no part in, which would look as if it ran."""
+def _in_turn(pieces, counts, calls):
+    """On a rank: the results of calls, each on so many ranks, with a process group of its own, from seed 0, and with copies of the
+    student's pieces, so that a call finds nothing in their modules that an earlier one has left there. The call on the most ranks
+    is first, so no rank waits for one that it has no part in, which would look as if it ran."""
+    import cloudpickle
     import torch
     import torch.distributed as dist
 
@@ -118,6 +124,7 @@ def _in_turn(counts, calls):
             own, limit = dist.PrefixStore(str(i), store), timedelta(minutes=2)
             dist.init_process_group("gloo", store=own, rank=rank, world_size=ranks, timeout=limit)
             torch.manual_seed(0)
+        fill_as(cloudpickle.loads(pieces))
         results.append(call())
     return results
 
