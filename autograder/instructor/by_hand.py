@@ -30,13 +30,16 @@ from .restore import digest
 _TABLE = "CREATE TABLE IF NOT EXISTS rushlight_answer (grade_id VARCHAR(32) PRIMARY KEY, digest VARCHAR(64) NOT NULL)"
 _KEEP = "INSERT OR REPLACE INTO rushlight_answer VALUES (:grade, :digest)"
 _TWO = "SELECT digest FROM rushlight_answer WHERE grade_id IN (:one, :other)"
+# in this order no step reads a table in which all students are
 _KEPT = """
-SELECT base_cell.name, rushlight_answer.digest, grade.auto_score FROM rushlight_answer
-JOIN grade ON grade.id = rushlight_answer.grade_id
-JOIN base_cell ON base_cell.id = grade.cell_id
-JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id
-JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id
-JOIN assignment ON assignment.id = submitted_assignment.assignment_id
+SELECT base_cell.name, rushlight_answer.digest, grade.auto_score FROM assignment
+CROSS JOIN submitted_assignment ON submitted_assignment.assignment_id = assignment.id
+CROSS JOIN notebook ON notebook.assignment_id = assignment.id
+CROSS JOIN submitted_notebook ON submitted_notebook.notebook_id = notebook.id
+    AND submitted_notebook.assignment_id = submitted_assignment.id
+CROSS JOIN base_cell ON base_cell.notebook_id = notebook.id
+CROSS JOIN grade ON grade.cell_id = base_cell.id AND grade.notebook_id = submitted_notebook.id
+CROSS JOIN rushlight_answer ON rushlight_answer.grade_id = grade.id
 WHERE assignment.name = :lab AND submitted_assignment.student_id = :student
 """
 
@@ -115,13 +118,15 @@ def _digest(nb: NotebookNode, question: NotebookNode) -> str:
     """A digest of what a mark by hand is for: the points that can be had, and what the student has written for it.
 
     For a written answer that is its text and every cell that the student added, because an answer may continue in one of these.
-    For a check it is all code of the student. The ids of the other graded cells tell where a cell was added.
+    For a check it is all code of the student. The ids of the other graded cells tell where a cell was added. Spaces at the ends of
+    lines and empty lines at the ends of a cell are no part of it, and neither is an added cell with nothing else.
     """
     written: list[tuple[str, str | None]] = []
     for cell in nb.cells:
         counts = cell.cell_type == "code" if question.cell_type == "code" else is_added(cell) or cell is question
-        if is_added(cell) and counts:
-            written.append((f"added {cell.cell_type}", cell.source))
+        said = "\n".join(line.rstrip() for line in cell.source.splitlines()).strip("\n")
+        if is_added(cell) and counts and said:
+            written.append((f"added {cell.cell_type}", said))
         elif is_solution(cell) or is_grade(cell):
-            written.append((cell.metadata.nbgrader.grade_id, cell.source if counts and is_solution(cell) else None))
+            written.append((cell.metadata.nbgrader.grade_id, said if counts and is_solution(cell) else None))
     return digest(json.dumps([float(question.metadata.nbgrader.points), written]))

@@ -582,7 +582,7 @@ tables_disabled = fast_path_disabled = fast_backward_disabled = fast_step_disabl
 _lowest_disabled: str | None = (
     None  # the layer from which on fast paths are disabled, unless there is another one in `_within`
 )
-_within: list[str | None] = []  # the layer of `fast_paths_disabled`
+_within: list[list[str | None]] = []  # the layer of each `fast_paths_disabled` that is active
 _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
 _unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
@@ -603,19 +603,19 @@ def disable_fast_paths(layer: str | None) -> None:
 @contextmanager
 def fast_paths_disabled(layer: str | None):
     """Within: `disable_fast_paths(layer)`, whatever layer is given within. That one holds afterwards."""
-    global _within
-    before, _within = _within, [layer]
-    _set_flags()
+    own = [layer]
     try:
+        _within.append(own)
+        _set_flags()
         yield
     finally:
-        _within = before
+        _within[:] = [each for each in _within if each is not own]  # another thread may have begun one since
         _set_flags()
 
 
 def _set_flags() -> None:
     global tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
-    layer = _within[0] if _within else _lowest_disabled
+    layer = _within[-1][0] if _within else _lowest_disabled
     first = len(LAYERS) if layer is None else LAYERS.index(layer)
     tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled = [
         i >= first for i in range(len(LAYERS))

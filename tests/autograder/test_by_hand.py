@@ -165,6 +165,9 @@ BEFORE = [
         (3, [("why", "text", "Z")], {"why"}),
         (4, [("added-2", "text", "W")], {"why"}),
         (4, [("added-9", "text", "w")], set()),
+        (4, [("added-2", "text", "\nw \n"), ("added-3", "text", " "), ("added-4", "code", "\n")], set()),
+        (0, [("one", "answer", "x  \r\n"), ("added-1", "code", "y\n")], set()),
+        (0, [("one", "answer", " x")], {"check-one"}),
     ],
 )
 def test_a_digest_is_of_what_a_mark_is_for(position, after, changed):
@@ -172,6 +175,15 @@ def test_a_digest_is_of_what_a_mark_is_for(position, after, changed):
     now[position : position + len(after)] = after
     before, now = (by_hand._entries(notebook_of(*cells)) for cells in (before, now))
     assert {key for key in before if before[key] != now[key]} == changed
+
+
+def test_no_lookup_reads_the_grades_of_all_labs_and_students(classroom, hand_in, quick_grade):
+    hand_in("ada", "Strides.")
+    quick_grade(LAB)
+    with closing(sqlite3.connect(classroom / "gradebook.db")) as gradebook:
+        steps = gradebook.execute(f"EXPLAIN QUERY PLAN {by_hand._KEPT}", {"lab": LAB, "student": "ada"}).fetchall()
+    read = {step[-1].split()[1] for step in steps if step[-1].startswith("SCAN")}
+    assert len(steps) == 7 and read <= {"assignment", "notebook", "base_cell"}
 
 
 def test_a_mark_waits_again_if_the_question_is_worth_other_points(

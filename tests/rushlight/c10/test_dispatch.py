@@ -249,6 +249,15 @@ def test_a_layer_that_is_set_while_another_is_forced_holds_afterwards():
         dispatch.disable_fast_paths(None)
 
 
+def test_fast_paths_are_as_before_whatever_context_ends_first():
+    first, second = dispatch.fast_paths_disabled(None), dispatch.fast_paths_disabled("aten")
+    first.__enter__(), second.__enter__()
+    first.__exit__(None, None, None)
+    assert dispatch.disabled_from() == "aten"
+    second.__exit__(None, None, None)
+    assert dispatch.disabled_from() is None and dispatch._within == []
+
+
 # Modes
 
 
