@@ -203,7 +203,7 @@ def test_a_large_tensor_of_short_dimensions_is_shown_in_a_line_or_two():
 def test_what_a_subject_sends_is_cut_and_cleaned(judge, isolated, released):
     attacks.put(released, f"print('\\x1b[31mred\\x00' + 'x' * {2 * MAX_LENGTH})\nraise ValueError('\\ud800' * 10**6)")
     run(released, LAB, judge)
-    printed, error = next(c for c in released.cells if c.get("outputs")).outputs
+    printed, error = next(cell.outputs for cell in released.cells if len(cell.get("outputs", [])) == 2)
     assert printed.text.startswith("redxxx") and len(printed.text) < MAX_LENGTH + 20
     assert error.ename == "ValueError" and "\ud800" not in str(error)
 
