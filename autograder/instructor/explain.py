@@ -76,9 +76,7 @@ class Explained:
     now: Verdict
     on_case: Verdict | None
     source: str  # the student's cell
-    points: float | None = (
-        None  # of the check in the gradebook; None if the gradebook does not tell, or for a check without points
-    )
+    points: float | None = None  # in the gradebook; None if it does not tell, or for a check without points
     sealed: bool = False  # whether the class's own judge decided what the feedback says
     is_there: bool = True  # whether the graded notebook has a cell of the check
 
@@ -173,10 +171,8 @@ def explain(
     sealed = {
         name for name in cells if then[name].get("seal") == seal_of(then[name], seed, [lab, student, name], written)
     }
-    for name in (
-        cells.keys() - sealed
-    ):  # the outputs that stock nbgrader leaves are the student's, and a case may hold a program
-        then[name].pop("given", None)
+    for name in cells.keys() - sealed:
+        then[name].pop("given", None)  # it may be the student's own, and a case may hold a program
     entered, remarks = _scores(student, lab, written)
     found = Explanation(student, lab, [*_remarks(student, lab, written, seed), *remarks])
     judge = _Again(seed, then, sealed, wanted)

@@ -579,9 +579,7 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
 tables_disabled = fast_path_disabled = fast_backward_disabled = fast_step_disabled = False  # in the order of the layers
-_lowest_disabled: str | None = (
-    None  # the layer from which on fast paths are disabled, unless there is another one in `_within`
-)
+_lowest_disabled: str | None = None  # the layer that was given to `disable_fast_paths`
 _within: list[list[str | None]] = []  # the layer of each `fast_paths_disabled` that is active
 _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`

@@ -8,8 +8,8 @@ PyTorch has no function for it: forward hooks are enough. The graph of the backw
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from rushlight.aten.strided import Tensor
@@ -20,13 +20,11 @@ Edge = tuple[int, int, int]
 """From a node to a node, both as positions in a list, and which input of the second node it is: `input_nr`."""
 
 
-@contextmanager
-def fused_operators() -> Iterator[None]:
+def fused_operators() -> AbstractContextManager[None]:
     """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in a dispatcher,
     kernels or an engine. Outside they then consist of many operators, so that each of these pieces takes part, and their graph is
     another."""
-    with dispatch.fast_paths_disabled(None):
-        yield
+    return dispatch.fast_paths_disabled(None)
 
 
 def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:

@@ -32,9 +32,10 @@ def judge(drawn_once):
 
 @pytest.fixture
 def classroom(tmp_path, monkeypatch):
-    """The folder of a class of its own, empty."""
+    """The folder of a class of its own, with nothing in it but the seed."""
     folder = tmp_path / "class"
     folder.mkdir()
+    (folder / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(folder))
     return folder
 

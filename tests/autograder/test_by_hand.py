@@ -27,10 +27,8 @@ ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-pe
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch, isolated):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
-    return tmp_path
+def classroom(classroom, isolated):
+    return classroom
 
 
 @pytest.fixture
@@ -255,11 +253,16 @@ def test_what_an_earlier_version_of_this_course_has_graded_stays_as_it_is(classr
     assert state("ada") == (3, False) and path.stat().st_mtime == 1
 
 
-def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(classroom, hand_in, quick_grade):
+@pytest.fixture
+def red(classroom):
+    """A group of two in the class, for which ada hands in."""
     (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\n")
     with open_marked() as gradebook:
         for student in ("ada", "ben"):
             gradebook.update_or_create_student(student)
+
+
+def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(red, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
     put("ada", 3)
@@ -273,11 +276,7 @@ def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(classroom, ha
     assert state("ada") == state("ben") == (3, False)
 
 
-def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_too(classroom, hand_in, quick_grade):
-    (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\n")
-    with open_marked() as gradebook:
-        for student in ("ada", "ben"):
-            gradebook.update_or_create_student(student)
+def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_too(red, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
     put("ada", 3)

@@ -23,10 +23,8 @@ LAB = "01a_views"
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch, isolated):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
-    return tmp_path
+def classroom(classroom, isolated):
+    return classroom
 
 
 def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, quick_grade, monkeypatch):

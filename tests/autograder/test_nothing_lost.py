@@ -26,10 +26,8 @@ KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_st
 
 
 @pytest.fixture
-def classroom(tmp_path, monkeypatch, isolated):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
-    return tmp_path
+def classroom(classroom, isolated):
+    return classroom
 
 
 def enrol(classroom, submissions, size):

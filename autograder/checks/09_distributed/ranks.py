@@ -98,9 +98,8 @@ def _results_by_case(in_turn, ranks):
     if in_turn.__qualname__ in _failed:
         return []
     with suppress(Exception), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
-        by_rank = run_ranks(
-            in_turn, ranks[0], dumps(filled()), timeout=5.0, still=0.5
-        )  # a right answer takes less than one second
+        # a right answer takes less than one second
+        by_rank = run_ranks(in_turn, ranks[0], dumps(filled()), timeout=5.0, still=0.5)
         return [[results[i] for results in by_rank[:count]] for i, count in enumerate(ranks)]
     return []
 
