@@ -47,6 +47,7 @@ c.JupyterHub.authenticator_class = "dummy"
 c.JupyterHub.bind_url = "http://127.0.0.1:{}"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:{}"
 c.Spawner.start_timeout = c.Spawner.http_timeout = 600
+c.Spawner.args = ["--MappingKernelManager.kernel_info_timeout=600"]
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{}"
 c.ConfigurableHTTPProxy.command = ["/srv/packages/bin/configurable-http-proxy"]
 c.JupyterHub.services = [{{"name": "tests", "api_token": "{}"}}]
@@ -244,16 +245,20 @@ class User:
         assert answer.ok, f"{self.name}: {method} {path}: {answer.text}{self.hub.end_of_log()}"
         return answer.json() if answer.content else None
 
-    def connect(self, path: str) -> websocket.WebSocket:
-        return websocket.create_connection(
-            f"{self.address}/{path}".replace("http", "ws", 1), header=self.headers, timeout=300
-        )
+    @contextmanager
+    def connected(self, path: str) -> Iterator[websocket.WebSocket]:
+        address = f"{self.address}/{path}".replace("http", "ws", 1)
+        with closing(websocket.create_connection(address, header=self.headers, timeout=300)) as connection:
+            try:
+                yield connection
+            except websocket.WebSocketException as error:
+                raise AssertionError(f"{self.name}: {path}: {error}{self.hub.end_of_log()}") from None
 
     def run(self, *commands: str, fails: bool = False) -> str:
         """What commands print in a terminal of JupyterLab."""
         name = self.ask("POST", "api/terminals")["name"]
         line = f"({' && '.join(commands)}); echo =$?="
-        with closing(self.connect(f"terminals/websocket/{name}")) as terminal:
+        with self.connected(f"terminals/websocket/{name}") as terminal:
             terminal.send(json.dumps(["set_size", 50, 2000, 0, 0]))
             terminal.send(json.dumps(["stdin", f"{line}\r"]))
             said = ""
@@ -274,7 +279,7 @@ class User:
         """Run all cells of a notebook in a kernel of its own, and save what comes out. An error does not stop it."""
         notebook = self.read(path)
         session = self.ask("POST", "api/sessions", path=path, name=path, type="notebook", kernel={"name": "python3"})
-        with closing(self.connect(f"api/kernels/{session['kernel']['id']}/channels")) as channels:
+        with self.connected(f"api/kernels/{session['kernel']['id']}/channels") as channels:
             for cell in notebook.cells:
                 if cell.cell_type == "code":
                     cell.outputs = [*_outputs(channels, cell.source)]
