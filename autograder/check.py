@@ -192,6 +192,7 @@ def phase_exercises(phase: str) -> list[str]:
 
 BENCH = ("00", "06", "09")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
+DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
 MANY_LINES = 40  # of a verdict: a long case then comes last
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 

@@ -10,6 +10,7 @@ import hmac
 import itertools
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from nbformat import NotebookNode
 from . import limits
 from .card import card
 from .check import (
+    DEMONSTRATION,
     DIED,
     NOT_ATTEMPTED,
     SKIPPED_TAGS,
@@ -35,11 +37,13 @@ from .course import check_name, core_in, exercise_name, missing_for_milestone, r
 from .edition import edition, versions
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean
 from .sandbox import Sandbox
+from .work import global_names
 
 if TYPE_CHECKING:
     from .judge import Judge, SecondChance
 
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
+MAX_PARSED = 1 << 18  # characters of a student's cells: they may take 150 MiB and a quarter of a second
 
 AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
 
@@ -68,7 +72,7 @@ def run(
     release = release or released(lab)
     session = Session(lab, isolated, limits.Allowance(lab), required_in(release))
     try:
-        verdicts = _run_cells(notebook, session, judge, progress, core_in(release))
+        verdicts = _run_cells(notebook, session, judge, progress, release)
     finally:
         session.close()
     for cell in notebook.cells:
@@ -81,14 +85,14 @@ def run(
 
 
 def _run_cells(
-    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], core: list[str]
+    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], release: Mapping
 ) -> dict[str, Verdict]:
-    """Run each cell and decide each check, in order. Cells after the last check are not run: they change no verdict. Their output
-    says so, because a person reads the notebook to mark the written answers."""
+    """Run each cell on which a check may depend, and decide each check, in order. The output of another cell says that it was not
+    run, because a person reads the notebook to mark the written answers."""
     verdicts: dict[str, Verdict] = {}
     failed: dict[str | None, str] = {}  # the error of each exercise's cell
-    last = max((i for i, cell in enumerate(notebook.cells) if check_name(cell)), default=0)
-    for i, cell in enumerate(notebook.cells):
+    core, to_run = core_in(release), _to_run(notebook, release)
+    for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         cell.outputs, cell.execution_count = [], None
@@ -98,11 +102,11 @@ def _run_cells(
             if is_milestone(name) and (reason := missing_for_milestone(core, passed.__contains__)):
                 verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
                 continue
-            retry = partial(_retry_on_reference, notebook, session, judge, passed)
+            retry = partial(_retry_on_reference, to_run, session, judge, passed)
             verdicts[name] = session.decide(judge, name, retry)
             if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
                 verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
-        elif i < last and not _is_skipped(cell):
+        elif any(cell is each for each in to_run):
             cell.outputs = session.run_cell(cell)
             errors = [output for output in cell.outputs if output.output_type == "error"]
             failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}
@@ -117,8 +121,38 @@ def _passed(verdicts: dict[str, Verdict]) -> set[str]:
     return {name for name, _ in by_exercise} - {name for name, verdict in by_exercise if not verdict.passed}
 
 
-def _is_skipped(cell: NotebookNode) -> bool:
-    return bool(SKIPPED_TAGS & set(cell.metadata.get("tags", [])))
+def _to_run(notebook: NotebookNode, release: Mapping) -> list[NotebookNode]:
+    """The checks, and the cells on which a check may depend. No check depends on a cell after the last check, nor on one that runs
+    real torch or only draws. A demonstration of the release runs only if the student's own cells use a name that it binds."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    last = max((i for i, cell in enumerate(code) if check_name(cell)), default=0)
+    given = {"".join(cell["source"]): _tags(cell) for cell in release["cells"]}
+    used = _used([cell.source for cell in code if cell.source not in given])
+
+    def is_needed(cell: NotebookNode) -> bool:
+        if DEMONSTRATION in given.get(cell.source, ()):
+            return used is None or not used.isdisjoint(global_names(cell.source)[0])
+        return bool(check_name(cell)) or SKIPPED_TAGS.isdisjoint(_tags(cell))
+
+    return [*filter(is_needed, code[: last + 1])]
+
+
+def _used(sources: list[str]) -> set[str] | None:
+    """The global names that sources use, or None if they do not tell, or only after too long."""
+    if sum(map(len, sources)) > MAX_PARSED:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a student's text
+            return set().union(*(global_names(source)[1] for source in sources))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _tags(cell: Mapping) -> list[str]:
+    """In a student's notebook anything may be there."""
+    tags = cell["metadata"].get("tags")
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
 
 
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:
@@ -252,7 +286,7 @@ class Session:
 
 
 def _retry_on_reference(
-    notebook: NotebookNode, session: Session, judge: Judge, passed: set[str], verdict: Verdict
+    to_run: list[NotebookNode], session: Session, judge: Judge, passed: set[str], verdict: Verdict
 ) -> Verdict | None:
     """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
     For a milestone, all of the lab that have not passed are.
@@ -260,7 +294,7 @@ def _retry_on_reference(
     The later ones are not. So of two answers that call each other one fails, and a student who reads the reference in this
     subject finds answers to decided checks only. Nothing but the verdict leaves it.
     """
-    named = list(filter(None, map(exercise_name, notebook.cells)))
+    named = list(filter(None, map(exercise_name, to_run)))
     if is_milestone(verdict.check):
         replaced, note = set(named) - passed, MILESTONE_NOTE
     else:
@@ -272,8 +306,8 @@ def _retry_on_reference(
     retry = Session(session.lab, session.isolated, session.allowance, missing)
     try:
         # as in the notebook, later cells have no effect on the check
-        for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, notebook.cells):
-            if cell.cell_type != "code" or check_name(cell) or _is_skipped(cell):
+        for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, to_run):
+            if check_name(cell):
                 continue
             other = exercise_name(cell)
             if other in replaced:  # its name is the reference's now

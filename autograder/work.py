@@ -147,9 +147,7 @@ def _read(path: Path) -> tuple[list[Statement], dict[str, str]]:
 
 
 def _parse(source: str, file: str) -> list[tuple[ast.stmt, str]]:
-    from IPython.core.inputtransformer2 import (
-        TransformerManager,
-    )  # slow, and not needed in the sandbox
+    from IPython.core.inputtransformer2 import TransformerManager  # slow, and not needed in the sandbox
 
     source = TransformerManager().transform_cell(source)  # `%magic` and `!command` made Python
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # what tracebacks show
@@ -177,7 +175,12 @@ def _statement(node: ast.stmt, file: str, left: dict[str, str]) -> Statement:
     piece = _exercise(node)
     if piece in left:
         node, piece = _bind(piece), ""
-    top = symtable.symtable(ast.unparse(node), file, "exec")
+    return Statement(node, file, piece, *global_names(ast.unparse(node)))
+
+
+def global_names(source: str) -> tuple[set[str], set[str]]:
+    """The global names that a source binds, and those that it uses."""
+    top = symtable.symtable(source, "<source>", "exec")
     bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
     inner = top.get_children()
@@ -187,7 +190,7 @@ def _statement(node: ast.stmt, file: str, left: dict[str, str]) -> Statement:
         for symbol in table.get_symbols():
             if symbol.is_global():
                 (bound if symbol.is_assigned() else used).add(symbol.get_name())
-    return Statement(node, file, piece, bound, used)
+    return bound, used
 
 
 def _needed(statements: list[Statement]) -> list[Statement]:

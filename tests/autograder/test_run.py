@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from sweep import sweep
 
+from autograder import course, limits, sandbox
 from autograder import judge as judging
-from autograder import limits, sandbox
 from autograder import run as running
 from autograder.check import (
     DIED,
@@ -24,6 +24,7 @@ from autograder.course import check_name, core_exercises, exercise_name, exercis
 from autograder.observe import NotGraded
 from autograder.run import MILESTONE_NOTE, NOT_RUN, SECOND_CHANCE_NOTE, run
 from autograder.sandbox import Sandbox
+from autograder.work import global_names
 
 LAB = "01a_views"
 
@@ -217,6 +218,55 @@ def test_cells_on_which_no_check_depends_are_not_run_and_say_so(graded, solved):
     skipped = [each for each in solved.cells if {"torch", "figure"} & {*each.metadata.get("tags", [])}]
     skipped += [each for each in solved.cells[after + 1 :] if each.cell_type == "code"]
     assert len(skipped) > 2 and all([output.text for output in each.outputs] == [NOT_RUN] for each in skipped)
+
+
+@pytest.mark.parametrize("lab", [LAB])
+@pytest.mark.parametrize(
+    ("demonstration", "own", "runs"),
+    [
+        ("most = 3\nprint(most)", "", False),
+        ("most = 3\nprint(most)", "def least(most):\n    return most", False),
+        ("most = 3\nprint(most)", "def least():\n    return most - 3", True),
+        ("most = 3\nprint(most)", "%time most", True),
+        ("most = 3\nprint(most)", "\x00", True),
+        ("def helper():\n    global most\n    most = 3", "print(most)", True),
+        ("import math as most\nprint(3)", "most.pi", True),
+        ("most = 3\nprint(most)", "~" * 10_000 + "1", True),
+        ("most = 3\nprint(most)", "a = 1\n" * 100_000, True),
+        ("most = 3\nprint(most)", r"'\d'", False),
+    ],
+)
+def test_a_demonstration_runs_if_the_students_own_cells_use_a_name_of_it(solved, demonstration, own, runs):
+    shown, added = map(nbformat.v4.new_code_cell, (demonstration, own))
+    release = course.released(LAB)
+    release["cells"].append(nbformat.v4.new_code_cell(demonstration, metadata={"tags": ["demonstration"]}))
+    solved.cells[:0] = [shown, added]
+    assert any(each is shown for each in running._to_run(solved, release)) == runs
+    shown.source += "  # changed"
+    assert any(each is shown for each in running._to_run(solved, release))
+
+
+@pytest.mark.parametrize("lab", [LAB])
+@pytest.mark.parametrize("tags", ["figure", 5, None, {"figure": 1}, [["figure"], 1]])
+def test_odd_tags_of_a_student_are_no_tags(solved, tags):
+    solved.cells[:0] = [nbformat.v4.new_code_cell("print(3)")]
+    solved.cells[0].metadata["tags"] = tags
+    assert running._to_run(solved, course.released(LAB))[0] is solved.cells[0]
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_no_cell_of_a_lab_depends_on_one_that_grading_does_not_run(solved, lab):
+    runs, before, missing = running._to_run(solved, course.released(lab)), set(), set()
+    for each in solved.cells[: solved.cells.index(runs[-1])]:
+        if each.cell_type != "code" or check_name(each):
+            continue
+        bound, used = global_names(each.source)
+        if any(each is other for other in runs):
+            assert not (used - bound) & missing, each.source
+            before |= bound
+            missing -= bound
+        else:  # a demonstration may change nothing either
+            missing |= bound if "demonstration" in each.metadata.tags else bound - before
 
 
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
