@@ -6,14 +6,19 @@ A subject that dies or hangs is replaced, and the earlier cells run again withou
 
 from __future__ import annotations
 
+import atexit
 import hmac
 import itertools
 import json
 import re
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
@@ -35,8 +40,8 @@ from .check import (
 )
 from .course import check_name, core_in, exercise_name, missing_for_milestone, released, required_exercises, required_in
 from .edition import edition, versions
-from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean
-from .sandbox import Sandbox
+from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
+from .sandbox import INDUCTOR, Sandbox
 from .work import global_names
 
 if TYPE_CHECKING:
@@ -70,7 +75,9 @@ def run(
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
     release = release or released(lab)
-    session = Session(lab, isolated, limits.Allowance(lab), required_in(release))
+    names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
+    kernels = _kernels(lab, judge, names) if isolated and names else None
+    session = Session(lab, isolated, limits.Allowance(lab), required_in(release), kernels)
     try:
         verdicts = _run_cells(notebook, session, judge, progress, release)
     finally:
@@ -189,8 +196,15 @@ def name_of_seed(seed: int) -> str:
 class Session:
     """The subject of one submission, and the cells that a new subject must run first."""
 
-    def __init__(self, lab: str, isolated: bool, allowance: limits.Allowance, missing: list[str] | None = None):
-        self.lab, self.isolated, self.allowance = lab, isolated, allowance
+    def __init__(
+        self,
+        lab: str,
+        isolated: bool,
+        allowance: limits.Allowance,
+        missing: list[str] | None = None,
+        kernels: Path | None = None,
+    ):
+        self.lab, self.isolated, self.allowance, self.kernels = lab, isolated, allowance, kernels
         self.missing = required_exercises(lab) if missing is None else missing
         self.edition = edition(lab, self.missing)
         self.ran: list[NotebookNode] = []
@@ -252,7 +266,7 @@ class Session:
         """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
             self.allowance.check()
-            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab))
+            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels)
             if self.started:  # who ends process after process takes the machine's time
                 self.allowance.left -= self.sandbox.seconds
             self.started = True
@@ -285,6 +299,50 @@ class Session:
             self.sandbox = None
 
 
+_FILL_WITH_REFERENCE = """
+from types import FunctionType
+from autograder.check import function_of
+from autograder.exercise import fill
+for slot in map(function_of, {exercises}):
+    fill(slot, FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__))
+"""
+
+
+@cache
+def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> Path:
+    """The folder of the kernels that Inductor compiles for the reference on the judge's cases of these checks.
+
+    g++ takes two seconds for a kernel, and a right submission needs mostly the same ones. Inductor finds a kernel by a hash of its
+    text and of the compile command, so one in the folder cannot change what a submission does. The reference writes them, alone
+    in a sandbox; those of submissions only read. If it does not pass there, the folder is empty, and a submission only takes
+    longer. The folder is this process's own, because a kernel is for this machine's CPU.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="rushlight-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o777)  # the subject may be another user
+    with suppress(*FAILURES, NotGraded):
+        if all(verdict.passed for verdict in _reference_verdicts(lab, judge, names, folder)):
+            return folder
+    for part in folder.iterdir():
+        shutil.rmtree(part)
+    return folder
+
+
+def _reference_verdicts(lab: str, judge: Judge, names: Iterable[str], kernels: Path) -> Iterator[Verdict]:
+    """The verdicts on the reference, which adds to the kernels."""
+    sandbox = Sandbox(edition(lab, []), True, is_bench(lab), kernels, filling=True)
+
+    def observe(name: str, cases: list[dict]) -> list[Tree]:
+        return sandbox.request({"check": name, "cases": cases}, limits.seconds(limits.CHECK_SECONDS, lab))["observed"]
+
+    try:
+        cell = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
+        sandbox.request({"cell": cell}, limits.seconds(limits.CELL_SECONDS, lab))
+        yield from (judge.verdict(name, observe) for name in names)
+    finally:
+        sandbox.close()
+
+
 def _retry_on_reference(
     to_run: list[NotebookNode], session: Session, judge: Judge, passed: set[str], verdict: Verdict
 ) -> Verdict | None:
@@ -303,7 +361,7 @@ def _retry_on_reference(
     if not replaced:  # the second attempt would be the same as the first
         return None
     missing = [name for name in session.missing if name not in replaced]
-    retry = Session(session.lab, session.isolated, session.allowance, missing)
+    retry = Session(session.lab, session.isolated, session.allowance, missing, session.kernels)
     try:
         # as in the notebook, later cells have no effect on the check
         for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, to_run):

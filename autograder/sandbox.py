@@ -52,6 +52,7 @@ INODES = 100_000  # files, folders and links in each of the two: they take memor
 SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
 POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
+KERNEL_FOLDER = "/kernels"  # in the sandbox
 KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
 
 # The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
@@ -105,14 +106,24 @@ def missing_compiler(lab: str) -> str | None:
 class Sandbox:
     """A running subject. `request` sends it one message and waits for the answer, as long as the subject may take.
 
-    `seconds` is the own time that it has taken for its requests. Raises NotGraded if it does not start.
+    `seconds` is the own time that it has taken for its requests. In an isolated one, `kernels` is a folder of kernels that
+    Inductor has compiled: the subject reads it or, if it is `filling`, writes it. Raises NotGraded if it does not start.
     """
 
-    def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
+    def __init__(
+        self,
+        edition: Path,
+        isolated: bool = True,
+        bench: bool = False,
+        kernels: Path | None = None,
+        filling: bool = False,
+    ):
         self.isolated = isolated
+        binds = ["--ro-bind", str(edition), "/edition"]
+        binds += ["--bind" if filling else "--ro-bind", str(kernels), KERNEL_FOLDER] if kernels else []
         with _filter(bench) if isolated else nullcontext(-1) as filter:
             self.process = subprocess.Popen(
-                _isolated(edition, bench, filter) if isolated else _bare(edition, bench),
+                _isolated(binds, bench, filter) if isolated else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -126,6 +137,7 @@ class Sandbox:
                     "OPENBLAS_NUM_THREADS": "1",
                     "OMP_NUM_THREADS": "1",
                     "AOT_INDUCTOR_ENABLE_LINE_TABLES": "0",  # they take a third of the time in which g++ compiles a kernel
+                    **({"RUSHLIGHT_KERNELS": KERNEL_FOLDER} if kernels else {}),
                     **{name: os.environ[name] for name in KERNELS if name in os.environ},
                 },
                 cwd="/tmp" if POSIX else tempfile.gettempdir(),
@@ -303,8 +315,8 @@ def _filter(bench: bool) -> Iterator[int]:
         yield file.fileno()
 
 
-def _isolated(edition: Path, bench: bool, filter: int) -> list[str]:
-    return _inside(_user(), bench, filter, ["--ro-bind", str(edition), "/edition"], _SERVE_TORCH if bench else _SERVE)
+def _isolated(binds: list[str], bench: bool, filter: int) -> list[str]:
+    return _inside(_user(), bench, filter, binds, _SERVE_TORCH if bench else _SERVE)
 
 
 def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> list[str]:

@@ -7,6 +7,7 @@ looked at, numbers and metadata, and these must agree with torch's too.
 from __future__ import annotations
 
 import os
+import shutil
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
@@ -204,6 +205,7 @@ def inductor(xp: Any) -> Iterator[list[str]]:
         "cpp_cache_precompile_headers": False,
         "fx_graph_cache": False,
     }
+    kernels = os.environ.get("RUSHLIGHT_KERNELS")
     texts: list[str] = []
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -213,11 +215,22 @@ def inductor(xp: Any) -> Iterator[list[str]]:
         xp.custom_ops.torch._functorch.config.patch(enable_autograd_cache=False),
         config.patch(settings),
     ):
+        if kernels:
+            _copy_libraries(kernels, folder)
         clear_inductor_caches()  # they have the names of files
         try:
             yield texts
         finally:
             clear_inductor_caches()
+            if kernels and os.access(kernels, os.W_OK):
+                _copy_libraries(folder, kernels)
+
+
+def _copy_libraries(source: str, target: str) -> None:
+    for library in Path(source).glob("*/*.so"):
+        place = Path(target, library.parent.name)
+        place.mkdir(exist_ok=True)
+        shutil.copy(library, place)
 
 
 def calls_in_texts(texts: list[str], name: str) -> list[int]:

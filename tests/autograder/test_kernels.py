@@ -1,0 +1,98 @@
+"""What Inductor has compiled for the reference serves all submissions of a class, and changes no verdict."""
+
+import pytest
+from nbformat import v4
+
+from autograder import run as running
+from autograder.check import DISAGREED, PASSED, Verdict
+from autograder.course import check_name, exercise_name
+from autograder.observe import NotGraded, SubjectDied
+from autograder.run import SECOND_CHANCE_NOTE, run
+from autograder.sandbox import Sandbox
+
+FUSED, STEP, LAST = (
+    f"custom_ops.{name}"
+    for name in ("register_fused_linear.inductor", "register_momentum_step.judged", "momentum_step")
+)
+COUNTING = """
+from torch._inductor.cpp_builder import CppBuilder
+built, build = [], CppBuilder.build
+def counted(self):
+    built.append(self)
+    return build(self)
+CppBuilder.build = counted
+"""
+LOOKING = """
+import os
+folder = os.environ.get("RUSHLIGHT_KERNELS")
+try:
+    print(open(f"{folder}/mine", "w"))
+except OSError as error:
+    print(error.strerror)
+print(len(built), "compiled")
+"""
+
+
+@pytest.fixture
+def lab(isolated):
+    return "06a_operators"
+
+
+@pytest.fixture
+def graded(solved, lab, judge):
+    """Grades the answers that `changed` may change by the checks with Inductor. Returns the verdicts, and what a cell says before
+    the last check."""
+
+    def grade(changed=lambda source: source):
+        for cell in filter(exercise_name, solved.cells):
+            cell.source = changed(cell.source)
+        counting, looking = v4.new_code_cell(COUNTING), v4.new_code_cell(LOOKING)
+        kept = [cell for cell in solved.cells if check_name(cell) in (None, FUSED, STEP)]
+        last = [cell for cell in solved.cells if check_name(cell) == LAST]
+        verdicts = run(v4.new_notebook(cells=[counting, *kept, looking, *last]), lab, judge)
+        return verdicts, looking.outputs[0].text
+
+    return grade
+
+
+def outcomes(verdicts):
+    return [verdicts[name].outcome for name in (FUSED, STEP, LAST)]
+
+
+def test_a_right_submission_compiles_nothing_and_cannot_write_what_others_read(graded):
+    verdicts, said = graded()
+    assert outcomes(verdicts) == [PASSED] * 3
+    assert said == "Read-only file system\n0 compiled\n"
+
+
+def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(graded):
+    verdicts, said = graded(lambda source: source.replace("output > 0", "output >= 0"))
+    assert outcomes(verdicts) == [PASSED] * 3
+    assert verdicts[FUSED].notes == [SECOND_CHANCE_NOTE]  # on the reference's derivative
+    assert not said.endswith("\n0 compiled\n")
+
+
+def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch):
+    def busy(*args, filling=False):
+        if filling:
+            raise NotGraded("this machine is too busy")
+        return Sandbox(*args)
+
+    monkeypatch.setattr(running, "Sandbox", busy)
+    monkeypatch.setattr(running, "_kernels", running._kernels.__wrapped__)
+    verdicts, said = graded()
+    assert outcomes(verdicts) == [PASSED] * 3
+    assert not said.endswith("\n0 compiled\n")
+
+
+@pytest.mark.parametrize("ending", [NotGraded("busy"), SubjectDied("ended by SIGKILL"), None])
+def test_kernels_of_a_reference_that_did_not_pass_are_not_kept(lab, judge, monkeypatch, ending):
+    def died(lab, judge, names, kernels):
+        (kernels / "ab").mkdir()
+        (kernels / "ab" / "half.so").write_bytes(b"")
+        if ending:
+            raise ending
+        yield Verdict(FUSED, DISAGREED)
+
+    monkeypatch.setattr(running, "_reference_verdicts", died)
+    assert [*running._kernels.__wrapped__(lab, judge, (FUSED,)).iterdir()] == []
