@@ -6,12 +6,10 @@ A subject that dies or hangs is replaced, and the earlier cells run again withou
 
 from __future__ import annotations
 
-import atexit
 import hmac
 import itertools
 import json
 import re
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
@@ -76,7 +75,7 @@ def run(
     """
     release = release or released(lab)
     names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
-    kernels = _kernels(lab, judge, names) if isolated and names else None
+    kernels = _kernels(lab, judge, names) if isolated and names else {}
     session = Session(lab, isolated, limits.Allowance(lab), required_in(release), kernels)
     try:
         verdicts = _run_cells(notebook, session, judge, progress, release)
@@ -202,7 +201,7 @@ class Session:
         isolated: bool,
         allowance: limits.Allowance,
         missing: list[str] | None = None,
-        kernels: Path | None = None,
+        kernels: Mapping[str, bytes] = MappingProxyType({}),
     ):
         self.lab, self.isolated, self.allowance, self.kernels = lab, isolated, allowance, kernels
         self.missing = required_exercises(lab) if missing is None else missing
@@ -309,28 +308,23 @@ for slot in map(function_of, {exercises}):
 
 
 @cache
-def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> Path:
-    """The folder of the kernels that Inductor compiles for the reference on the judge's cases of these checks.
+def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]:
+    """The kernels that Inductor compiles for the reference on the judge's cases of these checks.
 
     g++ takes two seconds for a kernel, and a right submission needs mostly the same ones. Inductor finds a kernel by a hash of its
-    text and of the compile command, so one in the folder cannot change what a submission does. The reference writes them, alone
-    in a sandbox; those of submissions only read. If it does not pass there, the folder is empty, and a submission only takes
-    longer. The folder is this process's own, because a kernel is for this machine's CPU.
+    text and of the compile command, so these cannot change what a submission does. The reference makes them, alone in a sandbox.
+    If it does not pass there, there are none, and a submission only takes longer. They stay in this process, because a kernel is
+    for this machine's CPU.
     """
-    folder = Path(tempfile.mkdtemp(prefix="rushlight-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    folder.chmod(0o777)  # the subject may be another user
-    with suppress(*FAILURES, NotGraded):
-        if all(verdict.passed for verdict in _reference_verdicts(lab, judge, names, folder)):
-            return folder
-    for part in folder.iterdir():
-        shutil.rmtree(part)
-    return folder
+    with tempfile.TemporaryDirectory() as folder, suppress(*FAILURES, NotGraded):
+        if all(verdict.passed for verdict in _reference_verdicts(lab, judge, names, Path(folder))):
+            return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in Path(folder).glob("*/*.so")}
+    return {}
 
 
-def _reference_verdicts(lab: str, judge: Judge, names: Iterable[str], kernels: Path) -> Iterator[Verdict]:
-    """The verdicts on the reference, which adds to the kernels."""
-    sandbox = Sandbox(edition(lab, []), True, is_bench(lab), kernels, filling=True)
+def _reference_verdicts(lab: str, judge: Judge, names: Iterable[str], folder: Path) -> Iterator[Verdict]:
+    """The verdicts on the reference, which leaves its kernels in the folder."""
+    sandbox = Sandbox(edition(lab, []), True, is_bench(lab), filling=folder)
 
     def observe(name: str, cases: list[dict]) -> list[Tree]:
         return sandbox.request({"check": name, "cases": cases}, limits.seconds(limits.CHECK_SECONDS, lab))["observed"]

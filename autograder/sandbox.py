@@ -20,11 +20,12 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import psutil
@@ -106,8 +107,8 @@ def missing_compiler(lab: str) -> str | None:
 class Sandbox:
     """A running subject. `request` sends it one message and waits for the answer, as long as the subject may take.
 
-    `seconds` is the own time that it has taken for its requests. In an isolated one, `kernels` is a folder of kernels that
-    Inductor has compiled: the subject reads it or, if it is `filling`, writes it. Raises NotGraded if it does not start.
+    `seconds` is the own time that it has taken for its requests. If it is isolated, it can read `kernels`, which Inductor has
+    compiled (their content by their names), or keeps its own in the folder `filling`. Raises NotGraded if it does not start.
     """
 
     def __init__(
@@ -115,15 +116,15 @@ class Sandbox:
         edition: Path,
         isolated: bool = True,
         bench: bool = False,
-        kernels: Path | None = None,
-        filling: bool = False,
+        kernels: Mapping[str, bytes] = MappingProxyType({}),
+        filling: Path | None = None,
     ):
         self.isolated = isolated
-        binds = ["--ro-bind", str(edition), "/edition"]
-        binds += ["--bind" if filling else "--ro-bind", str(kernels), KERNEL_FOLDER] if kernels else []
-        with _filter(bench) if isolated else nullcontext(-1) as filter:
+        with ExitStack() as stack:
+            given = [seccomp.program(bench), *kernels.values()] if isolated else []
+            files = [stack.enter_context(_file(content)) for content in given]
             self.process = subprocess.Popen(
-                _isolated(binds, bench, filter) if isolated else _bare(edition, bench),
+                _isolated(edition, bench, files, kernels, filling) if isolated else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -137,13 +138,13 @@ class Sandbox:
                     "OPENBLAS_NUM_THREADS": "1",
                     "OMP_NUM_THREADS": "1",
                     "AOT_INDUCTOR_ENABLE_LINE_TABLES": "0",  # they take a third of the time in which g++ compiles a kernel
-                    **({"RUSHLIGHT_KERNELS": KERNEL_FOLDER} if kernels else {}),
+                    **({"RUSHLIGHT_KERNELS": KERNEL_FOLDER} if kernels or filling else {}),
                     **{name: os.environ[name] for name in KERNELS if name in os.environ},
                 },
                 cwd="/tmp" if POSIX else tempfile.gettempdir(),
                 start_new_session=True,
                 bufsize=0,
-                pass_fds=[filter] if isolated else [],
+                pass_fds=files,
             )
         self.seconds = 0.0
         try:
@@ -301,22 +302,31 @@ def _user() -> int:
 
 
 def _try(user: int) -> subprocess.CompletedProcess:
-    with _filter(False) as filter:
+    with _file(seccomp.program(False)) as filter:
         command = _inside(user, False, filter, [], "import numpy")
         return subprocess.run(command, pass_fds=[filter], capture_output=True, text=True)
 
 
 @contextmanager
-def _filter(bench: bool) -> Iterator[int]:
-    """Within: the number of an open file with the filter of system calls."""
+def _file(content: bytes) -> Iterator[int]:
+    """Within: the number of an open file without a name, at its beginning."""
     with tempfile.TemporaryFile(buffering=0) as file:
-        file.write(seccomp.program(bench))
+        file.write(content)
         file.seek(0)
         yield file.fileno()
 
 
-def _isolated(binds: list[str], bench: bool, filter: int) -> list[str]:
-    return _inside(_user(), bench, filter, binds, _SERVE_TORCH if bench else _SERVE)
+def _isolated(edition: Path, bench: bool, files: list[int], kernels: Iterable[str], filling: Path | None) -> list[str]:
+    """The command for a subject. The open files are the filter of system calls and the kernels."""
+    user, more = _user(), ["--ro-bind", str(edition), "/edition"]
+    filter, *contents = files
+    for name, file in zip(kernels, contents, strict=True):  # bubblewrap copies them: no two sandboxes share a file
+        more += ["--perms", "0444", "--ro-bind-data", str(file), f"{KERNEL_FOLDER}/{name}"]
+    if filling:
+        more += ["--bind", str(filling), KERNEL_FOLDER]
+        if user:
+            os.chown(filling, user, user)
+    return _inside(user, bench, filter, more, _SERVE_TORCH if bench else _SERVE)
 
 
 def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> list[str]:

@@ -73,7 +73,7 @@ def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(gra
 
 
 def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch):
-    def busy(*args, filling=False):
+    def busy(*args, filling=None):
         if filling:
             raise NotGraded("this machine is too busy")
         return Sandbox(*args)
@@ -87,12 +87,12 @@ def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch
 
 @pytest.mark.parametrize("ending", [NotGraded("busy"), SubjectDied("ended by SIGKILL"), None])
 def test_kernels_of_a_reference_that_did_not_pass_are_not_kept(lab, judge, monkeypatch, ending):
-    def died(lab, judge, names, kernels):
-        (kernels / "ab").mkdir()
-        (kernels / "ab" / "half.so").write_bytes(b"")
+    def died(lab, judge, names, folder):
+        (folder / "ab").mkdir()
+        (folder / "ab" / "half.so").write_bytes(b"")
         if ending:
             raise ending
         yield Verdict(FUSED, DISAGREED)
 
     monkeypatch.setattr(running, "_reference_verdicts", died)
-    assert [*running._kernels.__wrapped__(lab, judge, (FUSED,)).iterdir()] == []
+    assert running._kernels.__wrapped__(lab, judge, (FUSED,)) == {}
