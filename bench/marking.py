@@ -36,7 +36,7 @@ from autograder.sandbox import Sandbox
 
 COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "stock", "marker", "peak", "load")
 CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most", "times stock", "labs below 10")
-CORES, SIZE = (2, 4, 16, 64), 200
+CORES, SIZE = (2, 4, 8, 16, 64), 200
 STUDENTS = "01"
 BEGIN, END = "<!-- bench/marking.py writes from here -->", "<!-- to here -->"
 
