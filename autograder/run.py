@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
@@ -75,7 +74,7 @@ def run(
     """
     release = release or released(lab)
     names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
-    kernels = _kernels(lab, judge, names) if isolated and names else {}
+    kernels = _kernels(lab, judge, names) if isolated and names else None
     session = Session(lab, isolated, limits.Allowance(lab), required_in(release), kernels)
     try:
         verdicts = _run_cells(notebook, session, judge, progress, release)
@@ -201,9 +200,11 @@ class Session:
         isolated: bool,
         allowance: limits.Allowance,
         missing: list[str] | None = None,
-        kernels: Mapping[str, bytes] = MappingProxyType({}),
+        kernels: Mapping[str, bytes] | None = None,
+        filling: Path | None = None,
     ):
-        self.lab, self.isolated, self.allowance, self.kernels = lab, isolated, allowance, kernels
+        self.lab, self.isolated, self.allowance = lab, isolated, allowance
+        self.kernels, self.filling = kernels, filling
         self.missing = required_exercises(lab) if missing is None else missing
         self.edition = edition(lab, self.missing)
         self.ran: list[NotebookNode] = []
@@ -265,7 +266,7 @@ class Session:
         """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
             self.allowance.check()
-            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels)
+            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels, filling=self.filling)
             if self.started:  # who ends process after process takes the machine's time
                 self.allowance.left -= self.sandbox.seconds
             self.started = True
@@ -316,7 +317,7 @@ def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]
     If it does not pass there, there are none, and a submission only takes longer. They stay in this process, because a kernel is
     for this machine's CPU.
     """
-    with tempfile.TemporaryDirectory() as folder, suppress(*FAILURES, NotGraded):
+    with tempfile.TemporaryDirectory() as folder, suppress(NotGraded):
         if all(verdict.passed for verdict in _reference_verdicts(lab, judge, names, Path(folder))):
             return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in Path(folder).glob("*/*.so")}
     return {}
@@ -324,17 +325,13 @@ def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]
 
 def _reference_verdicts(lab: str, judge: Judge, names: Iterable[str], folder: Path) -> Iterator[Verdict]:
     """The verdicts on the reference, which leaves its kernels in the folder."""
-    sandbox = Sandbox(edition(lab, []), True, is_bench(lab), filling=folder)
-
-    def observe(name: str, cases: list[dict]) -> list[Tree]:
-        return sandbox.request({"check": name, "cases": cases}, limits.seconds(limits.CHECK_SECONDS, lab))["observed"]
-
+    session = Session(lab, True, limits.Allowance(lab), missing=[], filling=folder)
     try:
-        cell = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
-        sandbox.request({"cell": cell}, limits.seconds(limits.CELL_SECONDS, lab))
-        yield from (judge.verdict(name, observe) for name in names)
+        source = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
+        session.run_cell(NotebookNode(source=source))
+        yield from (session.decide(judge, name, None) for name in names)
     finally:
-        sandbox.close()
+        session.close()
 
 
 def _retry_on_reference(

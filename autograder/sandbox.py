@@ -25,7 +25,6 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
 import psutil
@@ -53,7 +52,7 @@ INODES = 100_000  # files, folders and links in each of the two: they take memor
 SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
 POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
-KERNEL_FOLDER = "/kernels"  # in the sandbox
+KERNEL_FOLDER = "/kernels"  # in the sandbox, of kernels that Inductor has compiled
 KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
 
 # The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
@@ -116,10 +115,10 @@ class Sandbox:
         edition: Path,
         isolated: bool = True,
         bench: bool = False,
-        kernels: Mapping[str, bytes] = MappingProxyType({}),
+        kernels: Mapping[str, bytes] | None = None,
         filling: Path | None = None,
     ):
-        self.isolated = isolated
+        self.isolated, kernels = isolated, kernels or {}
         with ExitStack() as stack:
             given = [seccomp.program(bench), *kernels.values()] if isolated else []
             files = [stack.enter_context(_file(content)) for content in given]

@@ -4,9 +4,9 @@ import pytest
 from nbformat import v4
 
 from autograder import run as running
-from autograder.check import DISAGREED, PASSED, Verdict
+from autograder.check import DIED, DISAGREED, PASSED, Verdict
 from autograder.course import check_name, exercise_name
-from autograder.observe import NotGraded, SubjectDied
+from autograder.observe import NotGraded
 from autograder.run import SECOND_CHANCE_NOTE, run
 from autograder.sandbox import Sandbox
 
@@ -85,14 +85,14 @@ def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch
     assert not said.endswith("\n0 compiled\n")
 
 
-@pytest.mark.parametrize("ending", [NotGraded("busy"), SubjectDied("ended by SIGKILL"), None])
+@pytest.mark.parametrize("ending", [NotGraded("busy"), DIED, DISAGREED])
 def test_kernels_of_a_reference_that_did_not_pass_are_not_kept(lab, judge, monkeypatch, ending):
-    def died(lab, judge, names, folder):
+    def failed(lab, judge, names, folder):
         (folder / "ab").mkdir()
         (folder / "ab" / "half.so").write_bytes(b"")
-        if ending:
+        if isinstance(ending, NotGraded):
             raise ending
-        yield Verdict(FUSED, DISAGREED)
+        yield Verdict(FUSED, ending)
 
-    monkeypatch.setattr(running, "_reference_verdicts", died)
+    monkeypatch.setattr(running, "_reference_verdicts", failed)
     assert running._kernels.__wrapped__(lab, judge, (FUSED,)) == {}

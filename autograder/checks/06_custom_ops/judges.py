@@ -188,7 +188,8 @@ def inductor(xp: Any) -> Iterator[list[str]]:
 
     It generates loops without vector instructions, in this process, and compiles the headers with each kernel. With its usual
     settings the first compilation tries out which instructions there are and compiles the headers once for all, for 20 seconds
-    and 130 MB. Raises RuntimeError if the machine has no C++ compiler, or not Python's headers.
+    and 130 MB. In grading, `RUSHLIGHT_KERNELS` may name a folder of kernels that have been compiled: they are used, and new ones
+    are added if the folder is writable. Raises RuntimeError if the machine has no C++ compiler, or not Python's headers.
     """
     from torch._inductor import config, cpu_vec_isa
     from torch._inductor.graph import GraphLowering
