@@ -266,7 +266,7 @@ class Session:
         """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
             self.allowance.check()
-            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels, filling=self.filling)
+            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels, self.filling)
             if self.started:  # who ends process after process takes the machine's time
                 self.allowance.left -= self.sandbox.seconds
             self.started = True
