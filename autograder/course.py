@@ -24,7 +24,6 @@ _IS_WHEEL = (_GRADER / "shipped").exists()
 COURSE = _GRADER / "shipped" if _IS_WHEEL else _GRADER.parent  # the course's files, only to be read
 ROOT = Path.cwd() if _IS_WHEEL else COURSE  # where work and classes are
 RELEASED, SOURCES, READINGS = COURSE / "labs", COURSE / "solutions", COURSE / "phases"
-RETIRED = Path(__file__).parent / "retired"  # labs that are not given out any more; a class may have begun with them
 WORK = ROOT / "work"
 ADDED = "added-"  # the beginning of the ids that restoring gives to the cells that a student added
 
@@ -72,8 +71,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def todays_path(lab: str) -> Path:
     """The students' notebook of a lab, as this version of the course has it."""
-    path, retired = RELEASED / lab / f"{lab}.ipynb", RETIRED / f"{lab}.ipynb"
-    return retired if retired.exists() and not path.exists() else path
+    return RELEASED / lab / f"{lab}.ipynb"
 
 
 def released_path(lab: str) -> Path:
@@ -149,11 +147,6 @@ def released_labs() -> list[str]:
     return [lab for lab in labs() if released_path(lab).exists()]
 
 
-def retired_labs() -> list[str]:
-    """The labs that are not given out any more."""
-    return sorted(path.stem for path in RETIRED.glob("*.ipynb"))
-
-
 def number_of(lab: str) -> str:
     """`04a` for the lab `04a_history`."""
     return lab.partition("_")[0]
@@ -164,8 +157,6 @@ def find_labs(number: str) -> list[str]:
     with the names of all labs."""
     wanted = _padded(number)
     found = [lab for lab in labs() if wanted in (lab, number_of(lab), lab[:2])]
-    if not found and number in retired_labs():
-        return [number]
     if not found:
         advice = did_you_mean_lab(number, labs()) or f"the labs are {', '.join(labs())}"
         raise LookupError(f"there is no lab {number!r}; {advice}")
@@ -204,7 +195,7 @@ def find_lab(number: str) -> str:
 
 
 def is_named(lab: str, number: str) -> bool:
-    """Whether `04a`, `4a` or `04a_history` in a table means this lab, which may be retired.
+    """Whether `04a`, `4a` or `04a_history` in a table means this lab.
 
     Raises LookupError if the cell may be a mistake for this lab: a mistake in another phase must not stop this lab.
     """

@@ -27,7 +27,7 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
-from ..course import labs, printable, retired_labs, todays_path
+from ..course import labs, printable, todays_path
 from . import releases
 from .restore import ACTIVE_IN_PAGES, MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, YEARS, Unreadable, reason_in_timestamp
 
@@ -40,7 +40,7 @@ _MARK = r"_\d+_(?:\d+_|assignsubmission_)"
 DOWNLOADED = (
     rf"(?:(?![^/]*{_MARK})[^/]+/)*"
     r"(?>(?P<student_id>[^/]+?)_(?:late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
-    rf"(?P<file_id>{'|'.join(sorted([*labs(), *retired_labs()], key=len, reverse=True))})"  # one can begin another's name
+    rf"(?P<file_id>{'|'.join(labs())})"
     r"(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
 )
 

@@ -49,7 +49,6 @@ from ..course import (
     released_labs,
     replacing,
     required_in,
-    retired_labs,
     submitted_path,
 )
 from ..edition import versions
@@ -136,7 +135,7 @@ def students(lab: str) -> list[str]:
 
 def labs_handed_in() -> list[str]:
     """The labs that a student handed in, in order. Raises GradingError if there are none."""
-    found = [lab for lab in sorted({*released_labs(), *retired_labs()}) if students(lab)]
+    found = [lab for lab in released_labs() if students(lab)]
     if not found:
         raise GradingError(
             f"no student has handed in a lab: submissions go to {classroom()}/submitted/STUDENT/LAB/LAB.ipynb"

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Integer
 
-from ..course import neutral, released_labs, retired_labs, submitted_path
+from ..course import neutral, released_labs, submitted_path
 from .grade import is_recorded, students
 from .gradebook import mark_of
 from .late import renew, submissions
@@ -52,7 +52,7 @@ class Term(ExportPlugin):
 def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:
     """What the table does not say of the marks, a line each: which are those of an earlier submission, which are missing, and
     which written answers wait for marks. `progress(done, total, lab)` is called before each lab."""
-    handed_in = {lab: students(lab) for lab in sorted({*released_labs(), *retired_labs()})}
+    handed_in = {lab: students(lab) for lab in released_labs()}
     for done, lab in enumerate(handed_in):
         progress(done, len(handed_in), lab)
         entered = {each.student_id: each for each in submissions(gradebook, lab)}

@@ -11,7 +11,7 @@ import pytest
 from marked import enter, open_marked
 from sweep import sweep
 
-from autograder.course import exercises, labs, points, retired_labs
+from autograder.course import exercises, labs, points
 from autograder.instructor import sample
 from autograder.instructor.collect import DOWNLOADED
 from autograder.instructor.late import submissions as submissions_of
@@ -71,7 +71,7 @@ def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbg
         assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
 
 
-@pytest.mark.parametrize("lab", [*labs(), *retired_labs()])
+@pytest.mark.parametrize("lab", labs())
 def test_the_name_of_every_lab_is_recognised_in_a_download(lab):
     for name in (f"doejane_12345_678901_{lab}-1.ipynb", f"Ada Poe_77_assignsubmission_file/{lab}_mine.ipynb"):
         assert re.match(DOWNLOADED, name)["file_id"] == lab

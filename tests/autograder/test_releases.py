@@ -156,7 +156,7 @@ def test_a_class_that_has_grades_but_no_release_is_told_before_anything_is_writt
     hand_in("ada", old)
     quick_grade(LAB)
     (kept,) = kept_folder(LAB).iterdir()
-    kept.rename(kept.parents[2] / "elsewhere.ipynb")  # as in a class that was graded before releases were kept
+    kept.rename(kept.parents[2] / "elsewhere.ipynb")  # as in a class that has lost its releases
     publish([FIRST, SECOND], version="0.2.0")
     with pytest.raises(GradingError, match=f"from before it had {SECOND}: put the notebook of that time into"):
         quick_grade(LAB, force=True)
