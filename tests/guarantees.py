@@ -2,8 +2,8 @@
 
 `tests/guarantees.lock` has a line for each exercise: its name, a hash, and the seconds that its trials took. The hash is over
 the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. It is made of
-syntax trees, so docstrings, comments, line breaks and the file's own path are no part of it. The lock begins with torch's version
-and a hash over the rules that mutants are made by.
+syntax trees, so docstrings, comments, line breaks, names of local variables and the file's own path are no part of it. The lock
+begins with torch's version and a hash over the rules that mutants are made by.
 A trial is a test marked `guarantee`. `pytest --lock` runs the trials of the exercises whose line is missing or stale.
 """
 
@@ -43,30 +43,106 @@ Place = tuple[str, ast.stmt]  # a file, and a statement of it
 # Source, without its prose -------------------------------------------------------------------------------------------
 
 
-def canonical(node: object) -> str:
-    """A syntax tree as a text without docstrings, hints and listings, the same in every version of Python."""
-    pieces: list[str] = []
-    _write(node, pieces.append)
-    return " ".join(pieces)
+def canonical(node: ast.AST) -> str:
+    """A syntax tree as a text without docstrings, hints and listings, the same in every version of Python.
+
+    A function's local variables are numbered in the order in which they appear, because a new name for one changes no trial.
+    Parameters and imports keep their names, and so do the local variables of a function that looks names up at run time.
+    """
+    writer = _Writer()
+    writer.write(node, {})
+    return " ".join(writer.pieces)
 
 
-def _write(node: object, put: Callable[[str], None]) -> None:
-    if isinstance(node, ast.AST):
-        put(f"({type(node).__name__}")
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LOOKS_NAMES_UP = {"locals", "vars", "dir", "eval", "exec"}
+
+Locals = dict[str, object]  # by name: an object for each local variable, None for other names that a function binds
+
+
+class _Writer:
+    def __init__(self):
+        self.pieces: list[str] = []
+        self.numbers: dict[object, int] = {}  # of the local variables, in the order in which they appear
+
+    def write(self, node: object, names: Locals) -> None:
+        if isinstance(node, list):
+            self.pieces.append("[")
+            for each in node:
+                if not _is_prose(each):
+                    self.write(each, names)
+            self.pieces.append("]")
+        elif not isinstance(node, ast.AST):
+            self.pieces.append(repr(node))
+        elif isinstance(node, ast.Name) and names.get(node.id):
+            self.pieces.append(f"(local {self.numbers.setdefault(names[node.id], len(self.numbers))})")
+        else:
+            self._write_fields(node, names)
+
+    def _write_fields(self, node: ast.AST, names: Locals) -> None:
+        self.pieces.append(f"({type(node).__name__}")
+        inner = names | _locals_of(node)
         for name in node._fields:
             value = getattr(node, name, None)
-            if name != "ctx" and value is not None and value != []:
-                put(name)
-                _write(value, put)
-        put(")")
-    elif isinstance(node, list):
-        put("[")
-        for each in node:
-            if not _is_prose(each):
-                _write(each, put)
-        put("]")
-    else:
-        put(repr(node))
+            if name == "ctx" or value is None or value == []:
+                continue
+            self.pieces.append(name)
+            if isinstance(node, _COMPREHENSIONS) and name == "generators":
+                self._write_generators(value, names, inner)
+            else:
+                outside = isinstance(node, _FUNCTIONS) and name != "body"  # decorators, defaults and annotations
+                self.write(value, names if outside else inner)
+        self.pieces.append(")")
+
+    def _write_generators(self, generators: list[ast.comprehension], names: Locals, inner: Locals) -> None:
+        """The first iterable of a comprehension belongs to the scope around it."""
+        self.write(generators[0].iter, names)
+        for each in generators:
+            self.write(each, inner)
+
+
+def _locals_of(scope: ast.AST) -> Locals:
+    """The names that a function or a comprehension binds: its local variables, and those that keep their names."""
+    if isinstance(scope, _COMPREHENSIONS):
+        return {name: object() for generator in scope.generators for name in _stored(generator.target)}
+    if not isinstance(scope, _FUNCTIONS):
+        return {}
+    arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
+    stored, kept = set(), arguments
+    for node in _of_own_scope(scope):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()):
+                stored.add(name)
+            case ast.Global(names=others) | ast.Nonlocal(names=others):
+                kept.update(others)
+            case ast.alias(name=name, asname=other):
+                kept.add(other or name.partition(".")[0])
+            case ast.ClassDef(name=name):
+                kept.update({name}, _stored(node))  # its attributes are no local variables
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                kept.add(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                kept.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                kept.add(name)
+    looked_up = any(isinstance(node, ast.Name) and node.id in _LOOKS_NAMES_UP for node in ast.walk(scope))
+    return dict.fromkeys(kept | stored) | {name: object() for name in stored - kept if not looked_up}
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+
+
+def _of_own_scope(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without what functions, classes and comprehensions in it bind for themselves."""
+    waiting = [*scope.body] if isinstance(scope.body, list) else [scope.body]
+    for node in waiting:
+        yield node
+        if isinstance(node, _COMPREHENSIONS):  # `:=` in a comprehension binds a name of the function
+            waiting += [each.target for each in ast.walk(node) if isinstance(each, ast.NamedExpr)]
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
 
 
 def _is_prose(node: object) -> bool:
@@ -111,9 +187,9 @@ def _defined(statement: ast.stmt) -> set[str]:
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return set()
-    names = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     changed = [*getattr(statement, "targets", []), getattr(getattr(statement, "value", None), "func", None)]
-    return names | {root.id for each in changed if (root := _root(each)) is not each and isinstance(root, ast.Name)}
+    roots = {root.id for each in changed if (root := _root(each)) is not each and isinstance(root, ast.Name)}
+    return _stored(statement) | roots
 
 
 def _root(node: ast.AST | None) -> ast.AST | None:

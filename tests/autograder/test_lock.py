@@ -84,6 +84,49 @@ def test_a_statement_that_changes_a_table_belongs_to_it(text_of):
     assert text_of(grown, "second") == text_of(CHECK, "second")
 
 
+LOCALS = """
+def first(sizes, step=1):
+    total, strides = 0, [step]
+    for size in reversed(sizes):
+        total = total - size
+        strides.append(total * strides[-1])
+    return sum(size for size in sizes), [lambda strides=total: strides + total for total in strides]
+"""
+
+
+def test_a_renamed_local_variable_leaves_a_line_fresh(text_of):
+    renamed = LOCALS.replace("total =", "count =").replace("= total -", "= count -").replace("(total", "(count")
+    renamed = renamed.replace("total, strides =", "count, strides =").replace("for size in sizes", "for item in sizes")
+    renamed = (
+        renamed.replace("sum(size", "sum(item").replace("for total in", "for each in").replace("=total:", "=each:")
+    )
+    renamed = renamed.replace("+ total", "+ each")
+    assert "total" not in renamed
+    assert text_of(renamed, "first") == text_of(LOCALS, "first")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("total - size", "total + size"),
+        ("total - size", "size - total"),  # a swapped pair
+        ("total * strides[-1]", "total * size"),
+        ("return sum(size for", "return sum(total for"),
+        ("strides + total", "total + strides"),  # of which the first is a parameter of its lambda
+        ("def first(sizes, step=1)", "def first(sizes, start=1)"),
+        ("    for size in", "    global size\n    for size in"),
+        ("return sum(", "locals()\n    return sum("),
+    ],
+)
+def test_another_operator_variable_or_parameter_makes_a_line_stale(text_of, old, new):
+    assert text_of(LOCALS.replace(old, new), "first") != text_of(LOCALS, "first")
+
+
+def test_the_local_variables_of_a_function_that_looks_names_up_keep_their_names(text_of):
+    source = "def first():\n    size = 1\n    return locals()\n"
+    assert text_of(source.replace("size", "stride"), "first") != text_of(source, "first")
+
+
 def test_the_tests_of_a_group_stay_together(request):
     if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("they are distributed by files")
