@@ -1,8 +1,8 @@
-"""What becomes of a call, as far as that is known while a graph is captured.
+"""Choose how a call is captured.
 
-`how_to_call` says it in a word, and `call_callable` looks up the function that handles the call: a node of the graph, an inlined
-function, a value that Python computes at once, or a rule from the table `BUILTINS`. Any other callable breaks the graph. In
-PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. Left out: its lists of thousands of names.
+`how_to_call` says it in a word, and the table `VARIABLES` has the class of variable that makes such a call: a node of the graph, a
+value that Python computes at once, a rule from the table `BUILTINS`, a new object, or a graph break. A Python function is inlined.
+In PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. Left out: its lists of thousands of names.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import rushlight as rl
-from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
-from rushlight.dynamo.variables.builtin import BUILTINS, call_builtin, call_folded
-from rushlight.dynamo.variables.constant import fold
-from rushlight.dynamo.variables.functions import BaseUserFunctionVariable
-from rushlight.dynamo.variables.torch import call_in_graph
-from rushlight.dynamo.variables.user_defined import call_class
+from rushlight.dynamo.variables.builtin import BUILTINS, BuiltinVariable, FoldedFunctionVariable
+from rushlight.dynamo.variables.constant import ConstantVariable, fold
+from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, SkipFunctionVariable
+from rushlight.dynamo.variables.torch import TorchInGraphFunctionVariable, call_in_graph
+from rushlight.dynamo.variables.user_defined import UserDefinedClassVariable
 from rushlight.library import OpOverload, OpOverloadPacket
 
 __all__ = ["BUILTINS", "call_callable", "call_in_graph", "fold", "how_to_call"]
@@ -72,7 +71,13 @@ def how_to_call(function: Any) -> str:
     return "new" if isinstance(function, type) else "break"
 
 
-HANDLERS = {"rule": call_builtin, "graph": call_in_graph, "fold": call_folded, "new": call_class}
+VARIABLES: dict[str, type[ConstantVariable]] = {
+    "rule": BuiltinVariable,
+    "graph": TorchInGraphFunctionVariable,
+    "fold": FoldedFunctionVariable,
+    "new": UserDefinedClassVariable,
+    "break": SkipFunctionVariable,
+}
 
 
 def call_callable(tx: Translator, fn: Any, variable: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -83,6 +88,4 @@ def call_callable(tx: Translator, fn: Any, variable: VariableTracker, args: Args
         return tx.inline_user_function_return(variable if known else tx.builder.function(fn), args, kwargs)
     args = [arg.realize() for arg in args]
     kwargs = {name: arg.realize() for name, arg in kwargs.items()}
-    if how == "break":
-        raise Unsupported(f"call of {getattr(fn, '__name__', repr(fn))}")
-    return HANDLERS[how](tx, fn, args, kwargs)
+    return VARIABLES[how](fn).call_function(tx, args, kwargs)

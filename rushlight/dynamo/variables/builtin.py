@@ -18,7 +18,7 @@ import rushlight as rl
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
-from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker, observed, static_getattr
+from rushlight.dynamo.variables.base import observed, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable, TensorKey, key_of
@@ -35,21 +35,23 @@ def graph_break() -> None:
     """Nothing, for Python; a captured graph ends here."""
 
 
-def call_folded(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Call what Python computes at once, if all arguments are known. An operator on tensors becomes a node."""
-    if any(arg.is_tensor() for arg in args) and fn in (abs, pow, round, *OPERATORS.values()):
-        return call_in_graph(tx, {abs: operator.abs, pow: operator.pow}.get(fn, fn), args, kwargs)
-    if fn in (int, float, complex) and args and args[0].is_tensor():
-        raise Unsupported(f"{fn.__name__}() of a tensor: its data are not known")
-    return fold(tx, fn, args, kwargs)
+class FoldedFunctionVariable(ConstantVariable):
+    """A callable that Python calls at once, if all arguments are known. An operator on tensors becomes a node."""
 
-
-def call_builtin(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return BUILTINS[fn](BuiltinVariable(fn), tx, *args, **kwargs)
+    def call_function(self, tx, args, kwargs):
+        fn = self.value
+        if any(arg.is_tensor() for arg in args) and fn in (abs, pow, round, *OPERATORS.values()):
+            return call_in_graph(tx, {abs: operator.abs, pow: operator.pow}.get(fn, fn), args, kwargs)
+        if fn in (int, float, complex) and args and args[0].is_tensor():
+            raise Unsupported(f"{fn.__name__}() of a tensor: its data are not known")
+        return fold(tx, fn, args, kwargs)
 
 
 class BuiltinVariable(ConstantVariable):
     """A callable with a rule in `BUILTINS`: most of the rules are its methods."""
+
+    def call_function(self, tx, args, kwargs):
+        return BUILTINS[self.value](self, tx, *args, **kwargs)
 
     # Types and attributes
 

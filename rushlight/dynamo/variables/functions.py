@@ -101,6 +101,13 @@ class NestedUserFunctionVariable(BaseUserFunctionVariable):
         return name
 
 
+class SkipFunctionVariable(ConstantVariable):
+    """A callable that only Python can call."""
+
+    def call_function(self, tx, args, kwargs):
+        raise Unsupported(f"call of {getattr(self.value, '__name__', repr(self.value))}")
+
+
 class UserMethodVariable(VariableTracker):
     """A function bound to its first argument, `obj`."""
 

@@ -14,11 +14,19 @@ from rushlight import fx
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
+from rushlight.dynamo.variables.constant import ConstantVariable
 
 CREATIONS = {
     "zeros", "ones", "empty", "full", "arange", "eye", "linspace", "rand", "randn", "randint", "randperm", "tensor", "logspace",
     "empty_strided", "as_tensor", "scalar_tensor",
 }  # fmt: skip
+
+
+class TorchInGraphFunctionVariable(ConstantVariable):
+    """An operation of the framework."""
+
+    def call_function(self, tx, args, kwargs):
+        return call_in_graph(tx, self.value, args, kwargs)
 
 
 def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None) -> Any:

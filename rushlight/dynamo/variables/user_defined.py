@@ -194,36 +194,39 @@ class UserDefinedObjectVariable(VariableTracker):
             raise
 
 
-def call_class(tx: Translator, cls: type, args: list, kwargs: dict[str, Any]) -> VariableTracker:
-    """Call a class: the variable of a new object. Source: `torch/_dynamo/variables/user_defined.py`, `UserDefinedClassVariable`."""
-    if issubclass(cls, BaseException):
-        if isinstance(static_getattr(cls, "__init__"), FunctionType):
-            raise Unsupported(f"an exception of the class {cls.__name__}")
-        return ExceptionVariable(cls, args)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        defaults = {key: ConstantVariable(value) for key, value in cls._field_defaults.items()}
-        values = defaults | dict(zip(cls._fields, args)) | kwargs
-        return TupleVariable([values[name] for name in cls._fields], cls=cls)
-    if cls in (rl.finfo, rl.iinfo):
-        return ConstantVariable(cls(*(arg.as_python_constant() for arg in args)))
-    if cls is rl.autocast:
-        raise Unsupported("autocast is not captured")
-    if cls is rl.set_grad_enabled:
-        mode = args[0].as_python_constant()
-        variable = GradModeVariable(cls, mode, before=local.grad_enabled)
-        set_grad_mode(tx, mode)
+class UserDefinedClassVariable(ConstantVariable):
+    """A class. A call of it makes a new object."""
+
+    def call_function(self, tx, args, kwargs):
+        cls = self.value
+        if issubclass(cls, BaseException):
+            if isinstance(static_getattr(cls, "__init__"), FunctionType):
+                raise Unsupported(f"an exception of the class {cls.__name__}")
+            return ExceptionVariable(cls, args)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            defaults = {key: ConstantVariable(value) for key, value in cls._field_defaults.items()}
+            values = defaults | dict(zip(cls._fields, args)) | kwargs
+            return TupleVariable([values[name] for name in cls._fields], cls=cls)
+        if cls in (rl.finfo, rl.iinfo):
+            return ConstantVariable(cls(*(arg.as_python_constant() for arg in args)))
+        if cls is rl.autocast:
+            raise Unsupported("autocast is not captured")
+        if cls is rl.set_grad_enabled:
+            mode = args[0].as_python_constant()
+            variable = GradModeVariable(cls, mode, before=local.grad_enabled)
+            set_grad_mode(tx, mode)
+            return variable
+        if cls in (rl.no_grad, rl.enable_grad):
+            if args:
+                raise Unsupported("a mode as a decorator")
+            return GradModeVariable(cls, cls.mode)
+        plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
+        if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
+            raise Unsupported(f"a new object of the class {cls.__name__}")
+        variable = UserDefinedObjectVariable(cls)
+        init = static_getattr(cls, "__init__")
+        if isinstance(init, FunctionType):
+            tx.builder.function(init).call_function(tx, [variable, *args], kwargs)
+        elif args or kwargs:
+            raise tx.error(TypeError, f"{cls.__name__}() takes no arguments")
         return variable
-    if cls in (rl.no_grad, rl.enable_grad):
-        if args:
-            raise Unsupported("a mode as a decorator")
-        return GradModeVariable(cls, cls.mode)
-    plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
-    if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
-        raise Unsupported(f"a new object of the class {cls.__name__}")
-    variable = UserDefinedObjectVariable(cls)
-    init = static_getattr(cls, "__init__")
-    if isinstance(init, FunctionType):
-        tx.builder.function(init).call_function(tx, [variable, *args], kwargs)
-    elif args or kwargs:
-        raise tx.error(TypeError, f"{cls.__name__}() takes no arguments")
-    return variable
