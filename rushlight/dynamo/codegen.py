@@ -7,21 +7,18 @@ writes. Statements that must run first are in `lines`. In PyTorch: `torch/_dynam
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Output, VariableTracker
 from rushlight.dynamo.variables.lazy import LazyVariableTracker
 from rushlight.dynamo.variables.tensor import TensorVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.output_graph import OutputGraph
 
 
 class PyCodegen:
     """Writes expressions for variables. `outputs` are the tensors that the graph must return."""
 
-    def __init__(self, output: OutputGraph) -> None:
+    def __init__(self, output: Output) -> None:
         self.output, self.scope = output, output.scope
         self.lines: list[str] = []
         self.outputs: list[TensorVariable] = []

@@ -203,7 +203,7 @@ class Compiler:
             output.emit("call_function", rl._C._set_grad_enabled, (local.grad_enabled,), {}, None)
         why = GraphCompileReason("return_value" if frame.returned else str(reason), line_of(frame), not frame.returned)
         compile_graph = functools.partial(self.compile_graph, why, code.co_name)
-        run = output.compile_subgraph(frame, compile_graph)
+        run = output.compile_subgraph(functools.partial(resume_execution.write_result, frame), compile_graph)
         output.scope = {name: value for name, value in run.__globals__.items() if not name.startswith("__")}
         check = guards.build_check(output.guards, output.scope)
         self.out_guards += output.guards

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rushlight.dynamo.variables.misc import ExceptionVariable
+    from rushlight.dynamo.variables.base import VariableTracker
 
 
 class Unsupported(Exception):
@@ -26,8 +26,8 @@ class SkipFrame(Exception):  # noqa: N818  (PyTorch's name)
 
 
 class ObservedException(Exception):  # noqa: N818  (PyTorch's name)
-    """The captured function raises an exception, `variable`."""
+    """The captured function raises an exception. `variable` is its `ExceptionVariable`."""
 
-    def __init__(self, variable: ExceptionVariable) -> None:
+    def __init__(self, variable: VariableTracker) -> None:
         super().__init__(variable)
         self.variable = variable

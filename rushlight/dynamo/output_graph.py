@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight import fx
@@ -20,17 +20,12 @@ from rushlight.dynamo import guards
 from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
 from rushlight.dynamo.guards import Guard, bind
-from rushlight.dynamo.opcodes import SuspendedFrame
-from rushlight.dynamo.resume_execution import cells_to_restore, values_to_restore
 from rushlight.dynamo.side_effects import SideEffects, codegen_update_mutated
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.builder import VariableBuilder
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
 from rushlight.dynamo.variables.tensor import TensorVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslator
 
 
 class OutputGraph:
@@ -126,12 +121,12 @@ class OutputGraph:
     # The end
 
     def compile_subgraph(
-        self, frame: InstructionTranslator, compile_graph: Callable[[fx.GraphModule, list], Callable]
+        self, write_result: Callable[[PyCodegen], str], compile_graph: Callable[[fx.GraphModule, list], Callable]
     ) -> Callable:
-        """Write `run(L)`: it returns what the frame returned, or a `SuspendedFrame` if the frame has stopped before its end."""
+        """Write `run(L)`. `write_result(codegen)` is the expression that `run` returns."""
         self.guard_identities()
         codegen = PyCodegen(self)
-        result = codegen(frame.value) if frame.returned else self.suspended_frame(codegen, frame)
+        result = write_result(codegen)
         if self.side_effects.get_modified_vars():
             codegen.lines += codegen_update_mutated(codegen, self.side_effects)
         if self.grad_mode_after is not None:
@@ -145,14 +140,6 @@ class OutputGraph:
         exec(compile(source, "<after the graph>", "exec"), space)
         space["run"].source = source
         return space["run"]
-
-    def suspended_frame(self, codegen: PyCodegen, frame: InstructionTranslator) -> str:
-        codegen.realize_constants(frame.stack)
-        stack, local_variables = values_to_restore(codegen, frame)
-        named = local_variables, cells_to_restore(codegen, frame)
-        dicts = [f"{{{', '.join(f'{name!r}: {text}' for name, text in each.items())}}}" for each in named]
-        parts = f"{frame.index}, {', '.join(dicts)}, [{', '.join(stack)}]"
-        return f"{bind(self.scope, SuspendedFrame)}({parts})"
 
     def call_graph(self, outputs: list[TensorVariable], compile_graph: Callable) -> str:
         """Compile the graph; the line that calls it. Inputs and items that nothing uses are dropped."""

@@ -58,6 +58,18 @@ def cells_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> dict[s
     return {name: codegen(cell) for name, cell in frame.cells.items() if name in needed}
 
 
+def write_result(frame: InstructionTranslator, codegen: PyCodegen) -> str:
+    """Write the result of a captured frame: its return value, or the `SuspendedFrame` in which it has stopped."""
+    if frame.returned:
+        return codegen(frame.value)
+    codegen.realize_constants(frame.stack)
+    stack, local_variables = values_to_restore(codegen, frame)
+    named = local_variables, cells_to_restore(codegen, frame)
+    dicts = [f"{{{', '.join(f'{name!r}: {text}' for name, text in values.items())}}}" for values in named]
+    parts = f"{frame.index}, {', '.join(dicts)}, [{', '.join(stack)}]"
+    return f"{codegen.bind(SuspendedFrame)}({parts})"
+
+
 class PythonInterpreter(Interpreter):
     """Runs instructions for real. `call` makes the calls, so a function that is called may be captured in its turn."""
 

@@ -13,13 +13,13 @@ from collections import defaultdict
 from contextlib import suppress
 from functools import partial
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Output, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable, literal
 from rushlight.dynamo.variables.ctx_manager import EnteredGradMode, GradModeMethodVariable, GradModeVariable
 from rushlight.dynamo.variables.dicts import MAPPINGS, ConstDictVariable, SetVariable, TensorKey
@@ -31,9 +31,6 @@ from rushlight.dynamo.variables.nn_module import UnspecializedNNModuleVariable
 from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 from rushlight.library import OpOverload, OpOverloadPacket
 
-if TYPE_CHECKING:
-    from rushlight.dynamo.output_graph import OutputGraph
-
 _OPERATORS = (type(rl.ops), type(rl.ops.aten), OpOverload, OpOverloadPacket)
 _FRAMEWORK_CLASSES = (type, ModuleType, BuiltinFunctionType, rl.dtype, rl.device, range, slice, *_OPERATORS)
 _CONSTANT_CLASSES = (*_FRAMEWORK_CLASSES, rl.layout, rl.memory_format, enum.Enum)
@@ -43,7 +40,7 @@ _KNOWN_CLASSES = (*_FRAMEWORK_CLASSES, int, float, complex, str, bytes)
 class VariableBuilder:
     """Makes variables for one `OutputGraph`, which knows the variable of each value that was wrapped, by the value's id."""
 
-    def __init__(self, output: OutputGraph) -> None:
+    def __init__(self, output: Output) -> None:
         self.output, self.side_effects = output, output.side_effects
 
     def lazy(self, value: Any, source: str) -> LazyVariableTracker:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
-from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker, observed
+from rushlight.dynamo.variables.base import Codegen, Source, Translator, VariableTracker, observed
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
@@ -190,7 +190,7 @@ class ConstDictVariable(ContainerVariable):
         """Whether an item must be written to the dict from before."""
         return self.should_reconstruct_all or self.original_items.get(key) is not item
 
-    def reconstruct_key(self, codegen: PyCodegen, key: Any) -> str:
+    def reconstruct_key(self, codegen: Codegen, key: Any) -> str:
         return codegen(key.variable if isinstance(key, TensorKey) else ConstantVariable(key))
 
 

@@ -7,19 +7,16 @@ first method that is called on it realizes it. In PyTorch: `torch/_dynamo/variab
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import VariableTracker
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.variables.builder import VariableBuilder
+from rushlight.dynamo.variables.base import Builder, VariableTracker
 
 
 class LazyVariableTracker(VariableTracker):
     """`real` is the variable behind it, None before `realize`."""
 
-    def __init__(self, value: Any, source: str, builder: VariableBuilder) -> None:
+    def __init__(self, value: Any, source: str, builder: Builder) -> None:
         self.value, self.source, self.builder = value, source, builder
         self.real: VariableTracker | None = None
 
