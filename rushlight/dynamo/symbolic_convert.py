@@ -21,7 +21,8 @@ from rushlight.dynamo.guards import bind
 from rushlight.dynamo.opcodes import END, NULL, Interpreter, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph
 from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker, known_value
-from rushlight.dynamo.variables.constant import ConstantVariable, fold, literal
+from rushlight.dynamo.variables.builder import constant
+from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable, key_of
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, NestedUserFunctionVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -47,7 +48,7 @@ class InstructionTranslatorBase(Interpreter):
 
     null = ConstantVariable(NULL)
     observed, exception_value = ObservedException, attrgetter("variable")
-    constant, new_cell = staticmethod(literal), CellVariable
+    constant, new_cell = staticmethod(constant), CellVariable
     build_tuple, build_list, items = TupleVariable, ListVariable, attrgetter("items")
     python_value, type_of, is_none = map(methodcaller, ("as_python_constant", "python_type", "is_constant_none"))
     load_attr, store_attr, store_item = map(operation, ("var_getattr", "var_setattr", "setitem"))

@@ -2,14 +2,17 @@
 
 `wrap` is for a value with a source: a tensor becomes an input of the graph, any other value becomes a variable by its type, and the
 items of a container become lazy variables. `known` is for a value that is taken never to change: one of a class or of the
-framework. In PyTorch: `torch/_dynamo/variables/builder.py` (`VariableBuilder`, `SourcelessBuilder`). Left out: NumPy arrays,
-symbolic integers, subclasses of tensors.
+framework. `constant` is for a new value that the capture has computed. Only this module knows which class of variable a Python type
+has, and it imports all of them; a class of variable calls `tx.builder` or `tx.constant`. In PyTorch:
+`torch/_dynamo/variables/builder.py` (`VariableBuilder`, `SourcelessBuilder`). Left out: NumPy arrays, symbolic integers,
+subclasses of tensors.
 """
 
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
@@ -18,9 +21,10 @@ from typing import Any
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
+from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
 from rushlight.dynamo.variables.base import Output, VariableTracker
-from rushlight.dynamo.variables.constant import ConstantVariable, literal
+from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import EnteredGradMode, GradModeMethodVariable, GradModeVariable
 from rushlight.dynamo.variables.dicts import MAPPINGS, ConstDictVariable, SetVariable, TensorKey
 from rushlight.dynamo.variables.functions import UserFunctionVariable, UserMethodVariable
@@ -171,6 +175,34 @@ class VariableBuilder:
         if type(value) in (tuple, list, dict, set, frozenset):
             items = (*value.keys(), *value.values()) if isinstance(value, dict) else value
             if all(type(item) in CONSTANTS or isinstance(item, (type, rl.dtype)) for item in items):
-                return literal(value)
+                return constant(value)
         hint = "" if hasattr(value, "__name__") else f"object_{type(value).__name__}"  # not the name of its class
         return self.lazy(value, bind(self.output.scope, value, hint))
+
+
+# Values that the capture computes ------------------------------------------------------------------------------------
+
+
+def constant(value: Any) -> VariableTracker:
+    """The variable of a new value that is known, with all its parts. Source: `SourcelessBuilder.create`."""
+    if isinstance(value, Tensor):
+        raise Unsupported("a tensor that was made while the graph was captured")
+    return CONTAINERS.get(type(value), ConstantVariable)(value)
+
+
+def _sequence(value: list | tuple) -> VariableTracker:
+    variable = ListVariable if type(value) is list else TupleVariable
+    return variable([constant(item) for item in value], cls=type(value))
+
+
+def _dict(value: dict) -> ConstDictVariable:
+    return ConstDictVariable({key: constant(item) for key, item in value.items()}, cls=type(value))
+
+
+def _set(value: set | frozenset) -> SetVariable:
+    return SetVariable(set(value), cls=type(value))
+
+
+CONTAINERS: dict[type, Callable[[Any], VariableTracker]] = {
+    list: _sequence, tuple: _sequence, rl.Size: _sequence, dict: _dict, OrderedDict: _dict, set: _set, frozenset: _set,
+}  # fmt: skip

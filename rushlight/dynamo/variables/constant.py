@@ -1,9 +1,8 @@
 """`ConstantVariable`: a value that is known, and Python's arithmetic on such values.
 
-`literal` makes the variable of a new value: the classes of containers register in its table, `LITERALS`. `fold` lets Python
-compute what is known. Classes, modules and functions of the framework are constants too: `calls.lookup` chooses the class that
-handles a call of one. In PyTorch: `torch/_dynamo/variables/constant.py`, `variables/builder.py` (`SourcelessBuilder`),
-`misc.py` (`PythonModuleVariable`).
+`fold` lets Python compute a result from known arguments. Classes, modules and functions of the framework are constants too, and
+`calls.how_to_call` chooses the class that calls one. In PyTorch: `torch/_dynamo/variables/constant.py`, `misc.py`
+(`PythonModuleVariable`).
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class ConstantVariable(VariableTracker):
             found = getattr(self.value, name)
         value = self.value
         if not isinstance(value, (ModuleType, type)):
-            return ConstantVariable(found) if callable(found) or value is rl.ops else literal(found)
+            return ConstantVariable(found) if callable(found) or value is rl.ops else tx.constant(found)
         if isinstance(value, type) and isinstance(static_getattr(value, name), classmethod):
             return tx.builder.method(found.__func__, self)
         framework = str(getattr(value, "__name__", "")).startswith("rushlight") or self.source is None
@@ -89,16 +88,6 @@ class ConstantVariable(VariableTracker):
         return codegen.bind(value, "constant" if isinstance(value, (float, complex, tuple, bytes)) else "")
 
 
-LITERALS: dict[type, Callable[[Any], VariableTracker]] = {}  # by the type of a container
-
-
-def literal(value: Any) -> VariableTracker:
-    """The variable of a new value that is known."""
-    if isinstance(value, Tensor):
-        raise Unsupported("a tensor that was made while the graph was captured")
-    return LITERALS.get(type(value), ConstantVariable)(value)
-
-
 def fold(tx: Translator, function: Callable, args: Args, kwargs: dict | None = None) -> VariableTracker:
     """Let Python compute what is known. An exception becomes one of the captured function."""
     values = [known_value(arg) for arg in args]
@@ -109,4 +98,4 @@ def fold(tx: Translator, function: Callable, args: Args, kwargs: dict | None = N
         if all(type(arg) in CONSTANTS for arg in error.args):
             raise tx.error(type(error), *error.args) from None
         raise Unsupported(f"{type(error).__name__} from {function}") from None
-    return literal(result)
+    return tx.constant(result)

@@ -14,7 +14,7 @@ from typing import Any
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
 from rushlight.dynamo.variables.base import Codegen, Source, Translator, VariableTracker, observed
-from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
+from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
 
@@ -87,7 +87,7 @@ class ConstDictVariable(ContainerVariable):
         for key in list(self.items):
             if len(self.by_key) != count:
                 raise tx.error(RuntimeError, "dictionary changed size during iteration")
-            yield key.variable if isinstance(key, TensorKey) else literal(key)
+            yield key.variable if isinstance(key, TensorKey) else tx.constant(key)
 
     def getitem(self, tx, key):
         key = key_of(tx, key)
@@ -194,10 +194,6 @@ class ConstDictVariable(ContainerVariable):
         return codegen(key.variable if isinstance(key, TensorKey) else ConstantVariable(key))
 
 
-LITERALS[dict] = LITERALS[OrderedDict] = lambda value: ConstDictVariable(
-    {key: literal(item) for key, item in value.items()}, cls=type(value)
-)
-
 # Sets ----------------------------------------------------------------------------------------------------------------
 
 WRITING = ("add", "discard", "remove", "update", "clear", "difference_update", "intersection_update")
@@ -237,7 +233,7 @@ class SetVariable(ContainerVariable):
         elif name not in READING:
             raise Unsupported(f"set.{name}")
         with observed(tx, KeyError):
-            return literal(getattr(self.items, name)(*others))
+            return tx.constant(getattr(self.items, name)(*others))
 
     def reconstruct(self, codegen):
         return codegen.name(f"{codegen.bind(self.cls)}({codegen.bind(tuple(self.items), 'elements')})")
@@ -245,6 +241,3 @@ class SetVariable(ContainerVariable):
     def reconstruct_contents(self, codegen):
         new = tuple(self.items if self.should_reconstruct_all else self.items - self.original_items)
         return codegen.bind(new, "elements")
-
-
-LITERALS[set] = LITERALS[frozenset] = lambda value: SetVariable(set(value), cls=type(value))

@@ -14,7 +14,7 @@ import rushlight as rl
 from rushlight import fx
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
-from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, fold, literal
+from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
@@ -162,10 +162,6 @@ class TupleVariable(BaseListVariable):
             return codegen.name(f"({written})")
         make = "._make" if hasattr(self.cls, "_make") else ""
         return codegen.name(f"{codegen.bind(self.cls)}{make}(({written}))")
-
-
-LITERALS[list] = lambda value: ListVariable([literal(item) for item in value])
-LITERALS[tuple] = LITERALS[rl.Size] = lambda value: TupleVariable([literal(item) for item in value], cls=type(value))
 
 
 def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:

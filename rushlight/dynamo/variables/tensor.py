@@ -19,7 +19,7 @@ from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import Guard
 from rushlight.dynamo.variables.base import Source, Translator, VariableTracker
-from rushlight.dynamo.variables.constant import ConstantVariable, fold, literal
+from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
@@ -62,7 +62,7 @@ class TensorVariable(VariableTracker):
 
     def var_getattr(self, tx, name):
         if name in KNOWN_ATTRIBUTES:
-            return literal(getattr(self.fake, name))
+            return tx.constant(getattr(self.fake, name))
         match name:
             case "is_leaf":
                 return ConstantVariable((self.fake if self.real is None else self.real).is_leaf)
