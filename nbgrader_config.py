@@ -1,3 +1,3 @@
-from autograder.plugin import configure
+from autograder.classroom.plugin import configure
 
 configure(get_config())  # noqa: F821 (nbgrader defines it)

@@ -1,33 +1,25 @@
 """The grader: exercises that plug into rushlight, and checks that compare them with real torch.
 
-A lab needs two names from here: `exercise`, a decorator, and `check`, a function. (Import from the module `autograder.check`
-by `from autograder.check import ...`.) `use` plugs in a student's pieces of other labs, and `path` draws
-which pieces a training step runs. Each is loaded when it is first used, because the command line needs none of them.
+A lab needs two names from here: `exercise`, a decorator, and `check`, a function. `use` plugs in a student's pieces of other
+labs, and `path` draws which pieces a training step runs. Each is loaded when it is first used, because the command line needs
+none of them. `engine` runs checks of a subject, `notebook` is a student's side, `classroom` an instructor's, and `author` an
+author's.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .exercise import exercise
-    from .notebook import check
-    from .work import path, use
+    from .engine.exercise import exercise
+    from .notebook.kernel import check
+    from .notebook.work import path, use
 
 __all__ = ["check", "exercise", "path", "use"]
 
-
-def _from(module: str, name: str) -> property:
-    """A name that its module defines. A setter is there, without effect, because an import of `autograder.check` sets `check`."""
-    return property(lambda _: getattr(import_module(f".{module}", __name__), name), lambda _, value: None)
+_MODULES = {"check": "notebook.kernel", "exercise": "engine.exercise", "path": "notebook.work", "use": "notebook.work"}
 
 
-class _Package(ModuleType):
-    check = _from("notebook", "check")
-    exercise = _from("exercise", "exercise")
-    path = _from("work", "path")
-    use = _from("work", "use")
-
-
-sys.modules[__name__].__class__ = _Package
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)

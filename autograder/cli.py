@@ -54,8 +54,8 @@ from .course import (
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-    from .check import Verdict
-    from .instructor.grade import Row
+    from .classroom.grade import Row
+    from .engine.check import Verdict
 
 out = Console(highlight=False, soft_wrap=True)
 LINES = 10  # of progress outside a terminal, in all
@@ -85,7 +85,7 @@ def _in_words(error: Exception) -> str:
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:
-    from .observe import GradingError, NotGraded  # imports numpy
+    from .engine.observe import GradingError, NotGraded  # imports numpy
 
     return LookupError, BuildError, GradingError, NotGraded, ModuleNotFoundError, OSError
 
@@ -263,7 +263,7 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
         verdicts = _run(name, path, _isolated(no_sandbox, notebook), progress)
     passed = all(verdict.passed for verdict in verdicts.values())
     if as_json:
-        from .instructor.verdicts import as_data
+        from .classroom.verdicts import as_data
 
         print(json.dumps(as_data(name, path, verdicts), indent=1))
         return 0 if passed else 1
@@ -348,8 +348,8 @@ def _progress() -> Iterator[Advance]:
 def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
     import nbformat
 
-    from . import sandbox
-    from .instructor.restore import differences, released_notebook, restore
+    from .classroom.restore import differences, released_notebook, restore
+    from .engine import sandbox
 
     _need(isolated and sandbox.missing())
     released = released_notebook(name)
@@ -362,8 +362,8 @@ def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, 
         out.print(printable(f"{_short(path)}: {line}"), markup=False, style="yellow")
     checks = list(filter(None, map(check_name, notebook.cells)))
     progress(0, len(checks), f"{name}: starting torch")
-    from .judge import Judge
-    from .run import run
+    from .engine.judge import Judge
+    from .engine.run import run
 
     def before(check: str) -> None:
         progress(checks.index(check), len(checks), f"{name}: {check}")
@@ -405,24 +405,24 @@ def grade(
     Without LAB, every lab that a student has handed in is graded.
     """
     names = [find_released(lab)] if lab else []
-    from .instructor import grade as grading  # imports nbgrader
-    from .observe import GradingError
+    from .classroom import grade as grading  # imports nbgrader
+    from .engine.observe import GradingError
 
     if sample:
         _need_repository()
-        from .instructor.sample import make
+        from .classroom.sample import make
 
         os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
         make(classroom())
     if grace and not late:
         raise click.UsageError("--grace belongs to --late.")
     if late:
-        from .instructor.late import set_policy
+        from .classroom.late import set_policy
 
         if not classroom().is_dir():
             raise FileNotFoundError(f"there is no class at {classroom()}")
         set_policy(names[0] if names else None, late, grace)
-    from .instructor.cluster import cluster
+    from .classroom.cluster import cluster
 
     failed = []
     with nullcontext() if scheduler is None else cluster(scheduler) as executor:
@@ -442,10 +442,10 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
     """Grade one lab, and print its table and where the files are."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from .instructor import grade as grading
-    from .instructor import releases
-    from .instructor.items import warnings
-    from .instructor.report import write_report
+    from .classroom import grade as grading
+    from .classroom import releases
+    from .classroom.items import warnings
+    from .classroom.report import write_report
 
     columns = (
         SpinnerColumn(),
@@ -488,7 +488,7 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
 
 
 def _print_table(name: str, rows: list[Row]) -> None:
-    from .instructor.grade import has_other_marks
+    from .classroom.grade import has_other_marks
 
     worth = points(name)
     table = Table(
@@ -564,7 +564,7 @@ def grades(
     target = target or classroom() / "grades.csv"
     with replacing(target) as part, _gradebook() as gradebook:
         if not into:
-            from .instructor.term import Term, remarks
+            from .classroom.term import Term, remarks
 
             Term(to=str(part), drop=drop).export(gradebook)
             with _progress() as progress:
@@ -572,7 +572,7 @@ def grades(
             for line in found:
                 out.print(line, markup=False, style="yellow")
         else:
-            from .instructor.lms import fill_in, read_table
+            from .classroom.lms import fill_in, read_table
 
             table = read_table(into)
             for name in names:
@@ -587,7 +587,7 @@ def grades(
 @click.argument("lab")
 def feedback(lab: str) -> int:
     """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
-    from .instructor.lms import pack_feedback
+    from .classroom.lms import pack_feedback
 
     name = find_released(lab)
     with _gradebook() as gradebook:
@@ -603,7 +603,7 @@ def feedback(lab: str) -> int:
 
 def _gradebook() -> AbstractContextManager[Gradebook]:
     """The class's gradebook. There must be one."""
-    from .instructor.gradebook import open_gradebook
+    from .classroom.gradebook import open_gradebook
 
     if not (path := classroom() / "gradebook.db").exists():
         raise FileNotFoundError(f"there is no {_short(path)}: `rushlight grade` makes it")
@@ -621,8 +621,8 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
 )
 def alike(lab: str, published: tuple[Path, ...]) -> int:
     """Show which submissions of a lab have in common what few others wrote."""
-    from .instructor.alike import write_alike
-    from .instructor.similarity import far_out
+    from .classroom.alike import write_alike
+    from .classroom.similarity import far_out
 
     page, found, unreadable = write_alike(find_released(lab), published)
     for line in unreadable:
@@ -645,7 +645,7 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
 
     Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
     """
-    from .instructor.explain import explain, text, write
+    from .classroom.explain import explain, text, write
 
     name = find_released(lab)
     if page and page.suffix != ".html":
@@ -673,7 +673,7 @@ def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
     Several students get one file to be printed. Without a STUDENT, it lists the exercises of each that can be asked about.
     The same student and class give the same questions. The questions come first, and the answers on paper of their own.
     """
-    from .instructor.oral import write
+    from .classroom.oral import write
 
     name = find_released(lab)
     if not students:
@@ -694,8 +694,8 @@ def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
 
 def _print_askable(lab: str) -> int:
     """A line for each student who handed in the lab, with the exercises that can be asked about, and the command for all."""
-    from .instructor.grade import students
-    from .instructor.oral import askable
+    from .classroom.grade import students
+    from .classroom.oral import askable
 
     found: dict[str, list[str]] = {}
     for student in students(lab):
@@ -715,14 +715,14 @@ def _print_askable(lab: str) -> int:
 
 
 def _need_sandbox(no_sandbox: bool, lab: str) -> None:
-    from . import sandbox
+    from .engine import sandbox
 
     _need((not no_sandbox and sandbox.missing()) or sandbox.missing_compiler(lab))
 
 
 def _need(reason: str | bool | None) -> None:
     """Raises GradingError with the reason why there is no sandbox, if there is one, in the words of a command without a report."""
-    from .observe import GradingError
+    from .engine.observe import GradingError
 
     if reason:
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
@@ -750,8 +750,8 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> in
     LAB is a lab, or a phase, which means all its labs.
     """
     names = [find_released(lab) for number in labs for lab in find_labs(number)]
-    from .instructor import releases
-    from .release import release
+    from .classroom import releases
+    from .classroom.release import release
 
     names = list(dict.fromkeys(names))
     written = release(names, folder.resolve(), core, github)
@@ -769,7 +769,7 @@ def judge(path: str | None) -> None:
     Started by root, it serves all users, and otherwise only you. Notebooks look for it at the same place: in RUSHLIGHT_JUDGE,
     or else in /run/rushlight/judge.sock.
     """
-    from . import service  # it exists on Linux only
+    from .notebook import service  # it exists on Linux only
 
     service.main(path or service.PATH)
 
@@ -789,7 +789,7 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
     _need_repository()
     from rushlight.torchgen import gen, gen_autograd
 
-    from . import build as building
+    from .author import build as building
 
     names = [name for number in labs for name in building.find_sources(number)] or building.sources()
     generators = (gen, gen_autograd)
@@ -826,7 +826,7 @@ def mutants(wanted: tuple[str, ...]) -> int:
         advice = did_you_mean_lab(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
         raise LookupError(f"there is no phase {wanted[0]!r}; {advice}")
     _need_repository()
-    from .mutants import report  # it forks, which Windows cannot
+    from .author.mutants import report  # it forks, which Windows cannot
 
     return max(report(name, out) for name in names)
 

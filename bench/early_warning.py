@@ -15,14 +15,23 @@ from collections import defaultdict
 from itertools import filterfalse
 from pathlib import Path
 
-from autograder.check import DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, describe, find, function_of, is_milestone
+from autograder.classroom.grade import Row
+from autograder.classroom.items import warnings
 from autograder.course import find_released, points
-from autograder.exercise import fill, restore
-from autograder.instructor.grade import Row
-from autograder.instructor.items import warnings
-from autograder.judge import Judge, complexity
-from autograder.observe import difference
-from autograder.subject import answer
+from autograder.engine.check import (
+    DISAGREED,
+    NOT_ATTEMPTED,
+    PASSED,
+    TIMED_OUT,
+    describe,
+    find,
+    function_of,
+    is_milestone,
+)
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge, complexity
+from autograder.engine.observe import difference
+from autograder.engine.subject import answer
 
 WRONG = Path(__file__).parent.parent / "tests" / "alternatives" / "wrong"
 CLASSES, SIZES = 200, (20, 40, 200)

@@ -26,10 +26,10 @@ from marking import right
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
+from autograder.classroom import grade as grading
+from autograder.classroom import sample
+from autograder.classroom.plugin import configure, marked_path
 from autograder.course import ROOT, labs
-from autograder.instructor import grade as grading
-from autograder.instructor import sample
-from autograder.plugin import configure, marked_path
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {

@@ -13,8 +13,8 @@ from collections import Counter
 import nbformat
 import psutil
 
+from autograder.classroom import sample
 from autograder.course import COURSE
-from autograder.instructor import sample
 
 sys.path.insert(0, str(COURSE / "tests"))
 

@@ -30,9 +30,9 @@ from pathlib import Path
 import nbformat
 import psutil
 
+from autograder.classroom import sample
 from autograder.course import RELEASED, ROOT, SOURCES, check_name, labs
-from autograder.instructor import sample
-from autograder.sandbox import Sandbox
+from autograder.engine.sandbox import Sandbox
 
 COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "stock", "marker", "peak", "load")
 CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most", "times stock", "labs below 10")
@@ -96,9 +96,9 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    from autograder.edition import edition
-    from autograder.instructor import grade as grading
-    from autograder.plugin import configure, judge_of, marked_path
+    from autograder.classroom import grade as grading
+    from autograder.classroom.plugin import configure, judge_of, marked_path
+    from autograder.engine.edition import edition
 
     config, text = Config(), right(lab)
     configure(config)

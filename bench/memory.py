@@ -29,8 +29,8 @@ START = """
 from types import FunctionType
 import rushlight as rl
 from autograder import check
-from autograder.check import exercise_of, function_of, is_milestone
-from autograder.exercise import fill
+from autograder.engine.check import exercise_of, function_of, is_milestone
+from autograder.engine.exercise import fill
 def fill_reference(name):
     slot = function_of(name)
     copy = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import limits
+from autograder.classroom import grade as grading
 from autograder.course import RELEASED, exercise_name
-from autograder.instructor import grade as grading
+from autograder.engine import limits
 
 LAB = "01a_views"
 KINDS = {

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import cloudpickle
 
-from autograder import subject
-from autograder.check import phase_exercises
-from autograder.observe import Tree, receive, send
+from autograder.engine import subject
+from autograder.engine.check import phase_exercises
+from autograder.engine.observe import Tree, receive, send
 
 FOLDER = Path(__file__).parent / "alternatives"
 

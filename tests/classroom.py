@@ -19,9 +19,9 @@ from pathlib import Path
 import nbformat
 from answers import FOLDER
 
-from autograder.check import phase_exercises
+from autograder.classroom import sample
 from autograder.course import RELEASED, SOURCES, exercise_name
-from autograder.instructor import sample
+from autograder.engine.check import phase_exercises
 
 DUE = datetime(2027, 3, 15, 22, tzinfo=UTC)
 NAMES = [

@@ -74,7 +74,7 @@ def _group(item):
     """A worker has a group to itself: all that look at the site, or a file's tests, or those on one lab, exercise or phase."""
     if item.path.parent.name == "browser" and "folder" in item.fixturenames:
         return "browser-site"
-    from autograder.check import Check
+    from autograder.engine.check import Check
 
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     about = [parameters[name] for name in ("lab", "exercise") if name in parameters]
@@ -107,7 +107,7 @@ def pytest_configure(config):
 def drawn_once(pytestconfig):
     """What a judge draws for a lab's check from a seed, and torch's answers, is kept for the other judges of this run."""
     from autograder.course import phases
-    from autograder.judge import Judge
+    from autograder.engine.judge import Judge
 
     begin, seeds = Judge.begin, range(1, pytestconfig.option.seeds + 1)
 

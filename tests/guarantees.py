@@ -25,9 +25,11 @@ from types import CodeType
 
 import pytest
 
-from autograder import checks, mutants, torch_dumps
-from autograder.check import function_of, phase_exercises
+from autograder import checks
+from autograder.author import mutants
 from autograder.course import phases
+from autograder.engine import torch_dumps
+from autograder.engine.check import function_of, phase_exercises
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"

@@ -30,7 +30,7 @@ import websocket
 from nbformat import NotebookNode
 from nbformat.v4 import output_from_msg
 
-from autograder.release import release
+from autograder.classroom.release import release
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "jupyterhub.md"

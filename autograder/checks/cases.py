@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any
 
-from ..observe import Tree, difference
+from ..engine.observe import Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
 words = str.split

@@ -1,5 +1,5 @@
 # ruff: noqa: F821
-from autograder.plugin import configure
+from autograder.classroom.plugin import configure
 
 c = get_config()
 configure(c)

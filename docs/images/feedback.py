@@ -14,8 +14,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from autograder import sandbox
-from autograder.instructor import grade, sample
+from autograder.classroom import grade, sample
+from autograder.engine import sandbox
 
 STUDENT, HEIGHT = "subtly_wrong_strides", 830  # pixels, down to the end of the list of exercises
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"

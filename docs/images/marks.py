@@ -16,11 +16,11 @@ from feedback import BROWSERS
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from autograder import sandbox
+from autograder.classroom import oral, sample
+from autograder.classroom.grade import Row
+from autograder.classroom.report import write_report
 from autograder.course import points
-from autograder.instructor import oral, sample
-from autograder.instructor.grade import Row
-from autograder.instructor.report import write_report
+from autograder.engine import sandbox
 
 STUDENT, MISLEADS = "all_right", "strided.permute"
 HEIGHTS = {"report": 1100, "oral": 900}  # pixels

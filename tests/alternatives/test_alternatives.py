@@ -7,11 +7,11 @@ import pytest
 from answers import RIGHT, WRONG, over_the_wire
 from sweep import sweep
 
-from autograder.check import function_of, phase_exercises
+from autograder.author.mutants import graded_checks
 from autograder.course import phases
-from autograder.exercise import fill, restore
-from autograder.judge import Judge
-from autograder.mutants import graded_checks
+from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge
 from rushlight.aten.strided import Tensor
 
 

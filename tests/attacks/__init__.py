@@ -40,13 +40,13 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder import judge as judging
-from autograder import limits
-from autograder.check import registry
+from autograder.classroom import grade as grading
+from autograder.classroom import sample
+from autograder.classroom.plugin import class_seed
 from autograder.course import RELEASED, ROOT, SOURCES, exercise_name, points
-from autograder.instructor import grade as grading
-from autograder.instructor import sample
-from autograder.plugin import class_seed
+from autograder.engine import judge as judging
+from autograder.engine import limits
+from autograder.engine.check import registry
 
 LABS = ("01a_views", "06a_operators")  # one of each kind: without torch in the sandbox, and with it
 LAB = LABS[0]

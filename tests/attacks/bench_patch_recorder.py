@@ -8,8 +8,8 @@ def cell():
     import contextlib
     import sys
 
-    sys.modules["autograder.check"].registry()
-    recorder = sys.modules["autograder.recorder"]
+    sys.modules["autograder.engine.check"].registry()
+    recorder = sys.modules["autograder.engine.recorder"]
     original = recorder.recorded
 
     @contextlib.contextmanager

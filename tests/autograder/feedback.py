@@ -4,8 +4,8 @@ import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
 
+from autograder.classroom import grade as grading
 from autograder.course import classroom
-from autograder.instructor import grade as grading
 
 
 class Feedback:

@@ -2,9 +2,9 @@
 
 from nbgrader.api import Gradebook
 
+from autograder.classroom.gradebook import gradebook_url
+from autograder.classroom.plugin import register
 from autograder.course import classroom
-from autograder.instructor.gradebook import gradebook_url
-from autograder.plugin import register
 
 LAB = "01a_views"
 _new = {}  # a new gradebook with a lab, as bytes: nbgrader takes long to make one

@@ -7,10 +7,10 @@ import re
 import nbformat
 import pytest
 
+from autograder.classroom import alike, similarity
+from autograder.classroom.similarity import answer, far_out, pairs
 from autograder.cli import app
 from autograder.course import exercise_name, released_path
-from autograder.instructor import alike, similarity
-from autograder.instructor.similarity import answer, far_out, pairs
 
 LAB = "01a_views"
 

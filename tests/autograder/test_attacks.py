@@ -9,12 +9,8 @@ import nbformat
 import pytest
 from sweep import swept
 
-from autograder import sandbox
-from autograder.check import PASSED
-from autograder.course import exercise_name, exercises, labs
-from autograder.edition import edition
-from autograder.instructor import restore as restoring
-from autograder.instructor.restore import (
+from autograder.classroom import restore as restoring
+from autograder.classroom.restore import (
     MAX_ADDED,
     MAX_CELL,
     deactivate_markup,
@@ -23,9 +19,13 @@ from autograder.instructor.restore import (
     restore,
     restore_text,
 )
-from autograder.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
-from autograder.run import run
-from autograder.sandbox import Sandbox
+from autograder.course import exercise_name, exercises, labs
+from autograder.engine import sandbox
+from autograder.engine.check import PASSED
+from autograder.engine.edition import edition
+from autograder.engine.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
+from autograder.engine.run import run
+from autograder.engine.sandbox import Sandbox
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -133,7 +133,7 @@ PERMUTE_BY_TRANSPOSE = """
 
 def test_tried_alone_an_answer_finds_earlier_bodies_only(judge, isolated, solved, monkeypatch):
     editions = []
-    monkeypatch.setattr("autograder.run.edition", lambda *missing: editions.append(missing) or edition(*missing))
+    monkeypatch.setattr("autograder.engine.run.edition", lambda *missing: editions.append(missing) or edition(*missing))
     wrong = cell(solved, "strided.permute")
     wrong.source = wrong.source[: wrong.source.index('    """')] + "    return self\n"
     run(solved, LAB, judge)

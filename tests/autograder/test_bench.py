@@ -13,17 +13,17 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import rushlight
-from autograder import judge as judging
-from autograder.build import exercise_source
-from autograder.check import DISAGREED, PASSED, find, function_of, program, registry
+from autograder.author.build import exercise_source
 from autograder.checks.cases import tensors
-from autograder.edition import edition
-from autograder.exercise import exercise, fill, restore
-from autograder.observe import difference, result_of
-from autograder.recorder import fresh_namespace, recorded
-from autograder.sandbox import Sandbox
-from autograder.subject import answer
-from autograder.torch_side import TorchSide, apart
+from autograder.engine import judge as judging
+from autograder.engine.check import DISAGREED, PASSED, find, function_of, program, registry
+from autograder.engine.edition import edition
+from autograder.engine.exercise import exercise, fill, restore
+from autograder.engine.observe import difference, result_of
+from autograder.engine.recorder import fresh_namespace, recorded
+from autograder.engine.sandbox import Sandbox
+from autograder.engine.subject import answer
+from autograder.engine.torch_side import TorchSide, apart
 from rushlight.distributed import ranks
 
 TINY = """
@@ -44,7 +44,7 @@ def tiny(monkeypatch):
     monkeypatch.setitem(sys.modules, "rushlight.tiny", module)
     monkeypatch.setattr(rushlight, "tiny", module, raising=False)
     exec(TINY, vars(module))
-    monkeypatch.setattr(sys.modules["autograder.check"], "_registry", dict(registry()))
+    monkeypatch.setattr(sys.modules["autograder.engine.check"], "_registry", dict(registry()))
 
     def twice(xp, x):
         with recorded(allowed=["add", "mul"]) as beyond:
@@ -64,7 +64,8 @@ def tiny(monkeypatch):
 
 
 def test_importing_the_framework_or_a_check_does_not_import_torch():
-    source = "import sys, autograder.recorder; from autograder.check import registry; registry(); assert 'torch' not in sys.modules"
+    source = "import sys, autograder.engine.recorder; from autograder.engine.check import registry; registry()"
+    source += "; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", source], check=True)
 
 
@@ -478,7 +479,7 @@ def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
         source = "import os, torch\nfrom rushlight.distributed import run_ranks\n" + work + "print(run_ranks(work, 4))"
         assert said(box, WRONG + source) == "[4, 4, 4, 4]\n"
         case = next(case for case in find(REDUCED).edges if case["ranks"] == 2)
-        filled = "from autograder.exercise import fill\nfill(collectives.ring_all_reduce, dying)"
+        filled = "from autograder.engine.exercise import fill\nfill(collectives.ring_all_reduce, dying)"
         assert said(box, filled) == ""
         tree = result_of(box.request({"check": REDUCED, "cases": [case]}, 60)["observed"][0])
         assert tree["type"] == "RanksFailed" and tree["message"].startswith("rank 1 of 2 died: exit code 3")

@@ -4,9 +4,8 @@ import re
 import nbformat
 import pytest
 
-from autograder import build
-from autograder.build import BuildError, exercise_source
-from autograder.check import is_milestone, phase_exercises
+from autograder.author import build
+from autograder.author.build import BuildError, exercise_source
 from autograder.course import (
     check_name,
     exercises,
@@ -19,6 +18,7 @@ from autograder.course import (
     points,
     released,
 )
+from autograder.engine.check import is_milestone, phase_exercises
 
 
 @pytest.mark.parametrize("name", build.sources())

@@ -19,9 +19,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from sweep import sweep
 
 from autograder import course
-from autograder.instructor import by_hand
-from autograder.instructor.lms import pack_feedback
-from autograder.observe import NotGraded
+from autograder.classroom import by_hand
+from autograder.classroom.lms import pack_feedback
+from autograder.engine.observe import NotGraded
 
 ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-permute", "strided-permute"
 
@@ -382,7 +382,7 @@ KILLED = """
 import os, signal, sys
 from concurrent.futures import Executor, Future
 from nbgrader.preprocessors import AssignLatePenalties
-from autograder.instructor import by_hand, grade, late
+from autograder.classroom import by_hand, grade, late
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

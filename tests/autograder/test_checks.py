@@ -1,9 +1,9 @@
 import pytest
 from sweep import sweep
 
-from autograder.check import PASSED, is_milestone, registry
-from autograder.observe import difference
-from autograder.subject import answer
+from autograder.engine.check import PASSED, is_milestone, registry
+from autograder.engine.observe import difference
+from autograder.engine.subject import answer
 
 CHECKS = [*registry().values()]
 GRADED = [check for check in CHECKS if not is_milestone(check.name)]

@@ -14,7 +14,7 @@ import yaml
 from rich.console import Console
 
 from autograder import cli
-from autograder.check import Verdict
+from autograder.engine.check import Verdict
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ import time
 import psutil
 import pytest
 
-from autograder import sandbox
-from autograder.instructor import grade as grading
-from autograder.instructor.cluster import _marker, in_marker, run_step
-from autograder.observe import GradingError, NotGraded
+from autograder.classroom import grade as grading
+from autograder.classroom.cluster import _marker, in_marker, run_step
+from autograder.engine import sandbox
+from autograder.engine.observe import GradingError, NotGraded
 
 LAB = "01a_views"
 POINTS = {"all_right": 28, "half_done": 14, "subtly_wrong_strides": 26, "untouched": 0}
@@ -180,9 +180,9 @@ def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster
 OTHER_COURSES = {
     "another layout": {"autograder/grade.py": "def mark(lab, text): pass\n"},
     "another step": {
-        "autograder/instructor/__init__.py": "",
-        "autograder/instructor/cluster.py": "def in_marker(step, *arguments): pass\n",
-        "autograder/instructor/grade.py": "def mark(lab, text): pass\n",
+        "autograder/classroom/__init__.py": "",
+        "autograder/classroom/cluster.py": "def in_marker(step, *arguments): pass\n",
+        "autograder/classroom/grade.py": "def mark(lab, text): pass\n",
     },
 }
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rushlight as rl
-from autograder.check import function_of, is_bench, phase_exercises
 from autograder.course import phases
+from autograder.engine.check import function_of, is_bench, phase_exercises
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,15 @@ from concurrent.futures import Executor, Future
 import nbformat
 import pytest
 
-from autograder import build, course, plugin
+from autograder import course
+from autograder.author import build
+from autograder.classroom import grade as grading
+from autograder.classroom import plugin, releases
+from autograder.classroom.gradebook import gradebook_url, open_gradebook
+from autograder.classroom.release import release
 from autograder.course import check_name, exercise_name, exercises, is_further, points
-from autograder.edition import edition, versions
-from autograder.instructor import grade as grading
-from autograder.instructor import releases
-from autograder.instructor.gradebook import gradebook_url, open_gradebook
-from autograder.observe import GradingError
-from autograder.release import release
+from autograder.engine.edition import edition, versions
+from autograder.engine.observe import GradingError
 
 LAB = "01a_views"
 
@@ -71,7 +72,7 @@ def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fa
     if has_records:
         release(["01b_reshape"], tmp_path / "earlier", core=True)
     before = contents(tmp_path)
-    monkeypatch.setattr(f"autograder.release.{fails}", fail)
+    monkeypatch.setattr(f"autograder.classroom.release.{fails}", fail)
     with pytest.raises(OSError, match="no space left"):
         release([LAB, "01b_reshape"], tmp_path / "new" / "repository", core=True)
     assert contents(tmp_path) == before and further < points(LAB).keys()
@@ -84,7 +85,7 @@ def contents(place):
 
 def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
     script = (
-        "from autograder.instructor.gradebook import open_gradebook\n"
+        "from autograder.classroom.gradebook import open_gradebook\n"
         "with open_gradebook() as gradebook: print(len(gradebook.students))"
     )
     environment = os.environ | {"PATH": os.defpath, "RUSHLIGHT_CLASSROOM": str(tmp_path)}

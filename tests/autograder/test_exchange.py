@@ -11,10 +11,10 @@ import hub as hubs
 import nbformat
 import pytest
 
+from autograder.classroom import late, sample
+from autograder.classroom.grade import write_csv
+from autograder.classroom.gradebook import open_gradebook
 from autograder.course import RELEASED, SOURCES, points
-from autograder.instructor import late, sample
-from autograder.instructor.grade import write_csv
-from autograder.instructor.gradebook import open_gradebook
 
 LAB, SIZE = sample.LAB, 10
 RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")

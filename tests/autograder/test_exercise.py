@@ -7,9 +7,9 @@ import types
 import pytest
 
 import rushlight
-from autograder.check import binding
-from autograder.exercise import exercise, fill, is_filled, restore
-from autograder.subject import new_thread
+from autograder.engine.check import binding
+from autograder.engine.exercise import exercise, fill, is_filled, restore
+from autograder.engine.subject import new_thread
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 

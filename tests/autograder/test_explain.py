@@ -9,15 +9,15 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.classroom import grade as grading
+from autograder.classroom import sample
+from autograder.classroom.explain import explain, text
+from autograder.classroom.gradebook import gradebook_url
+from autograder.classroom.oral import questions
 from autograder.cli import app
 from autograder.course import SOURCES, check_name, exercise_name, released
-from autograder.instructor import grade as grading
-from autograder.instructor import sample
-from autograder.instructor.explain import explain, text
-from autograder.instructor.gradebook import gradebook_url
-from autograder.instructor.oral import questions
-from autograder.judge import Judge
-from autograder.run import seal_of
+from autograder.engine.judge import Judge
+from autograder.engine.run import seal_of
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")

@@ -8,11 +8,11 @@ from types import FunctionType
 import pytest
 from sweep import sweep
 
-from autograder import subject
-from autograder.check import find, function_of, is_bench
 from autograder.course import check_name, exercises, labs, released
-from autograder.exercise import fill, restore
-from autograder.observe import difference, result_of
+from autograder.engine import subject
+from autograder.engine.check import find, function_of, is_bench
+from autograder.engine.exercise import fill, restore
+from autograder.engine.observe import difference, result_of
 from rushlight.c10 import dispatch
 
 CASES = 12  # of the edges of a check

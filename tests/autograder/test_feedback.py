@@ -7,15 +7,14 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import plugin
-from autograder.card import card
-from autograder.check import Verdict
+from autograder.classroom import grade as grading
+from autograder.classroom import plugin, sample
+from autograder.classroom.feedback import _card
+from autograder.classroom.gradebook import gradebook_url
 from autograder.course import check_name, exercise_name, points
-from autograder.instructor import grade as grading
-from autograder.instructor import sample
-from autograder.instructor.feedback import _card
-from autograder.instructor.gradebook import gradebook_url
-from autograder.run import outputs_of
+from autograder.engine.card import card
+from autograder.engine.check import Verdict
+from autograder.engine.run import outputs_of
 
 LAB = "01a_views"
 QUESTION = "question-a-row-that-keeps-a-matrix"

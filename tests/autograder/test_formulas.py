@@ -7,8 +7,8 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from sweep import sweep
 from traitlets.config import Config
 
+from autograder.classroom.plugin import configure
 from autograder.course import RELEASED, labs
-from autograder.plugin import configure
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
-from autograder import cli, limits, plugin
+from autograder import cli
+from autograder.classroom import grade as grading
+from autograder.classroom import plugin, sample
+from autograder.classroom.grade import GradingError, Row, grade, write_csv
+from autograder.classroom.report import write_report
 from autograder.course import check_name, exercise_name, points
-from autograder.instructor import grade as grading
-from autograder.instructor import sample
-from autograder.instructor.grade import GradingError, Row, grade, write_csv
-from autograder.instructor.report import write_report
+from autograder.engine import limits
 
 LAB = "01a_views"
 

@@ -6,11 +6,11 @@ import shutil
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
-from autograder.instructor import grade as grading
-from autograder.instructor import late, sample
-from autograder.instructor.alike import write_alike
-from autograder.instructor.groups import groups, share, share_marks, source_of
-from autograder.observe import GradingError
+from autograder.classroom import grade as grading
+from autograder.classroom import late, sample
+from autograder.classroom.alike import write_alike
+from autograder.classroom.groups import groups, share, share_marks, source_of
+from autograder.engine.observe import GradingError
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ import guarantees
 import pytest
 from answers import RIGHT, WRONG, over_the_wire
 
-from autograder import mutants as m
-from autograder.check import find, function_of, phase_exercises
+from autograder.author import mutants as m
+from autograder.author.mutants import graded_checks
 from autograder.course import phases
-from autograder.exercise import fill, restore
-from autograder.judge import Judge
-from autograder.mutants import graded_checks
-from autograder.observe import difference
-from autograder.subject import answer
+from autograder.engine.check import find, function_of, phase_exercises
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge
+from autograder.engine.observe import difference
+from autograder.engine.subject import answer
 
 REPRESENTATIVES = [
     phase_exercises(phase)[0] for phase in phases()[:5]

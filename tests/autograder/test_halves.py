@@ -9,10 +9,10 @@ from itertools import groupby
 import pytest
 from sweep import sweep
 
-from autograder.check import is_bench, registry
 from autograder.course import labs
-from autograder.edition import edition
-from autograder.programs import programs
+from autograder.engine.check import is_bench, registry
+from autograder.engine.edition import edition
+from autograder.engine.programs import programs
 
 ONE_OF_EACH_PHASE = [next(group) for _, group in groupby(labs(), key=lambda lab: lab[:2])]
 
@@ -86,8 +86,8 @@ def test_a_program_and_what_it_uses_are_all_that_stays():
 
 LOOK = """
 import importlib, json, pathlib, sys
-import autograder.check
-checks = importlib.import_module("autograder.check").registry()
+import autograder.engine.check
+checks = importlib.import_module("autograder.engine.check").registry()
 for path in pathlib.Path(autograder.__path__[0], "checks").rglob("*.py"):  # those that no TOPICS names, too
     importlib.import_module(".".join(["autograder", *path.relative_to(autograder.__path__[0]).with_suffix("").parts]))
 known = [name for name, check in checks.items() if check.reference or check.edges or check.cases or check.hint]

@@ -6,11 +6,11 @@ import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import cli
+from autograder.classroom import grade as grading
+from autograder.classroom.grade import Row
+from autograder.classroom.lms import pack_feedback
+from autograder.classroom.report import write_report
 from autograder.course import points
-from autograder.instructor import grade as grading
-from autograder.instructor.grade import Row
-from autograder.instructor.lms import pack_feedback
-from autograder.instructor.report import write_report
 
 
 @pytest.fixture

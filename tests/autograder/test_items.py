@@ -5,11 +5,11 @@ import random
 import pytest
 
 from autograder import cli
+from autograder.classroom import grade as grading
+from autograder.classroom.grade import Row
+from autograder.classroom.items import correlation_interval, share_interval, warnings
+from autograder.classroom.report import write_report
 from autograder.course import points
-from autograder.instructor import grade as grading
-from autograder.instructor.grade import Row
-from autograder.instructor.items import correlation_interval, share_interval, warnings
-from autograder.instructor.report import write_report
 
 LAB = "01a_views"
 CHECKS = [*points(LAB)]

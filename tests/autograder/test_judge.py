@@ -17,9 +17,10 @@ from answers import over_the_wire
 from hypothesis.internal.conjecture import providers
 from sweep import sweep, swept
 
-from autograder import judge as judging
-from autograder.card import card
-from autograder.check import (
+from autograder.checks.cases import tensor
+from autograder.engine import judge as judging
+from autograder.engine.card import card
+from autograder.engine.check import (
     DIED,
     DISAGREED,
     GRADER_ERROR,
@@ -33,11 +34,10 @@ from autograder.check import (
     is_milestone,
     registry,
 )
-from autograder.checks.cases import tensor
-from autograder.exercise import fill, restore
-from autograder.judge import Judge
-from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree, with_raised
-from autograder.subject import answer
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge
+from autograder.engine.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree, with_raised
+from autograder.engine.subject import answer
 
 STRIDES = "strided.contiguous_strides"
 
@@ -312,7 +312,7 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
     "imported", [swept("rushlight"), "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
-    program = f"import json, {imported}; from autograder import judge; from autograder.check import find"
+    program = f"import json, {imported}; from autograder.engine import judge; from autograder.engine.check import find"
     program += "; print(json.dumps(judge.Judge(7).draw(find('random.dropout'))))"
     drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert json.loads(drawn) == Judge(7).draw(find("random.dropout"))
@@ -567,7 +567,7 @@ LATER = """
 import os
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
-from autograder.judge import Judge
+from autograder.engine.judge import Judge
 
 Judge(1)
 _setup_privateuseone_for_python_backend("later")

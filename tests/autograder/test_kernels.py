@@ -3,12 +3,12 @@
 import pytest
 from nbformat import v4
 
-from autograder import run as running
-from autograder.check import DIED, DISAGREED, PASSED, Verdict
 from autograder.course import check_name, exercise_name
-from autograder.observe import NotGraded
-from autograder.run import SECOND_CHANCE_NOTE, run
-from autograder.sandbox import Sandbox
+from autograder.engine import run as running
+from autograder.engine.check import DIED, DISAGREED, PASSED, Verdict
+from autograder.engine.observe import NotGraded
+from autograder.engine.run import SECOND_CHANCE_NOTE, run
+from autograder.engine.sandbox import Sandbox
 
 FUSED, STEP, LAST = (
     f"custom_ops.{name}"

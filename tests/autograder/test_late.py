@@ -7,11 +7,11 @@ import shutil
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
-from autograder.instructor import late, sample
-from autograder.instructor.grade import write_csv
-from autograder.instructor.term import Term
-from autograder.observe import GradingError
-from autograder.plugin import Export
+from autograder.classroom import late, sample
+from autograder.classroom.grade import write_csv
+from autograder.classroom.plugin import Export
+from autograder.classroom.term import Term
+from autograder.engine.observe import GradingError
 
 DUE = "2027-03-15 22:00:00 UTC"
 

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from autograder import limits
-from autograder.limits import LOOP_SECONDS, OwnTime, limited, seconds
-from autograder.observe import SubjectTimedOut
+from autograder.engine import limits
+from autograder.engine.limits import LOOP_SECONDS, OwnTime, limited, seconds
+from autograder.engine.observe import SubjectTimedOut
 
 
 @pytest.fixture

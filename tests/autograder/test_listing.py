@@ -9,11 +9,11 @@ import pytest
 import torch
 from sweep import sweep
 
-from autograder.card import card
-from autograder.check import find, function_of, registry
-from autograder.exercise import fill, restore
-from autograder.judge import Judge
-from autograder.subject import answer
+from autograder.engine.card import card
+from autograder.engine.check import find, function_of, registry
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge
+from autograder.engine.subject import answer
 
 autograd = importlib.import_module("autograder.checks.04_autograd.programs")
 aot = importlib.import_module("autograder.checks.07_capture.drawn_programs")

@@ -16,9 +16,9 @@ import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import cli
-from autograder.instructor.collect import read_names
-from autograder.instructor.lms import fill_in, pack_feedback, read_table
-from autograder.observe import GradingError
+from autograder.classroom.collect import read_names
+from autograder.classroom.lms import fill_in, pack_feedback, read_table
+from autograder.engine.observe import GradingError
 
 DOWNLOADS = Path(__file__).parent / "downloads"
 CANVAS = (DOWNLOADS / "canvas.csv").read_text(encoding="utf-8")

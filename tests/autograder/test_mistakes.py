@@ -129,9 +129,8 @@ def test_no_compiler(course):
 
 def test_no_compiler_where_a_class_is_graded(spoilt):
     shutil.copytree(spoilt / "labs" / "06b_transforms", spoilt / "classroom" / "submitted" / "ann" / "06b_transforms")
-    without = (
-        "from autograder import cli, sandbox; sandbox.PATH = '/nowhere'; sandbox.missing = lambda: None; cli.main()"
-    )
+    without = "from autograder import cli; from autograder.engine import sandbox"
+    without += "; sandbox.PATH = '/nowhere'; sandbox.missing = lambda: None; cli.main()"
     words = said([sys.executable, "-c", without, "grade", "06b"], spoilt)
     assert "no compiler" in words and "apt-get install g++" in words
     assert not (spoilt / "classroom" / "gradebook.db").exists()

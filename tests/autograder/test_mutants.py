@@ -6,11 +6,11 @@ from functools import cache
 import pytest
 from sweep import sweep
 
-from autograder import mutants as m
-from autograder.build import exercise_source
-from autograder.check import phase_exercises, registry
+from autograder.author import mutants as m
+from autograder.author.build import exercise_source
 from autograder.course import phases
-from autograder.judge import Judge
+from autograder.engine.check import phase_exercises, registry
+from autograder.engine.judge import Judge
 
 mutants = cache(m.mutants)
 PHASES = sweep(phases(), every=3)

@@ -11,11 +11,11 @@ import pytest
 from marked import enter, open_marked
 from sweep import sweep
 
+from autograder.classroom import sample
+from autograder.classroom.collect import DOWNLOADED
+from autograder.classroom.late import submissions as submissions_of
+from autograder.classroom.restore import MAX_FILES, reason_in_timestamp
 from autograder.course import exercises, labs, points
-from autograder.instructor import sample
-from autograder.instructor.collect import DOWNLOADED
-from autograder.instructor.late import submissions as submissions_of
-from autograder.instructor.restore import MAX_FILES, reason_in_timestamp
 
 LAB = "01a_views"
 

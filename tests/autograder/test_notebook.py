@@ -133,7 +133,7 @@ def test_a_piece_that_is_not_written_yet_is_not_attempted_and_stops_no_other(out
 
 
 WRITE_TWO = """
-from autograder.exercise import fill
+from autograder.engine.exercise import fill
 for slot in rl.strided.compute_stride, rl.strided.infer_size:
     fill(slot, type(slot)(slot.__code__, slot.__globals__))
 """
@@ -169,7 +169,7 @@ check("strided.contiguous_strides")
 @pytest.mark.parametrize("body", sweep(["while True: pass", "import time; time.sleep(3600)"], every=2))
 def test_a_piece_that_does_not_end_is_stopped_and_the_next_check_works(outputs, body):
     looping = f"""
-from autograder import limits
+from autograder.engine import limits
 limits.CHECK_SECONDS = (1.0, 1.0)
 
 @exercise(rl.strided)

@@ -17,9 +17,9 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades
 from sweep import sweep
 
-from autograder import plugin
-from autograder.instructor import grade as grading
-from autograder.instructor.grade import GradingError, grade, mark, write_csv
+from autograder.classroom import grade as grading
+from autograder.classroom import plugin
+from autograder.classroom.grade import GradingError, grade, mark, write_csv
 
 LAB = "01a_views"
 KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")
@@ -70,7 +70,7 @@ def descendants():
                     lines.append(file.read().replace("\0", " "))
             except OSError:
                 continue
-    return [line for line in lines if "autograder.subject" in line]
+    return [line for line in lines if "autograder.engine.subject" in line]
 
 
 @pytest.mark.sweep

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from autograder.observe import (
+from autograder.engine.observe import (
     MAX_BYTES,
     MAX_FRAMES,
     MAX_LINE,

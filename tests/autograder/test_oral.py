@@ -12,16 +12,16 @@ import nbformat
 import pytest
 from sweep import sweep
 
-from autograder import probe
-from autograder.check import function_of, phase_exercises
+from autograder.classroom import oral, sample, walk
+from autograder.classroom.explain import docstring_lines, numbered
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES, phases
-from autograder.instructor import oral, sample, walk
-from autograder.instructor.explain import docstring_lines, numbered
-from autograder.judge import Judge
-from autograder.limits import Allowance
-from autograder.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
-from autograder.run import Session
+from autograder.engine import probe
+from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.judge import Judge
+from autograder.engine.limits import Allowance
+from autograder.engine.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
+from autograder.engine.run import Session
 
 LAB = "01a_views"
 

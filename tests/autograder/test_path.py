@@ -6,11 +6,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import path, pieces, use
-from autograder.check import function_of
+from autograder import path, use
 from autograder.course import SOURCES, exercises
-from autograder.exercise import fill_as, filled, is_filled
-from autograder.pieces import Path, find_path
+from autograder.engine.check import function_of
+from autograder.engine.exercise import fill_as, filled, is_filled
+from autograder.notebook import pieces
+from autograder.notebook.pieces import Path, find_path
 
 START = "import time\nimport rushlight as rl\nfrom autograder import check, exercise"
 STRIDES = """

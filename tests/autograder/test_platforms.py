@@ -15,16 +15,16 @@ import yaml
 from nbclient import NotebookClient
 from sweep import sweep, swept
 
+from autograder.classroom import sample
+from autograder.classroom.release import release
 from autograder.course import ROOT, SOURCES
-from autograder.instructor import sample
-from autograder.release import release
 
 LAB = "01a_views"
 SYSTEMS = sweep(["win32", "darwin"], keep=["win32"]) if sys.platform == "linux" else [sys.platform]
 # a Python that is made like that of Windows cannot give a lock to a process, nor import Inductor
 as_compiling = pytest.mark.parametrize("system", [swept("darwin")] if sys.platform == "linux" else [sys.platform])
-MODULES = """check course edition exercise judge limits notebook observe run sandbox subject work card
-    instructor.releases instructor.restore instructor.verdicts"""
+MODULES = """course engine.card engine.check engine.edition engine.exercise engine.judge engine.limits engine.observe engine.run
+    engine.sandbox engine.subject notebook.kernel notebook.work classroom.releases classroom.restore classroom.verdicts"""
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_status_counts_the_checks(python):
 
 @as_compiling
 def test_torch_compiles_in_a_process_of_its_own(python):
-    code = "from autograder import judge, torch_dumps as dumps; print(len(dumps._in_a_child(dumps.EDGES[:1])))"
+    code = "from autograder.engine import judge, torch_dumps as dumps; print(len(dumps._in_a_child(dumps.EDGES[:1])))"
     done = python("-c", code)
     assert done.stdout.strip() == "1", done.stderr
 

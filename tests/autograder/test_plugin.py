@@ -7,10 +7,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import course, plugin
+from autograder import course
+from autograder.classroom import plugin, sample
+from autograder.classroom.restore import restore
 from autograder.course import check_name, exercise_name, labs
-from autograder.instructor import sample
-from autograder.instructor.restore import restore
 
 
 def sources(notebook):

@@ -10,11 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.build import exercise_source
+from autograder.author.build import exercise_source
+from autograder.classroom import sample
+from autograder.classroom.release import release
 from autograder.course import ROOT, exercise_name, exercises, phases
-from autograder.edition import check_files
-from autograder.instructor import sample
-from autograder.release import release
+from autograder.engine.edition import check_files
 
 LAB = "01a_views"
 
@@ -139,7 +139,8 @@ def named_modules(source, package):
 def not_released(labs, texts):
     """The modules of the grader that these files of checks need, and that a class repository with these labs does not have."""
     grader = ROOT / "autograder"
-    released = [*grader.glob("*.py"), *(grader / "instructor").glob("*.py"), *check_files(labs)]
+    rooms = [grader, *(grader / room for room in ("engine", "notebook", "classroom", "author"))]
+    released = [*(path for room in rooms for path in room.glob("*.py")), *check_files(labs)]
     files = {path.relative_to(ROOT).as_posix() for path in released}
     there = lambda name: not {f"{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")}.isdisjoint(files)  # noqa: E731
     exists = lambda name: any((ROOT / f"{name.replace('.', '/')}{end}").exists() for end in (".py", "/__init__.py"))  # noqa: E731

@@ -8,12 +8,13 @@ import nbformat
 import pytest
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import build, course
+from autograder import course
+from autograder.author import build
+from autograder.classroom import releases, sample
+from autograder.classroom.collect import HandedOut
+from autograder.classroom.grade import write_csv
 from autograder.course import check_name, digest_at, exercise_name, kept_folder, labs, points, todays_path
-from autograder.instructor import releases, sample
-from autograder.instructor.collect import HandedOut
-from autograder.instructor.grade import write_csv
-from autograder.observe import GradingError
+from autograder.engine.observe import GradingError
 
 LAB = "01a_views"
 FIRST, SECOND, THIRD = "strided.element_offset", "strided.contiguous_strides", "strided.permute"

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from autograder.check import Verdict
+from autograder.classroom.grade import Row
+from autograder.classroom.items import FEWEST, cases, discrimination
+from autograder.classroom.pages import COLOURS, LINES
+from autograder.classroom.report import write_report
+from autograder.classroom.restore import edited_checks, released_notebook
 from autograder.course import points
-from autograder.instructor.grade import Row
-from autograder.instructor.items import FEWEST, cases, discrimination
-from autograder.instructor.pages import COLOURS, LINES
-from autograder.instructor.report import write_report
-from autograder.instructor.restore import edited_checks, released_notebook
+from autograder.engine.check import Verdict
 
 LAB = "01a_views"
 FIRST = "strided.element_offset"

@@ -8,10 +8,12 @@ import nbformat
 import pytest
 from sweep import sweep
 
-from autograder import course, limits, sandbox
-from autograder import judge as judging
-from autograder import run as running
-from autograder.check import (
+from autograder import course
+from autograder.course import check_name, core_exercises, exercise_name, exercises, labs, points
+from autograder.engine import judge as judging
+from autograder.engine import limits, sandbox
+from autograder.engine import run as running
+from autograder.engine.check import (
     DIED,
     DISAGREED,
     NOT_ATTEMPTED,
@@ -20,11 +22,10 @@ from autograder.check import (
     exercise_of,
     registry,
 )
-from autograder.course import check_name, core_exercises, exercise_name, exercises, labs, points
-from autograder.observe import NotGraded
-from autograder.run import MILESTONE_NOTE, NOT_RUN, SECOND_CHANCE_NOTE, run
-from autograder.sandbox import Sandbox
-from autograder.work import global_names
+from autograder.engine.observe import NotGraded
+from autograder.engine.run import MILESTONE_NOTE, NOT_RUN, SECOND_CHANCE_NOTE, run
+from autograder.engine.sandbox import Sandbox
+from autograder.notebook.work import global_names
 
 LAB = "01a_views"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder import seccomp
 from autograder.course import exercises
-from autograder.edition import edition, without_bodies
-from autograder.observe import SubjectDied, SubjectTimedOut
-from autograder.sandbox import Sandbox, _in_use
+from autograder.engine import seccomp
+from autograder.engine.edition import edition, without_bodies
+from autograder.engine.observe import SubjectDied, SubjectTimedOut
+from autograder.engine.sandbox import Sandbox, _in_use
 
 LAB = "01a_views"
 
@@ -48,7 +48,7 @@ def test_what_is_printed_past_python_does_not_reach_the_channel(box):
 
 
 @pytest.mark.parametrize(
-    "name", ["torch", "functorch", "nbgrader", "hypothesis", "autograder.judge", "autograder.plugin"]
+    "name", ["torch", "functorch", "nbgrader", "hypothesis", "autograder.engine.judge", "autograder.classroom.plugin"]
 )
 def test_neither_torch_nor_the_judge_is_there(box, name):
     assert run(box, f"import {name}") == "ModuleNotFoundError"
@@ -69,7 +69,7 @@ def test_no_file_of_this_machine_is_there(box, root, tmp_path):
 
 def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
     course = next(path for path in sorted(Path("/usr/share").iterdir()) if path.is_dir() and any(path.iterdir()))
-    monkeypatch.setattr("autograder.sandbox.ROOT", course)
+    monkeypatch.setattr("autograder.engine.sandbox.ROOT", course)
     box = Sandbox(edition(LAB))
     try:
         assert run(box, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"
@@ -166,7 +166,7 @@ def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
         )
         assert "524288" in run(box, source)
         assert run(box, "import hypothesis") == "ModuleNotFoundError"
-        assert run(box, "import autograder.judge") == "ModuleNotFoundError"
+        assert run(box, "import autograder.engine.judge") == "ModuleNotFoundError"
     finally:
         box.close()
 

@@ -18,11 +18,12 @@ import psutil
 import pytest
 from answers import over_the_wire
 
-from autograder import notebook, service
-from autograder.check import Verdict, function_of
-from autograder.exercise import fill, restore
-from autograder.judge import Judge
-from autograder.observe import GradingError, encode, receive, send
+from autograder.engine.check import Verdict, function_of
+from autograder.engine.exercise import fill, restore
+from autograder.engine.judge import Judge
+from autograder.engine.observe import GradingError, encode, receive, send
+from autograder.notebook import kernel as notebook
+from autograder.notebook import service
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the service needs Linux"),
@@ -34,9 +35,10 @@ USERS = (12345, 12346)
 # Decides a check for each line of its input: the check's name, and the kind of answer
 CLIENT = """
 import os, sys
-from autograder import limits, notebook, service  # before this process becomes a user who may not read the same folders
-from autograder.check import function_of, registry
-from autograder.exercise import fill
+from autograder.engine import limits
+from autograder.notebook import kernel as notebook, service  # before this process becomes a user who may not read the same folders
+from autograder.engine.check import function_of, registry
+from autograder.engine.exercise import fill
 from types import FunctionType
 
 def right(slot):
@@ -63,14 +65,14 @@ WITHOUT_TORCH = """
 import sys
 from pathlib import Path
 from types import ModuleType
-from autograder import service
-from autograder.observe import receive
+from autograder.notebook import service
+from autograder.engine.observe import receive
 
 def serve(source, target, any_case):
     while True:
         receive(source)
 
-sys.modules["autograder.judge"] = stub = ModuleType("autograder.judge")
+sys.modules["autograder.engine.judge"] = stub = ModuleType("autograder.engine.judge")
 stub.serve = serve
 service._load = lambda: None
 service.SILENCE_SECONDS = 3
@@ -103,7 +105,8 @@ SEED = 7
 ON_ONE_SEED = f"""
 import sys
 from pathlib import Path
-from autograder import judge, service
+from autograder.engine import judge
+from autograder.notebook import service
 judge.Judge.reseed = lambda self: vars(self).update(seed={SEED}, _pending={{}})
 service.serve(Path(sys.argv[1]))
 """
@@ -370,7 +373,7 @@ def test_what_a_judge_may_use_is_limited_and_what_it_started_ends_with_it(light)
 SHOWS_FOLDER = """
 def serve(source, target, any_case):
     import os
-    from autograder.observe import send
+    from autograder.engine.observe import send
     os.mkdir(os.environ["TORCHINDUCTOR_CACHE_DIR"])
     send(target, {"folder": os.environ["TORCHINDUCTOR_CACHE_DIR"]})
     receive(source)

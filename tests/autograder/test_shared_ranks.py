@@ -7,11 +7,11 @@ import pytest
 import torch
 from sweep import sweep
 
-from autograder import judge as judging
-from autograder import subject
-from autograder.check import DISAGREED, PASSED, find, registry
-from autograder.exercise import fill, restore
-from autograder.observe import difference
+from autograder.engine import judge as judging
+from autograder.engine import subject
+from autograder.engine.check import DISAGREED, PASSED, find, registry
+from autograder.engine.exercise import fill, restore
+from autograder.engine.observe import difference
 from rushlight.distributed import collectives
 from rushlight.distributed import ranks as ranks_module
 

@@ -7,8 +7,8 @@ import pytest
 from nbgrader.api import Gradebook
 from sweep import sweep
 
+from autograder.classroom import sample
 from autograder.course import exercises, labs, points
-from autograder.instructor import sample
 
 LAB = "01a_views"
 

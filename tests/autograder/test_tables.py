@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from autograder.instructor import late
-from autograder.instructor.groups import groups
-from autograder.instructor.lms import read_table
-from autograder.instructor.table import read_rows
-from autograder.observe import GradingError
+from autograder.classroom import late
+from autograder.classroom.groups import groups
+from autograder.classroom.lms import read_table
+from autograder.classroom.table import read_rows
+from autograder.engine.observe import GradingError
 
 LAB = "01a_views"
 GROUPS = "group,student\nred,ada\nred,José\n"

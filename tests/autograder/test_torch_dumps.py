@@ -3,8 +3,8 @@
 import random
 import re
 
-from autograder import torch_dumps
-from autograder.torch_dumps import EDGES, random_calls, random_program
+from autograder.engine import torch_dumps
+from autograder.engine.torch_dumps import EDGES, random_calls, random_program
 
 BY_SEVERAL_THREADS = next(each for each in EDGES if each["threads"] > 1 and "sum" in each["source"])
 

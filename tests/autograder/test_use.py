@@ -6,11 +6,11 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import rushlight as rl
 from autograder import use
-from autograder.check import function_of, phase_exercises
 from autograder.course import SOURCES, phases
-from autograder.edition import edition
-from autograder.exercise import fill_as, filled
-from autograder.sandbox import Sandbox
+from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.edition import edition
+from autograder.engine.exercise import fill_as, filled
+from autograder.engine.sandbox import Sandbox
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 STRIDES = """

@@ -10,9 +10,10 @@ import nbformat
 import pytest
 import yaml
 
-from autograder import cli, github
-from autograder.check import DISAGREED, Verdict
-from autograder.release import release
+from autograder import cli
+from autograder.classroom import github
+from autograder.classroom.release import release
+from autograder.engine.check import DISAGREED, Verdict
 
 LAB = "01a_views"
 RIGHT, WRONG = "strided.element_offset", "strided.contiguous_strides"

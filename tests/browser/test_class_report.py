@@ -3,9 +3,9 @@
 import pytest
 from sweep import sweep
 
+from autograder.classroom.grade import Row
+from autograder.classroom.report import write_report
 from autograder.course import points, released_labs
-from autograder.instructor.grade import Row
-from autograder.instructor.report import write_report
 
 MANY = "12b_attention"  # no lab has more checks
 CASE = "x = torch.arange(6).to(torch.int64).as_strided((2, 1, 3), (3, 7, 1), 0)"

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from course import TOKEN, Course
 
-from autograder import sandbox
+from autograder.engine import sandbox
 
 LAB = "01a_views"
 QUESTION = "question-a-row-that-keeps-a-matrix"

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 import requests
 
+from autograder.classroom import sample
 from autograder.course import points
-from autograder.instructor import sample
 
 LAB = sample.LAB
 NOTEBOOK = f"{LAB}/{LAB}.ipynb"

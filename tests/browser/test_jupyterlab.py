@@ -9,10 +9,10 @@ from course import TOKEN, Course
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from sweep import sweep
 
-from autograder import sandbox
-from autograder.card import card
-from autograder.check import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
 from autograder.course import points
+from autograder.engine import sandbox
+from autograder.engine.card import card
+from autograder.engine.check import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
 
 LAB = "work/01a_views/01a_views.ipynb"
 RIGHT = """\

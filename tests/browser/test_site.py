@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from autograder.check import function_of
+from autograder.engine.check import function_of
 
 ROOT = Path(__file__).parents[2]
 PICTURES_AMISS = "[...document.images].filter(each => !each.alt || !each.naturalWidth).map(each => each.src)"

@@ -16,8 +16,9 @@ import pytest
 from nbgrader.apps.nbgraderapp import NbGraderApp
 from sweep import sweep
 
-from autograder import cli, sandbox
-from autograder.instructor import sample
+from autograder import cli
+from autograder.classroom import sample
+from autograder.engine import sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograder.build import effort_of
+from autograder.author.build import effort_of
 from autograder.course import ROOT, find_lab, labs, number_of, phases
 
 ROW = re.compile(r"^\| *(\d+) \| (.*?) ?\| (.+) \| ([\d.]+) \| ([\d.]+) \| ([\d +]+) \|", re.MULTILINE)

@@ -2,8 +2,8 @@
 
 import re
 
-from ...check import program
-from ...recorder import recorded
+from ...engine.check import program
+from ...engine.recorder import recorded
 from ..cases import Interrupt, drawn, error_name, explained, several
 
 

@@ -4,8 +4,8 @@ import os
 import re
 from contextlib import contextmanager, nullcontext
 
-from ...check import program
-from ...recorder import fresh_namespace
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace
 from ..cases import drawing, lists_too, words
 from .sources import split_at_semicolons
 

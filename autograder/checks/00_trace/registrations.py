@@ -2,7 +2,7 @@
 
 import re
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, words
 from .sources import known_tags, native_functions
 

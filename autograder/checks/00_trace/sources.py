@@ -4,8 +4,8 @@ import os
 import re
 from functools import cache
 
-from ...check import program
-from ...recorder import recorded
+from ...engine.check import program
+from ...engine.recorder import recorded
 from ..cases import explained, words
 
 

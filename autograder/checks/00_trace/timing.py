@@ -1,6 +1,6 @@
 """Checks of lab 00: a profile, and timing on a device that works asynchronously."""
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, explained, several
 
 

@@ -1,6 +1,6 @@
 """The check of lab 00 that runs all pieces together."""
 
-from ...check import program
+from ...engine.check import program
 from .keys import OPERATORS, case_of, kernels, keys, keys_there, table_of
 from .sources import layers
 

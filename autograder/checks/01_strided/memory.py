@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ...check import program
+from ...engine.check import program
 from ..cases import DTYPES, drawn, rows, several, sizes, tensor, tensors, when, words
 from .described import shares
 

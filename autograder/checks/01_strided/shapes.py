@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, is_torch, rows, sizes, tensor, tensors
 from .described import mixed_too, viewed, with_tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import dim, drawing, drawn, is_torch, lists_too, rows, sizes, tensor, tensors, when
 from .described import mixed_too, viewed, with_tensor
 

@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawn, explained, is_torch, several, tensor
 from .keys import bits_of
 from .operators import attempt, example, mode, threaded

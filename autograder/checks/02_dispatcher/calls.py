@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawing, drawn, field, first_apart, is_torch, rows, several, when, words
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import (

@@ -5,7 +5,7 @@ A case writes a key set as a list of names: of keys, or of single bits (a backen
 
 import re
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, is_torch, when
 
 BACKENDS = ["CPU", "CUDA", "PrivateUse1", "Meta"]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from rushlight.course.predictions import KERNELS
 
-from ...check import program
+from ...engine.check import program
 from ..cases import predicted
 from .autocast import _called
 

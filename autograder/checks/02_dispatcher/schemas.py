@@ -4,7 +4,7 @@ import itertools
 import re
 from functools import cache
 
-from ...check import program
+from ...engine.check import program
 from ..cases import as_lists, drawing, drawn, field, rows, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack

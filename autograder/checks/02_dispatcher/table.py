@@ -3,7 +3,7 @@
 import re
 from contextlib import ExitStack
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, rows, when
 from .keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
 from .operators import library

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, several
 from . import operators as lab
 from .keys import EXPLICIT, IMPLICIT, subsets

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ... import observe
-from ...check import program
+from ...engine import observe
+from ...engine.check import program
 from ..cases import drawing, field, tensor, tensors
 from .operands import beyond_single, f32, f64, i64
 

@@ -4,7 +4,7 @@ import warnings
 from contextlib import contextmanager
 from functools import cache
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, rows, sizes, tensor, tensors, when
 from .operands import b8, dense, f32, f64, i32, i64, products, u8
 

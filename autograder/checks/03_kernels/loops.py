@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import DTYPES, drawing, drawn, lists_too, rows, sizes, tensor, when
 from .operands import b8, dense, f16, f64, i32, i64, u8
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, rows, tensor
 from .operands import FLOATING, NUMERIC, dense, f16, f32, f64, i32, i64, products, u8
 

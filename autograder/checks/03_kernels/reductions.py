@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ... import observe
-from ...check import program
+from ...engine import observe
+from ...engine.check import program
 from ..cases import dim, drawing, is_torch, lists_too, sizes, tensors, when
 from .operands import FLOATING, beyond_single
 

@@ -2,7 +2,7 @@
 
 import warnings
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, several, tensor
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, explained, first_apart, rows
 from .graphs import Graph, node_name, plain
 

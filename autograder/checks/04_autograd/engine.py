@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...check import program
+from ...engine.check import program
 from ..cases import Interrupt, attempt, drawn, entries, explained, field, listed, rows, several
 from ..listing import expression
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain

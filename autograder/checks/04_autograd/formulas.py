@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, explained, lists_too, rows, sizes, tensor
 from .graphs import plain
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
-from ...observe import difference
+from ...engine.check import program
+from ...engine.observe import difference
 from ..cases import attempt, drawing, drawn, explained, field, first_apart, is_torch, several
 from .graphs import Graph, described, grad_mode, node_name, outcome, plain
 from .programs import start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, explained, first_apart, is_torch, listed, rows, several
 from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
 from .programs import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import Interrupt, attempt, drawn, is_torch, listed, several
 from .graphs import grad_mode
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight.course.predictions import BACKWARD, SAVED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import predicted
 from .graphs import Graph, node_name
 

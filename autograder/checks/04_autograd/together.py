@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, several
 from .functions import checkpoint_of
 from .graphs import Graph, described, graph_of, node_name, plain

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawn, numbers
 from .trees import mostly
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawing, drawn, first_apart, numbers, several, tensor, tensors, when
 from .trees import elements, plain
 

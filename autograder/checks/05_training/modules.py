@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import namedtuple
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, defaults, drawn, first_apart, numbers, rows, several
 from . import trees
 from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_state

@@ -6,8 +6,8 @@ import math
 from collections import OrderedDict, UserDict
 from functools import partial
 
-from ...check import program
-from ...observe import difference
+from ...engine.check import program
+from ...engine.observe import difference
 from ..cases import attempt, defaults, drawing, drawn, entries, explained, numbers, several
 from .trees import mostly, plain, user_warnings
 

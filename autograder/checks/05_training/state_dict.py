@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...check import program
-from ...observe import difference
+from ...engine.check import program
+from ...engine.observe import difference
 from ..cases import attempt, drawn, field, first_apart, listed, numbers, several
 from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, tensor_state
 

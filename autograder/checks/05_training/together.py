@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, numbers, several
 from .optimisers import drawn_settings
 from .trees import plain

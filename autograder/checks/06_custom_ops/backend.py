@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
 
 

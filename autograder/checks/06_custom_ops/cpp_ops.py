@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ...check import program
-from ...recorder import fresh_namespace
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace
 from ..cases import (
     copied,
     drawing,

@@ -6,9 +6,9 @@ import math
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-from ...check import program
-from ...observe import difference
-from ...recorder import recorded
+from ...engine.check import program
+from ...engine.observe import difference
+from ...engine.recorder import recorded
 from ..cases import copied, drawing, drawn, explained, field, first_apart, numbers, several, with_layout
 from . import operators
 from .operators import ACTIVATIONS, SHAPES, arguments, linear, metadata, shape, shapes

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from ...check import program
-from ...observe import Tree
-from ...recorder import fresh_namespace
+from ...engine.check import program
+from ...engine.observe import Tree
+from ...engine.recorder import fresh_namespace
 from ..cases import copied, defaults, drawn, error_name, explained, numbers
 from .operators import ACTIVATIONS, SCHEMA, arguments, calls_in, collecting, linear, shapes
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...check import program
-from ...recorder import fresh_namespace, recorded
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace, recorded
 from ..cases import copied, defaults, drawn, explained, listed, numbers, several, with_layout
 from .judges import calls_in_texts, first_line, inductor, opchecked
 from .operators import POINTWISE, SHAPES, calls_in, collecting, registered

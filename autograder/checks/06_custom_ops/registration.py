@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
-from ...recorder import fresh_namespace, recorded
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace, recorded
 from ..cases import copied, explained, numbers, several
 from . import operators
 from .operators import ACTIVATIONS, SCHEMA, arguments, calls_in, linear, registered, shape, shapes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 
-from ...check import program
-from ...recorder import recorded
+from ...engine.check import program
+from ...engine.recorder import recorded
 from ..cases import drawing, drawn, field, listed, lists_too
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
-from ...recorder import fresh_namespace, recorded
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace, recorded
 from ..cases import copied, error_name, explained, numbers, rows
 from .operators import arguments, linear, shape, shapes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
-from ...check import program
-from ...recorder import recorded
+from ...engine.check import program
+from ...engine.recorder import recorded
 from ..cases import copied, drawing, drawn, error_name, explained, numbers, rows, several, with_layout, words
 from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES
 

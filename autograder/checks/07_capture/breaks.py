@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import define, drawn, dynamo_of, field, is_torch, listed, several
 from .bytecode import BYTECODE, LONG_FUNCTION
 from .drawn_functions import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import define, drawn, when
 from .drawn_functions import BREAKING_LINES, LINES, drawn_texts
 

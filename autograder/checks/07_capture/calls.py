@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import define, drawn, listed, rows, several
 from .drawn_functions import BREAKS, LINES, calls_of, captured, drawn_texts, indented, text_of
 

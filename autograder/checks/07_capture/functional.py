@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...check import program
+from ...engine.check import program
 from ..cases import as_lists, drawing, drawn, rows, several
 from . import drawn_programs as aot
 

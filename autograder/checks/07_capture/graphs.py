@@ -8,7 +8,7 @@ import operator
 from collections import OrderedDict, defaultdict  # noqa: F401  (in OBJECTS)
 from typing import NamedTuple
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, rows, several, when, words
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output

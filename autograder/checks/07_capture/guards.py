@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, define, drawn, several
 from .drawn_functions import captured
 

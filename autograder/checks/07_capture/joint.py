@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, rows, several, when
 from . import drawn_programs as aot
 

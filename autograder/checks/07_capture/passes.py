@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, rows, several, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight.course.predictions import CAPTURES
 
-from ...check import program
+from ...engine.check import program
 from ..cases import define, predicted
 
 _ENDS = {  # how torch's reason for the end of a graph begins

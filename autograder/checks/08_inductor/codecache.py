@@ -1,6 +1,6 @@
 """The check of lab 08 of the key under which a build is cached."""
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, field, several
 
 BUILT = {"texts": {"graph.cpp": "int f();", "a.h": "#"}, "command": ["g++", "-O3", "-fopenmp"], "machine": "x86_64"}

@@ -1,6 +1,6 @@
 """The checks of labs 08b and 08c that run whole programs: as loops, and compiled."""
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, rows, several
 
 _UNARY = {

@@ -6,7 +6,7 @@ Values are built from a list of steps. Python can run the C++ that is emitted fo
 import re
 from collections import Counter
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, several
 from .loop_nests import symbols
 

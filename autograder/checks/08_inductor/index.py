@@ -1,6 +1,6 @@
 """Checks of lab 08: index arithmetic."""
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, field, listed, rows, several
 from .loop_nests import divisions, is_index, numbers, shapes, symbols
 

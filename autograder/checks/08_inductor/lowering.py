@@ -1,6 +1,6 @@
 """Checks of lab 08: lowering an operator to a loop nest."""
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, rows
 from .loop_nests import shapes, symbols, tensor_of
 

@@ -6,7 +6,7 @@ own scheduler and memory planner, which get nodes and buffers with names and siz
 
 from types import SimpleNamespace
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, field
 from .loop_nests import first_line
 

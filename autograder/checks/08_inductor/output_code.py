@@ -7,7 +7,7 @@ itself, which was asked while it wrote the text: see torch_dumps. A subject has 
 import re
 from collections import Counter
 
-from ...check import program
+from ...engine.check import program
 from ..cases import field
 
 _REAL = [
@@ -20,7 +20,7 @@ _REAL = [
 
 def _torch_dumps():
     """The module that only the judge has."""
-    from ... import torch_dumps
+    from ...engine import torch_dumps
 
     return torch_dumps
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from rushlight.course.predictions import FUSED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import predicted
 from .output_code import _torch_dumps
 

@@ -5,7 +5,7 @@ Inductor generates no loops for products, and each of them needs the one before 
 
 import re
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing
 
 _INPUTS = {"arg0_1": (4, 4), "arg1_1": (4, 6), "arg2_1": (6, 4)}

@@ -1,6 +1,6 @@
 """Checks of lab 08: which loop nests the scheduler may fuse."""
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn
 from .loop_nests import symbols
 

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from importlib import import_module
 
-from ...check import program
+from ...engine.check import program
 
 BLOCKS = {"x": [1, 2, 8, 32, 128, 256, 1024], "y": [1, 4, 16, 64], "r0_": [4, 64, 512, 2048]}
 SHOWN = ["relu", "nothing to mask", "transposed", "permuted", "small sum", "sum of columns", "softmax", "sum"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from ...check import program
-from ...recorder import called
+from ...engine.check import program
+from ...engine.recorder import called
 from ..cases import copied, drawing, error_name, explained, listed, numbers, rows
 from .ddp import with_strides
 from .fsdp import UNEVEN, units

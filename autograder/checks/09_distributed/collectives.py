@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from ...check import program
+from ...engine.check import program
 from ..cases import listed, numbers, rows, several, with_layout
 from .ranks import (
     WatchedWork,

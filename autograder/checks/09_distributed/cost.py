@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, first_apart, listed, rows, words
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...check import program
-from ...recorder import called
+from ...engine.check import program
+from ...engine.recorder import called
 from ..cases import (
     copied,
     drawing,

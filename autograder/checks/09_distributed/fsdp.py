@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from ...check import program
-from ...recorder import called
+from ...engine.check import program
+from ...engine.recorder import called
 from ..cases import copied, drawn, error_name, explained, numbers, rows, several
 from .ddp import with_strides
 from .ranks import on_ranks, recorded_traffic, recorded_waits

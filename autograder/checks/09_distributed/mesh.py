@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from contextlib import contextmanager
 
-from ...check import program
-from ...observe import difference
+from ...engine.check import program
+from ...engine.observe import difference
 from ..cases import drawing, error_name, first_apart, numbers, rows
 from .ranks import on_ranks, recorded_traffic, rings
 

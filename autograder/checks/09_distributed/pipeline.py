@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import copied, drawing, drawn, numbers, rows
 from .ranks import explained_by_rank, on_ranks, recorded_sends, recorded_traffic, time_limit
 

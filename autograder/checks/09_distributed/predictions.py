@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight.course.predictions import STEPS
 
-from ...check import program
+from ...engine.check import program
 from ..cases import predicted
 from .ranks import on_ranks
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from datetime import timedelta
 from functools import partial, update_wrapper, wraps
 
-from ...exercise import fill_as, filled
-from ...observe import difference
-from ...recorder import called
+from ...engine.exercise import fill_as, filled
+from ...engine.observe import difference
+from ...engine.recorder import called
 from ..cases import drawing, first_apart, strategy
 
 _failed = set()  # functions that did not end in time: their next call gets less time

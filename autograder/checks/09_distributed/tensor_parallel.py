@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...check import program
+from ...engine.check import program
 from ..cases import copied, defaults, drawing, drawn, error_name, numbers, rows, several, with_layout
 from .ranks import explained_by_rank, on_ranks, recorded_traffic
 

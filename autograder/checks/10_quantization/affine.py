@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawing, drawn, field, first_apart
 
 SCALES = [0.1, 0.25, 1 / 3, 0.00732421875, 0.7, 3.7, 0.015, 1.0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, is_torch, numbers, several
 
 LAYERS = ["linear", "relu", "shift", "count", "write", "constant", "flatten", "softmax"]

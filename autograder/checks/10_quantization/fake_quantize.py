@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawing, first_apart
 from .affine import QUOTIENTS, SCALES, near_middles
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing
 
 # Arguments -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from rushlight.course.predictions import OBSERVED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, first_apart, predicted, rows, several
 from .programs import (
     USUAL,

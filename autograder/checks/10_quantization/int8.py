@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, explained, field, first_apart, rows, several
 
 # Integers ------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import defaults, drawing, drawn, field, first_apart, numbers
 
 _observed = defaults(shapes=[[2, 3], [2, 3]], ch_axis=0, constant=0.25, kind="float32", preset=None)

@@ -6,7 +6,7 @@ import warnings
 
 from rushlight.course.predictions import QUANTIZED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import predicted
 
 

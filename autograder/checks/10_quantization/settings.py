@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing
 
 _NAMES = ["a", "a.b", "a.b.c", "body.0", "body.10", "head"]

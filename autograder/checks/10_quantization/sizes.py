@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight.course.predictions import EXPORTED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, predicted
 from .signatures import exported
 

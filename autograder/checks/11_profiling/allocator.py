@@ -9,7 +9,7 @@ from importlib import import_module
 
 from rushlight.course.predictions import RESERVED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, field, first_apart, predicted, rows
 from ..listing import comments
 

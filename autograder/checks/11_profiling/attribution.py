@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import SimpleNamespace
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, drawn, rows, when
 
 KNOWN = ["input", "parameter", "gradient", "temporary", "optimizer_state", "activation", "autograd_detail"]

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from itertools import permutations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import explained
 from ..listing import comments
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, first_apart, rows, several, when
 
 KIB, MIB = 1 << 10, 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from importlib import import_module
 
-from ...check import program
+from ...engine.check import program
 from ..cases import when
 
 FORBIDDEN = "aten._fused_moving_avg_obs_fq_helper.default"

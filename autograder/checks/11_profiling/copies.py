@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, field, first_apart, rows
 from .device import Model, timed
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, several, when
 from ..listing import comments
 

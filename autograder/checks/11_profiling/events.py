@@ -8,7 +8,7 @@ from importlib import import_module
 
 from rushlight.course.predictions import NOT_SHOWN, RECORDED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, is_torch, listed, predicted, rows, several, when
 
 # The tree ------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from rushlight.course.predictions import HOST_TIMES
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, predicted, rows, several, when
 from ..listing import comments
 from .device import Model

@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from statistics import median, pstdev
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, rows, several, when
 
 # The digits of a median ----------------------------------------------------------------------------------------------

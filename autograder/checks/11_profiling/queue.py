@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import SimpleNamespace
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, rows, several, when
 
 # How many kernels wait -----------------------------------------------------------------------------------------------

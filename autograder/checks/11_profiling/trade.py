@@ -6,7 +6,7 @@ from collections import defaultdict
 from importlib import import_module
 from types import SimpleNamespace
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, listed, rows, several, when
 
 # Selective checkpoints -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rushlight.course.anatomy import fused_operators
 from rushlight.course.gpt import gpt
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, copied, drawing, drawn, explained, numbers, rows
 
 VOCABULARY, WIDTH, LENGTH = 7, 4, 5

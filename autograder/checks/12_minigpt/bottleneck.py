@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, rows
 
 NAMES = ["attention", "mlp", "aten::mm", "aten::to", "aten::cat"]

@@ -6,7 +6,7 @@ from rushlight.c10.dispatch import DispatchMode
 from rushlight.course.gpt import gpt
 from rushlight.course.sampling import KeyValues
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, numbers, rows, several, when
 from .steps import GRADIENT_MODES, TENSORS, Framework
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from rushlight.course.costs import saved_bytes
 from rushlight.course.gpt import gpt
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, drawn, explained, listed, rows
 
 SIZES = listed((1, 30), [2, 4, 6, 8, 12], [1, 2], (1, 3), [4, 6, 9])  # vocabulary, width, heads, layers, length

@@ -11,7 +11,7 @@ from rushlight.course.anatomy import fused_operators
 from rushlight.course.costs import saved_bytes
 from rushlight.course.gpt import gpt
 
-from ...check import program
+from ...engine.check import program
 from ..cases import copied, rows
 
 SIZES = {"vocabulary": 49, "width": 8, "heads": 2, "layers": 2, "length": 6}

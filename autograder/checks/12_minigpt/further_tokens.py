@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, explained, listed, rows, several, when
 from .tokens import BETWEEN, _ids, _string
 

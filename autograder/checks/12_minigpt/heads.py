@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight.course.gpt import gpt
 
-from ...check import program
+from ...engine.check import program
 from ..cases import copied, drawn, explained, numbers, rows, when
 
 

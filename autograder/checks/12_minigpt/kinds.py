@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import copied, drawn, explained, listed, numbers, rows, several
 from .tiles import Elements
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, rows, several
 from .tokens import _text, encoded, merges_of
 

@@ -8,7 +8,7 @@ from rushlight.course import sampling
 from rushlight.course import training as course
 from rushlight.course.gpt import gpt
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, explained, numbers, rows
 
 IGNORED = -100

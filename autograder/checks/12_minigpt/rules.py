@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, rows, several, when
 
 # Groups of parameters -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, explained, numbers, rows
 
 KINDS = ["plain", "dropout", "shared", "buffers"]

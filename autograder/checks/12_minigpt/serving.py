@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, defaults, drawing, drawn, explained, listed, rows, several, type_name
 
 # Groups --------------------------------------------------------------------------------------------------------------

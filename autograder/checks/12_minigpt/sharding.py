@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...check import program
+from ...engine.check import program
 from ..cases import attempt, copied, defaults, drawing, explained, numbers, rows
 
 _part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0, backwards=False)

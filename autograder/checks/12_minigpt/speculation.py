@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawing, rows
 
 WHOLE = 16

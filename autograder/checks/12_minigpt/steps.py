@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, numbers, rows, several, type_name, when
 
 IGNORED = -100

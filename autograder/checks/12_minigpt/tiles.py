@@ -8,8 +8,8 @@ from importlib import import_module
 
 from rushlight.c10.dispatch import DispatchMode
 
-from ...check import program
-from ...recorder import called
+from ...engine.check import program
+from ...engine.recorder import called
 from ..cases import copied, drawn, explained, first_apart, listed, numbers, rows, several
 
 # Two softmaxes become one --------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, explained, rows, several, when
 
 # Words ---------------------------------------------------------------------------------------------------------------

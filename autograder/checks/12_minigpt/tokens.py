@@ -11,7 +11,7 @@ from collections import Counter
 
 from rushlight.course.predictions import TOKENIZED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import drawn, listed, predicted, rows, several, when
 
 # Pieces --------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from rushlight.course.predictions import MASKED
 
-from ...check import program
+from ...engine.check import program
 from ..cases import copied, drawn, first_apart, listed, numbers, predicted, rows
 from .tiles import Elements
 

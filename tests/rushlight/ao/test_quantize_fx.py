@@ -10,7 +10,7 @@ import torch
 
 import rushlight as rl
 import rushlight.ao.quantization as ours
-from autograder.check import find
+from autograder.engine.check import find
 from rushlight.ao.nn.quantized import functional, int8_kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -7,7 +7,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 import rushlight as rl
-from autograder.check import find
+from autograder.engine.check import find
 from rushlight.c10 import dispatch
 
 KEYS = [key for key in dispatch.DispatchKey if key != dispatch.DispatchKey.Undefined]
@@ -89,8 +89,8 @@ def test_an_import_calls_no_exercise(tmp_path):
     import subprocess
     import sys
 
-    from autograder.check import phase_exercises
-    from autograder.edition import framework_files
+    from autograder.engine.check import phase_exercises
+    from autograder.engine.edition import framework_files
 
     for name, content in framework_files(phase_exercises("02_dispatcher")).items():
         path = tmp_path / name

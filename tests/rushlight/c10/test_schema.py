@@ -7,7 +7,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 import rushlight as rl
-from autograder.check import find
+from autograder.engine.check import find
 
 GOOD = """
 f(Tensor x) -> Tensor

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from jupyter_client.manager import start_new_kernel
 
-from autograder.exercise import fill, restore
+from autograder.engine.exercise import fill, restore
 from rushlight.distributed import RanksFailed, cost, ranks, run_ranks
 
 

@@ -1,0 +1,427 @@
+"""A regrade request: every verdict on a student's graded submission, and whether it holds now.
+
+The notebook that was graded runs again as in grading, in a sandbox, and the judge decides each check again on the class's cases. A
+case that the feedback shows is replayed too, by itself. Nothing is written: not the gradebook, not the graded notebook, not the
+feedback.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import MissingEntry
+
+from ..engine.card import card
+from ..engine.check import (
+    DIED,
+    DISAGREED,
+    GRADER_ERROR,
+    MALFORMED,
+    NOT_ATTEMPTED,
+    PASSED,
+    TIMED_OUT,
+    UNSTABLE,
+    Verdict,
+    exercise_of,
+)
+from ..course import classroom, did_you_mean, exercise_name, points, printable, submitted_path
+from ..engine.edition import versions
+from ..engine.judge import Ask, Judge, SecondChance
+from ..engine.observe import GradingError
+from .plugin import class_seed
+from ..engine.run import name_of_seed, run, seal_of
+from .by_hand import is_entered
+from .grade import autograded, students, verdict_in
+from .gradebook import open_gradebook
+from .pages import SCHEMES, escaped, write_page
+from .releases import release_of
+from .restore import Unreadable, checks_in, digest, read_submission, restore_text
+from .walk import split_lines
+
+WIDE = 56  # characters of a result: two that are no wider are shown side by side
+
+_NEEDED = {
+    NOT_ATTEMPTED: "the cell has to define the function, and to run without an error",
+    TIMED_OUT: "the check has to end within its time limit",
+    DIED: "the process has to live until the last case",
+    UNSTABLE: "the same case has to give the same result twice",
+    MALFORMED: "the result has to be tensors, numbers, texts or sequences of these",
+    GRADER_ERROR: "the course has to be corrected: this is not the student's fault",
+}
+_NOT_SEALED = (
+    "verdicts do not have the seal that the class's judge gives, in this version of the course, for this student, lab and notebook:"
+    " nbgrader alone graded them, or an earlier version of the course, or the seed was another, or they are of another notebook."
+    " The student may have written what the graded notebook says of them. They are compared with the points in the gradebook"
+)
+_NOT_ENTERED = (
+    "the gradebook lacks what was entered for this notebook (is it from a backup?): `rushlight grade` enters it again"
+)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One check: the verdict in the feedback, the verdict now, and that of the case in the feedback by itself."""
+
+    check: str
+    worth: float
+    entered: str  # the score in the gradebook
+    then: dict
+    now: Verdict
+    on_case: Verdict | None
+    source: str  # the student's cell
+    points: float | None = None  # in the gradebook; None if it does not tell, or for a check without points
+    sealed: bool = False  # whether the class's own judge decided what the feedback says
+    is_there: bool = True  # whether the graded notebook has a cell of the check
+
+    @property
+    def earned(self) -> bool | None:
+        """Whether the check earned points in the gradebook."""
+        return None if self.points is None else self.points > 0
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether the gradebook has the points for a sealed verdict, as far as it tells."""
+        return not self.sealed or self.points in (None, self.worth * (self.then["outcome"] == PASSED))
+
+    @property
+    def holds(self) -> bool:
+        before = self.then["outcome"] == PASSED if self.sealed else self.earned
+        return before in (None, self.now.passed) and self.is_entered
+
+    @property
+    def shown(self) -> Verdict:
+        """The verdict that shows most: on the case of the feedback, if that fails."""
+        return self.on_case if self.on_case is not None and not self.on_case.passed else self.now
+
+    def ruling(self) -> str:
+        before = self._former_outcome()
+        agree = f"{self.now.agreed} of {self.now.cases} cases agree with {self.now.judged_by}"
+        said = f"was {before}, and is now {self.now.outcome}" + f" ({agree})" * bool(self.now.cases)
+        if self.on_case is not None:
+            said += "; the case of the feedback " + (
+                "passes" if self.on_case.passed else f"{self.on_case.outcome} again"
+            )
+        if not self.is_entered:
+            said += f"; but the gradebook has {self.points:g} of {self.worth:g} points for it"
+        return ("holds: " if self.holds else "DOES NOT HOLD: ") + said
+
+    def _former_outcome(self) -> str:
+        if self.sealed:
+            return self.then["outcome"]
+        otherwise = "graded by nbgrader alone" if self.is_there else "not in the graded notebook"
+        outcome = self.then.get("outcome", otherwise)
+        earned = {None: "unknown", True: "points", False: "no points"}[self.earned]
+        return f"{outcome} (NOT TO BE TRUSTED: without the seal of this class's judge; the gradebook has {earned})"
+
+    def needed(self) -> str:
+        """What would have to hold for the points, or an empty string for a check that passes."""
+        if self.now.passed:
+            return ""
+        if self.now.outcome == DISAGREED:
+            return f"all {self.now.cases} cases have to agree with {self.now.judged_by}; {self.now.agreed} do"
+        return _NEEDED.get(self.now.outcome, "")
+
+
+@dataclass
+class Explanation:
+    student: str
+    lab: str
+    remarks: list[str]
+    checks: list[Explained] = field(default_factory=list)
+
+
+class _Again(Judge):
+    """Decides the `wanted` checks again, and replays the cases of the feedback. All other sealed verdicts stay as they were."""
+
+    def __init__(self, seed: int, then: dict[str, dict], sealed: set[str], wanted: list[str]):
+        super().__init__(seed)
+        self.then, self.sealed, self.wanted, self.on_case = then, sealed, wanted, {}
+
+    def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
+        if name not in self.wanted and name in self.sealed:
+            return Verdict(name, self.then[name]["outcome"])
+        found = super().verdict(name, ask, second_chance)
+        shown = name in self.wanted and "given" in self.then[name]
+        if shown and found.outcome not in (TIMED_OUT, DIED):  # else its subject would end again
+            self.on_case[name] = self.replay(name, json.loads(self.then[name]["given"]), ask)
+        return found
+
+
+def explain(
+    student: str,
+    lab: str,
+    exercise: str | None = None,
+    isolated: bool = True,
+    progress: Callable[[str], None] = lambda check: None,
+) -> Explanation:
+    """Replay the verdicts on a student's graded submission, or those on one exercise. Raises LookupError with one line if there is
+    nothing to replay."""
+    written = _read_graded(student, lab)
+    notebook, seed = _restored(written, student, lab), seed_of_graded()
+    cells = checks_in(written, notebook)
+    wanted = _wanted([*cells], exercise, lab)
+    then = {name: verdict_in(found) for name, (_, found) in cells.items()}
+    sealed = {
+        name for name in cells if then[name].get("seal") == seal_of(then[name], seed, [lab, student, name], written)
+    }
+    for name in cells.keys() - sealed:
+        then[name].pop("given", None)  # it may be the student's own, and a case may hold a program
+    entered, remarks = _scores(student, lab, written)
+    found = Explanation(student, lab, [*_remarks(student, lab, written, seed), *remarks])
+    judge = _Again(seed, then, sealed, wanted)
+    verdicts = run(notebook, lab, judge, isolated, progress)
+    sources, worth = answers_of(notebook), points(lab)
+    for name in wanted:
+        given, in_written = cells[name]
+        text, auto = entered.get(given.metadata.nbgrader.grade_id, ("not in the gradebook", None))
+        source, points_of = sources.get(_exercise(name), ""), worth.get(name, 0)
+        has, now, on_case = auto if points_of else None, verdicts[name], judge.on_case.get(name)
+        is_there = in_written is not None
+        found.checks.append(
+            Explained(name, points_of, text, then[name], now, on_case, source, has, name in sealed, is_there)
+        )
+    if missing := [each.check for each in found.checks if not each.is_there]:
+        found.remarks.append(f"the graded notebook has no cell of {', '.join(missing)}: the cell of the lab is run now")
+    unsealed = [each.check for each in found.checks if not each.sealed]
+    if unsealed:
+        found.remarks.append(f"{len(unsealed)} of {len(found.checks)} {_NOT_SEALED} ({', '.join(unsealed)})")
+    return found
+
+
+def seed_of_graded() -> int:
+    """The seed with which the class was graded. Raises LookupError if it is gone, and makes no other."""
+    path = classroom() / "seed"
+    if not path.exists():
+        raise LookupError(f"{path} is missing, so nobody knows the cases of this class: grade again with --force")
+    return class_seed(path)
+
+
+def graded(student: str, lab: str) -> NotebookNode:
+    """The notebook of a student as it was graded. Raises LookupError if it has not been graded.
+
+    It is restored once more: where nbgrader alone has graded it, all that is not an answer may be the student's own.
+    """
+    return _restored(_read_graded(student, lab), student, lab)
+
+
+def _restored(written: NotebookNode, student: str, lab: str) -> NotebookNode:
+    text = json.dumps(written)
+    try:
+        return restore_text(text, release_of(lab, text))
+    except Unreadable as error:
+        raise _broken(autograded(lab, student), error) from None
+
+
+def _broken(path: Path, error: Exception) -> LookupError:
+    first = next(iter(str(error).splitlines()), type(error).__name__)
+    return LookupError(f"{path} cannot be read ({printable(first[:100])}): grade again with --force")
+
+
+def _read_graded(student: str, lab: str) -> NotebookNode:
+    """The graded notebook as it is on disk."""
+    path = autograded(lab, student)
+    if path.exists():
+        try:
+            return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        except Exception as error:  # nbformat raises many types
+            raise _broken(path, error) from None
+    if student in students(lab):
+        try:
+            text = read_submission(submitted_path(lab, student))
+            restore_text(text, release_of(lab, text))
+        except Unreadable as error:
+            raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
+        raise LookupError(f"{student} has not been graded: `rushlight grade {lab.partition('_')[0]}` does it")
+    everybody = sorted(path.parent.name for path in (classroom() / "autograded").glob(f"*/{lab}"))
+    everybody = sorted({*everybody, *students(lab)})
+    advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
+    raise LookupError(f"no student {printable(student)!r} has handed in {lab}; {advice}")
+
+
+def answers_of(notebook: NotebookNode) -> dict[str, str]:
+    """The source of each exercise's cell."""
+    return {name: cell.source for cell in notebook.cells if (name := exercise_name(cell))}
+
+
+def _exercise(check: str) -> str:
+    try:
+        return exercise_of(check)
+    except LookupError:  # a milestone, or an exercise that the course has no more
+        return check
+
+
+def _wanted(checks: list[str], exercise: str | None, lab: str) -> list[str]:
+    if exercise is None:
+        return checks
+    names = {
+        check: {check, check.partition(".")[2], _exercise(check), _exercise(check).rpartition(".")[2]}
+        for check in checks
+    }
+    if wanted := [check for check in checks if exercise in names[check]]:
+        return wanted
+    shorts = [check.rpartition(".")[2] for check in checks]
+    raise LookupError(
+        f"{lab} has no exercise {exercise!r}; {did_you_mean(exercise, shorts) or 'it has ' + ', '.join(shorts)}"
+    )
+
+
+def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[str]:
+    """What is not as it was when the submission was graded."""
+    remarks = []
+    try:
+        if notebook.metadata.get("submission") not in (None, digest(read_submission(submitted_path(lab, student)))):
+            remarks.append(
+                "the submission on disk is not the one that was graded: it has been replaced since. This is about the graded one"
+            )
+    except Unreadable as error:
+        remarks.append(f"the submission on disk is gone or broken ({error}). This is about the one that was graded")
+    before, now = notebook.metadata.get("graded_with"), versions(lab)
+    before = before if isinstance(before, dict) else {}
+    if unknown := [name for name in now if name not in before]:
+        remarks.append(f"the graded notebook does not say which {', '.join(unknown)} it was graded with")
+    remarks += [
+        f"graded with {name} {before[name]}; here is {now[name]}"
+        for name in now
+        if before.get(name, now[name]) != now[name]
+    ]
+    if "seed" not in before:
+        remarks.append("the graded notebook does not say with which seed it was graded: the cases may have been others")
+    elif before["seed"] != name_of_seed(seed):
+        remarks.append(
+            "the class has another seed since it was graded: the cases are others now, and the case of the feedback is not replayed"
+        )
+    return remarks
+
+
+def _scores(student: str, lab: str, notebook: NotebookNode) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
+    """The score of each cell in the gradebook in words, and before a change by hand; and what concerns the whole submission.
+    The gradebook is opened to be read only."""
+    path = classroom() / "gradebook.db"
+    if not path.exists():
+        return {}, [f"there is no gradebook at {path}"]
+    try:
+        with open_gradebook(read_only=True) as gradebook:
+            late = gradebook.find_submission(lab, student).late_submission_penalty
+            grades = gradebook.find_submission_notebook(lab, lab, student).grades
+            found = {
+                each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score or 0.0)
+                for each in grades
+            }
+        remarks = [] if is_entered(notebook, lab, student) else [_NOT_ENTERED]
+    except MissingEntry:
+        return {}, ["the gradebook has no entry for this submission"]
+    except GradingError as error:
+        return {}, [str(error)]
+    return found, [*remarks, *([f"a late penalty of {late:g} points is taken off the sum"] if late else [])]
+
+
+def _score(auto: float | None, by_hand: float | None, extra: float | None) -> str:
+    score = (auto if by_hand is None else by_hand) or 0.0
+    text = f"{score + (extra or 0.0):g}"
+    if by_hand is not None:
+        text += f", CHANGED BY HAND from {auto or 0.0:g}"
+    return text + (f", with {extra:g} extra" if extra else "")
+
+
+# As text -------------------------------------------------------------------------------------------------------------
+
+
+def text(found: Explanation) -> str:
+    lines = [f"{printable(found.student)}, {found.lab}", *(f"! {printable(line)}" for line in found.remarks), ""]
+    for each in found.checks:
+        lines.append(f"{each.now.mark} {each.check}: {each.entered} (of {each.worth:g} points)")
+        lines.append(f"  {each.ruling()}")
+        if not each.now.passed or not each.holds:
+            lines += [f"  {line}" for line in [*_evidence(each), ""]]
+    broken = [each.check for each in found.checks if not each.holds]
+    lines.append(_conclusion(found, broken))
+    return "\n".join(lines)
+
+
+def _conclusion(found: Explanation, broken: list[str]) -> str:
+    if not broken:
+        return "every verdict holds; nothing was entered in the gradebook"
+    number = found.lab.partition("_")[0]
+    return (
+        f"does not hold: {', '.join(broken)}; nothing was entered in the gradebook: `rushlight grade {number} --force` grades"
+        " everybody again, and the formgrader takes a score by hand"
+    )
+
+
+def _evidence(each: Explained) -> list[str]:
+    shown = each.shown
+    lines = [f"for the points: {each.needed()}"] if each.needed() else []
+    for name, body in shown.rows():
+        if name == "yours" and shown.theirs:
+            lines += _side_by_side(body, shown.theirs, "expected" if shown.exact else "torch's")
+        elif name not in ("torch's", "expected") or not shown.theirs:
+            first, *rest = body.splitlines() or [""]
+            lines += [f"{name:<8} {first}"] + [f"{'':<8} {line}" for line in rest]
+    return lines + ["the cell that was graded:", *numbered(each.source).splitlines()] if each.source else lines
+
+
+def _side_by_side(mine: str, theirs: str, name: str) -> list[str]:
+    left, right = (["yours", *mine.splitlines()], [name, *theirs.splitlines()])
+    width = max(map(len, left))
+    if max(width, *map(len, right)) > WIDE:
+        return [f"{left[0]}:", *left[1:], f"{right[0]}:", *right[1:]]
+    return [f"{one:<{width}}  │  {other}".rstrip() for one, other in zip_longest(left, right, fillvalue="")]
+
+
+def numbered(source: str) -> str:
+    """The lines of a cell with their numbers, without docstrings."""
+    left_out = docstring_lines(source)
+    lines = [(i, line) for i, line in enumerate(split_lines(source), 1) if i not in left_out]
+    return "\n".join(f"{i:>4}  {printable(line)}" for i, line in lines if line.strip())
+
+
+def docstring_lines(source: str) -> set[int]:
+    try:
+        functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+        texts = [node.body[0] for node in functions if ast.get_docstring(node) is not None]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {line for node in texts for line in range(node.lineno, node.end_lineno + 1)}
+
+
+# As a page -----------------------------------------------------------------------------------------------------------
+
+_STYLE = f"""
+{SCHEMES}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 1.5rem auto; padding: 0 1rem;
+  color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
+pre {{ overflow-x: auto; font-size: .85rem; }} .note {{ color: var(--muted); }}
+.not {{ color: var(--fail); background: var(--fail-b); padding: .2rem .5rem; }}
+"""
+
+
+def body_of(found: Explanation) -> str:
+    """The same in HTML, with the cards of the notebook."""
+    broken = [each.check for each in found.checks if not each.holds]
+    body = [
+        f"<h1>{escaped(found.student)}, lab {escaped(found.lab)}</h1>",
+        *(f'<p class="not">{escaped(line)}</p>' for line in found.remarks),
+    ]
+    body.append(f"<p>{escaped(_conclusion(found, broken))}</p>")
+    for each in found.checks:
+        kind = "note" if each.holds else "not"
+        body.append(f"<h2>{escaped(each.check)}: {escaped(each.entered)} of {each.worth:g} points</h2>")
+        body.append(f'<p class="{kind}">{escaped(each.ruling())}</p>')
+        if not each.now.passed or not each.holds:
+            body.append(f"<p>For the points: {escaped(each.needed())}.</p>" if each.needed() else "")
+            body.append(card(each.shown))
+            body.append(
+                f"<details open><summary>the cell that was graded</summary><pre>{escaped(numbered(each.source))}</pre></details>"
+            )
+    return f"<main>{''.join(body)}</main>"
+
+
+def write(found: Explanation, path: Path) -> None:
+    write_page(path, f"{escaped(found.student)}, lab {found.lab}", _STYLE, body_of(found))

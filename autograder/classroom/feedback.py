@@ -1,0 +1,226 @@
+"""A student's page of feedback: the points, what to fix first, every exercise by name, and then verdicts with code.
+
+nbgrader makes the page, from this preprocessor and the template `rushlight` in `jupyter/`. The lab's own text, its set-up and
+its outputs are left out, and a passed check is folded. The template escapes all text. The page has no script, and forbids
+all scripts and all requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import bleach
+from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+from markupsafe import Markup
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters import Highlight2HTML
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import GetGrades
+
+from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
+from ..course import check_name, exercise_name, is_added, printable
+from .formulas import markdown2html
+from .gradebook import entries_digest
+from .late import renew
+from .pages import MARKS, OTHER, SCHEMES
+
+LONGEST = 240  # characters of a counterexample in one line
+
+
+@dataclass
+class Cell:
+    """A cell of the notebook as the page shows it."""
+
+    title: str  # its first line
+    html: Markup
+    outputs: list[NotebookNode]
+    comment: Markup | str
+
+
+@dataclass
+class Section:
+    """One check of a submission, and the answer that it decides."""
+
+    name: str
+    key: str  # nbgrader's, to which the class report links
+    kind: str
+    mark: str
+    result: str  # in a few words
+    score: float
+    points: float
+    why: tuple[str, str] = ("", "")
+    notes: list[str] = field(default_factory=list)
+    verdict: Markup | str = ""
+    answer: Cell | None = None
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbgrader's exporter of feedback, whose template the course's configuration sets."""
+
+
+class FeedbackPage(GetGrades):
+    """nbgrader's step, which reads points and comments from the gradebook. It also puts what the page shows into the resources."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        given = resources["nbgrader"]
+        with Gradebook(given["db_url"], "rushlight") as gradebook:
+            renew(gradebook, given["assignment"], given["student"])  # points may have been given by hand
+        with Gradebook(
+            given["db_url"], "rushlight"
+        ) as gradebook:  # before the page: what comes later makes it outdated
+            entries = entries_digest(gradebook.find_submission(given["assignment"], given["student"]))
+        nb, resources = super().preprocess(nb, resources)
+        checks = _checks(nb)
+        resources["feedback"] = {
+            "style": Markup(SCHEMES),
+            "entries": entries,
+            "lab": printable(given["assignment"]),
+            "student": printable(given["student"]),
+            "checks": checks,
+            "first": next((each for each in checks if each.kind == "fail"), None),
+            "next": next((each for each in checks if each.kind == "none"), None),
+            "written": [*_written(nb, *_waiting(given))],
+            "added": [_cell(cell) for cell in nb.cells if is_added(cell)],
+        }
+        return nb, resources
+
+
+def _nbgrader(cell: NotebookNode) -> dict:
+    return cell.metadata.get("nbgrader", {})
+
+
+def _checks(nb: NotebookNode) -> list[Section]:
+    """A section for each check, in order. An answer is in the section of its first check that is to be fixed, or of its first."""
+    answers = {exercise_name(cell): cell for cell in nb.cells if exercise_name(cell)}
+    sections: list[Section] = []
+    of_exercise: dict[str, list[Section]] = {}
+    for cell in filter(check_name, nb.cells):
+        name, grade = check_name(cell), _nbgrader(cell)
+        exercise = next((each for each in answers if f"{name}.".startswith(f"{each}.")), None)
+        score, points = grade.get("score") or 0.0, grade.get("points") or 0.0
+        said = next((output for output in cell.outputs if "rushlight" in output.get("metadata", {})), None)
+        verdict = said.metadata.rushlight if said else {}
+        sections.append(
+            Section(
+                name.partition(".")[2],
+                grade.get("grade_id", cell.id),
+                *_result(cell, verdict, score == points),
+                score,
+                points,
+                why(verdict),
+                [str(note) for note in verdict.get("notes", [])],
+                _card(said.data if said else {}),
+            )
+        )
+        if exercise:
+            of_exercise.setdefault(exercise, []).append(sections[-1])
+    for exercise, given in of_exercise.items():
+        shown = next((each for each in given if each.kind == "fail"), given[0])
+        shown.answer = _cell(answers[exercise])
+    return sections
+
+
+def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str, str]:
+    """A verdict's kind, mark and words. Where nbgrader graded alone, the points decide."""
+    if "outcome" not in verdict:
+        return (*(MARKS[PASSED] if has_all else ("fail", "✗")), "graded by nbgrader alone")
+    outcome = str(verdict["outcome"])
+    if outcome == NOT_ATTEMPTED and "did not run" in verdict.get("message", ""):
+        return "fail", "✗", "its cell did not run"
+    kind, mark = OTHER if outcome == GRADER_ERROR else MARKS.get(outcome, ("fail", "✗"))
+    errors = [output.evalue for output in cell.outputs if output.output_type == "error"]
+    words = errors[0].partition(": ")[2] if errors else outcome  # "3 of 100 cases agree with torch"
+    return kind, mark, words
+
+
+def entries_shown(page: str) -> str:
+    """The digest of the entries of the gradebook that a page shows. Empty if an earlier version of this course wrote the page."""
+    found = re.search(r'<main data-gradebook="(\w+)"', page)  # before all text of a student
+    return found[1] if found else ""
+
+
+def why(verdict: dict) -> tuple[str, str]:
+    """Why a check did not pass: the smallest case, and the difference or what happened, each in one line."""
+    if verdict.get("outcome") == PASSED:
+        return "", ""
+    lines = str(verdict.get("case", "")).splitlines() or [""]
+    are_short = len(lines) < 4 and all(" = " in line for line in lines)
+    case = ", ".join(lines) if are_short or len(lines) == 1 else f"{lines[0]} …"
+    message = str(verdict.get("message", ""))
+    message = message.partition("did not run: ")[2] or message
+    return _line(case), _line(message)
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]} …"
+
+
+# What a verdict's card consists of. bleach escapes all other tags, and drops all other attributes and properties.
+_TAGS = {
+    *("b", "code", "details", "div", "em", "i", "p", "pre", "span", "strong", "summary"),
+    *("table", "tbody", "td", "th", "tr"),
+}
+_PROPERTIES = {
+    *ALLOWED_CSS_PROPERTIES,
+    *("align-items", "background", "border", "border-left", "border-radius", "column-gap", "flex", "flex-wrap", "gap"),
+    *("margin", "margin-bottom", "max-width", "min-width", "opacity", "overflow-wrap", "overflow-x", "padding"),
+}
+
+
+def _is_plain(tag: str, name: str, value: str) -> bool:
+    """Whether an attribute is a style that loads nothing."""
+    return name == "style" and "\\" not in value and not re.search(r"(?<!rgb)(?<!rgba)\(", value, re.IGNORECASE)
+
+
+def _card(data: dict) -> Markup | str:
+    """A verdict's card as it is in the notebook. Where nbgrader graded alone, a student's process may have made it."""
+    if "text/html" not in data:
+        return str(data.get("text/plain", ""))
+    styles = CSSSanitizer(allowed_css_properties=_PROPERTIES)
+    return Markup(bleach.clean(data["text/html"], tags=_TAGS, attributes=_is_plain, css_sanitizer=styles))
+
+
+# Cells ---------------------------------------------------------------------------------------------------------------
+
+_highlight = Highlight2HTML(pygments_lexer="python")
+
+
+def _cell(cell: NotebookNode) -> Cell:
+    title = next(iter(cell.source.splitlines()), "")
+    is_code = cell.cell_type == "code"
+    shown = _highlight(cell.source) if is_code else markdown2html({"cell": cell}, cell.source)
+    comment = _nbgrader(cell).get("comment")
+    return Cell(title, Markup(shown), cell.get("outputs", []), Markup(markdown2html({}, comment)) if comment else "")
+
+
+def _is_written(cell: NotebookNode) -> bool:
+    return cell.cell_type == "markdown" and _nbgrader(cell).get("solution", False)
+
+
+def _written(nb: NotebookNode, unmarked: set[str], changed: set[str]) -> Iterator[dict]:
+    """The written answers, each with the lab's text above it."""
+    question = None
+    for cell in nb.cells:
+        if _is_written(cell):
+            grade = _nbgrader(cell)
+            state = "to be marked again" if grade["grade_id"] in changed else "marked"
+            state = "not marked yet" if grade["grade_id"] in unmarked else state
+            state = NOT_ATTEMPTED if cell.source.strip() == "YOUR ANSWER HERE" else state
+            is_shown = state != NOT_ATTEMPTED or grade.get("comment") not in (None, "", "No response.")
+            answer = _cell(cell) if is_shown else None
+            yield {"grade": grade, "state": state, "answer": answer, "question": question and _cell(question).html}
+        elif cell.cell_type == "markdown" and not is_added(cell):
+            question = cell
+
+
+def _waiting(given: dict) -> tuple[set[str], set[str]]:
+    """The cells that still have to be marked by hand: those without a mark, and those with the mark of an earlier text."""
+    with Gradebook(given["db_url"], "rushlight") as gradebook:
+        notebook = gradebook.find_submission_notebook(given["notebook"], given["assignment"], given["student"])
+        waiting = [grade for grade in notebook.grades if grade.needs_manual_grade]
+        unmarked = {grade.name for grade in waiting if grade.manual_score is None}
+        return unmarked, {grade.name for grade in waiting} - unmarked

@@ -1,0 +1,649 @@
+"""Grading a class: many submissions marked at once, one writer to the gradebook.
+
+A *marker*, a process of its own with torch and a judge in it, runs a submission and decides its checks. This process
+alone gives the marked notebooks to `nbgrader autograde`, one after the other, and nbgrader records them. Markers belong to a
+`concurrent.futures` executor: a pool of processes here, or an engine that distributes them over machines.
+
+A submission is done when its feedback exists, which is written last. After an interrupt at any moment, grading runs again and
+continues with the submissions that are not done. Times, penalties and marks of groups are entered for all submissions in every run,
+and then every page of feedback is written again that shows something else than the gradebook has.
+"""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import logging
+import math
+import multiprocessing
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import psutil
+from nbgrader.api import MissingEntry, SubmittedAssignment
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from ..engine import sandbox
+from ..engine.check import OUTCOMES, PASSED, is_bench
+from ..course import (
+    classroom,
+    neutral,
+    points,
+    printable,
+    released,
+    released_labs,
+    replacing,
+    required_in,
+    submitted_path,
+)
+from ..engine.edition import versions
+from ..engine.observe import GradingError, NotGraded
+from .plugin import class_seed, configure, judge_of, marked_path
+from ..engine.run import run
+from . import groups, late, releases
+from .by_hand import is_entered
+from .feedback import entries_shown
+from .gradebook import HELD, entries_digest, mark_of, open_gradebook
+from .restore import Unreadable, checks_in, digest, edited_checks, read_submission, released_notebook, restore_text
+
+FEEDBACK_SECONDS = 60
+LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
+# bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
+JOB_MEMORY = (3 << 28, 3 << 29)
+FEW = 8  # students of whom a line has the names
+CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
+
+
+class EngineLost(GradingError):
+    """Raised if the executor that marks submissions has ended. No other lab can be graded on it either."""
+
+
+@dataclass
+class Row:
+    """One student's line: the points and the verdict of each check, and a remark if something went wrong."""
+
+    student: str
+    scores: dict[str, float] = field(default_factory=dict)
+    verdicts: dict[str, dict] = field(default_factory=dict)  # the summary that RunInSubject wrote into the check's cell
+    problem: str = ""
+    edited: list[str] = field(default_factory=list)  # the checks whose cells the student changed, and grading put back
+    copy_of: str = ""  # the member of the group whose notebook this is a copy of
+    in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
+    release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
+    beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
+    seconds_late: float = 0.0
+    penalty: float = 0.0  # points taken off the checks' points for that
+    entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
+    waiting: int = 0  # answers that wait for a mark by hand
+    is_rewritten: bool = False  # whether the page of feedback was written again without grading
+
+    @property
+    def total(self) -> float:
+        return sum(self.scores.values())
+
+    @property
+    def mark(self) -> float:
+        return max(0.0, round(self.total - self.penalty, 2))
+
+    def outcome(self, check: str) -> str:
+        return self.verdicts[check].get("outcome", "graded by nbgrader alone")
+
+    def late(self) -> str:
+        """How late it is and what it loses, such as `late by 26:05 h: 2.8 points off`."""
+        minutes = math.ceil(self.seconds_late / 60)
+        off = f"{self.penalty:g}" if self.penalty else "no"
+        return f"late by {minutes // 60}:{minutes % 60:02} h: {off} points off"
+
+    def remark(self) -> str:
+        if self.problem:
+            return printable("; ".join(filter(None, [self.problem, self.in_group])))
+        counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
+        about = (self.release, printable(self.in_group), self.late() if self.seconds_late else "")
+        parts = [each for each in about if each]
+        for outcome, count in counts.items():
+            names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
+            parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
+        if self.beside:
+            parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.beside[:3]))}")
+        return "; ".join(parts)
+
+
+def has_other_marks(rows: list[Row]) -> bool:
+    """Whether the gradebook has another mark of a student than the checks give: with points by hand, for example."""
+    return any(row.entered not in (None, row.mark) for row in rows)
+
+
+def students(lab: str) -> list[str]:
+    """The students who handed in a lab."""
+    return sorted(path.parent.name for path in (classroom() / "submitted").glob(f"*/{lab}") if path.is_dir())
+
+
+def labs_handed_in() -> list[str]:
+    """The labs that a student handed in, in order. Raises GradingError if there are none."""
+    found = [lab for lab in released_labs() if students(lab)]
+    if not found:
+        raise GradingError(
+            f"no student has handed in a lab: submissions go to {classroom()}/submitted/STUDENT/LAB/LAB.ipynb"
+        )
+    return found
+
+
+def grade(
+    lab: str,
+    force: bool = False,
+    isolated: bool = True,
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int, str], None] = lambda done, total, student: None,
+) -> list[Row]:
+    """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback. The feedback
+    on other submissions is written again if their marks, comments or penalties have changed.
+
+    `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
+    runs.
+    `progress(done, total, student)` is called after each student. Raises GradingError before anything is written if there are no
+    submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
+    """
+    late.policy_of(lab), late.read_extensions(lab), groups.groups(lab)  # a mistake in them is told before all else
+    found = students(lab)
+    if not found:
+        path = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
+        raise GradingError(f"no student has handed in {lab}: submissions go to {path}")
+    if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
+        raise GradingError(reason)
+    with _class_lock():
+        releases.keep(lab)
+        releases.expect_checks(lab)
+        with open_gradebook() as gradebook:
+            said = groups.share(gradebook, lab)
+        found = students(lab)
+        rows = {each: Row(each, copy_of=groups.source_of(each, lab), in_group=said.get(each, "")) for each in found}
+        rows |= {member: Row(member, problem=reason) for member, reason in said.items() if member not in rows}
+        waiting = [student for student in found if force or not is_done(lab, student)]
+        jobs, total = jobs or jobs_here(lab), len(found)
+        done = total - len(waiting)
+        progress(done, total, "")
+        if waiting:
+            for student, problem in _ClassRun(lab, isolated, jobs, executor).run(waiting, mark):
+                rows[student].problem = problem
+                done += 1
+                progress(done, total, student)
+        _enter_times(lab)
+        outdated = [each for each in _outdated_pages(lab) if each not in rows or not rows[each].problem]
+        total += len(outdated)
+        if outdated:
+            for student, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
+                if student in rows:
+                    rows[student].problem = problem
+                    rows[student].is_rewritten = student not in waiting
+                done += 1
+                progress(done, total, student)
+        for row in rows.values():
+            if not row.problem:
+                _read_grades(row, lab)
+    return sorted(rows.values(), key=lambda row: row.student)
+
+
+def jobs_here(lab: str) -> int:
+    """One job per core, or fewer if the free memory of this machine, or of its container, is not enough for so many."""
+    memory = psutil.virtual_memory().available
+    with suppress(OSError, ValueError):  # not in a container, or in one without a limit: "max"
+        memory = min(memory, int(CONTAINER_MEMORY.read_text()))
+    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab)]))
+
+
+Step = Callable[..., str]  # `mark` or `write_feedback`
+
+
+@dataclass
+class _Task:
+    """A step of one submission, and the executor that runs it."""
+
+    student: str
+    step: Step
+    executor: Executor
+    marked: Path | None = None  # the file for the marked notebook
+
+
+class _ClassRun:
+    """Marks submissions at the same time, records them one after the other, and writes their feedback.
+
+    If a process ends while it runs tasks, any of them may be the cause. They become suspects and run again one at a time. A
+    suspect that runs alone when a process ends is the cause.
+    """
+
+    def __init__(self, lab: str, isolated: bool, jobs: int, engine: Executor | None) -> None:
+        config = Config()
+        configure(config)
+        config.RunInSubject.isolated = isolated
+        config.Restore.marked_folder = str(classroom() / "marked")
+        self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
+        self.seed = class_seed(Path(config.RunInSubject.seed_file))
+        self.writer, self.pool = NbGraderAPI(config=config), markers(jobs)
+        self.todo: deque[tuple[str, Step]] = deque()
+        self.pending: dict[Future, _Task] = {}
+        self.suspects: set[str] = set()
+
+    def run(self, students: list[str], step: Step) -> Iterator[tuple[str, str]]:
+        """Run a step, and those that follow from it. Yields each student with what went wrong, or an empty string."""
+        self.todo.extend((student, step) for student in students)
+        folder = Path(self.writer.config.Restore.marked_folder)
+        shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
+        try:
+            while self.todo or self.pending:
+                yield from self._submit_steps()
+                alone = len(self.pending) == 1
+                for future in wait(self.pending, return_when=FIRST_COMPLETED).done:
+                    yield from self._finish(self.pending.pop(future), future, alone)
+        finally:
+            self.pool.shutdown(wait=False, cancel_futures=True)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _submit_steps(self) -> Iterator[tuple[str, str]]:
+        """Submit as many steps as may run now. Yields the students whose submission cannot be read."""
+        while self.todo and self._may_submit(self.todo[0][1]):
+            student, step = self.todo.popleft()
+            try:
+                self._submit(student, step)
+            except Unreadable as error:
+                self.suspects.discard(student)
+                yield student, str(error)
+
+    def _may_submit(self, step: Step) -> bool:
+        if self.suspects:
+            return not self.pending
+        return step is write_feedback or self.engine is not None or len(self.pending) < 2 * self.jobs
+
+    def _submit(self, student: str, step: Step) -> None:
+        task, arguments = _Task(student, step, self.pool), [student]
+        if step is mark:
+            text = read_submission(submitted_path(self.lab, student))
+            task.executor = self.engine or self.pool
+            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
+            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text), student]
+        try:
+            self.pending[task.executor.submit(step, self.lab, *arguments)] = task
+        except BrokenExecutor:  # it broke after the last task
+            self._replace(task.executor)
+            self.todo.appendleft((student, step))
+
+    def _finish(self, task: _Task, future: Future, alone: bool) -> Iterator[tuple[str, str]]:
+        """Record a marked submission, then let its feedback be written. Yields the student if nothing is left to do."""
+        error = future.exception()
+        if isinstance(error, BrokenExecutor):
+            self._replace(task.executor)
+            if not (alone and task.student in self.suspects):
+                self.suspects.add(task.student)
+                self.todo.appendleft((task.student, task.step))
+                return
+        if error:
+            problem = _problem_of(error, task.step)
+        elif task.step is mark:
+            problem = _record(self.writer, self.lab, task.student, future.result(), task.marked)
+        else:
+            problem = future.result()
+        if task.step is mark and not problem:
+            self.todo.appendleft((task.student, write_feedback))
+        else:
+            self.suspects.discard(task.student)
+            yield task.student, problem
+
+    def _replace(self, broken: Executor) -> None:
+        """Go on with a new pool if the present one has broken."""
+        if broken is self.engine:
+            raise EngineLost("the engine that marks submissions has broken: run it again to go on")
+        if broken is self.pool:
+            self.pool = markers(self.jobs)
+
+
+def _problem_of(error: BaseException, step: Step) -> str:
+    """What went wrong in a step, in one line. Raises the errors that must end the whole run."""
+    if isinstance(error, GradingError):
+        raise error
+    if isinstance(error, ModuleNotFoundError):  # the installation is at fault: every submission would fail
+        raise GradingError(str(error))
+    if isinstance(error, Unreadable):
+        return str(error)
+    if isinstance(error, NotGraded):
+        return f"not graded: {error}; look at it, and run this again"
+    if isinstance(error, BrokenExecutor):
+        return "ended the process that was to deal with it (out of memory?): the others were not touched"
+    done = "marked" if step is mark else "given feedback"
+    return f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
+
+
+def of_class(lab: str, text: str) -> tuple[str, dict[str, str]]:
+    """What `mark` must be told of the class: the notebook on which this submission is restored, and the versions to expect."""
+    return json.dumps(releases.release_of(lab, text)), versions(lab)
+
+
+# In a marker ---------------------------------------------------------------------------------------------------------
+
+
+def markers(jobs: int) -> Executor:
+    """So many markers on this machine. They end with this process."""
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
+
+
+def _begin_marker(parent: int) -> None:
+    """Ignore interrupts, which the grading process handles, and end when that process ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def mark(
+    lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str], student: str = ""
+) -> str:
+    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
+    folder. `release` is the class's notebook on which the submission is restored. The verdicts are sealed for the `student`.
+
+    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones, no sandbox or no
+    compiler.
+    """
+    released = nbformat.from_dict(json.loads(release))
+    _expect_versions(lab, required_in(released), expected)
+    if reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab):
+        raise GradingError(f"{socket.gethostname()}: {reason}")
+    notebook = restore_text(text, released)
+    run(notebook, lab, judge_of(seed), isolated, release=released, student=student)
+    return nbformat.writes(notebook)
+
+
+def _expect_versions(lab: str, missing: list[str], expected: dict[str, str]) -> None:
+    host = socket.gethostname()
+    try:
+        found = versions(lab, missing)
+    except (LookupError, ImportError):  # of an exercise, or of torch
+        raise GradingError(f"{host} lacks exercises of {lab}, or torch: install the same version there") from None
+    for name, version in expected.items():
+        if found[name] != version:
+            differs = f"{host} has {name} {found[name]}, and this class is graded with {version}"
+            raise GradingError(f"{differs}: install the same version there, and start its workers again")
+
+
+def write_feedback(lab: str, student: str) -> str:
+    """Write nbgrader's page for a graded submission. Returns what went wrong, or an empty string."""
+    config = Config()
+    configure(config)
+    writer = NbGraderAPI(config=config)
+    with _alarm(FEEDBACK_SECONDS):
+        return _problem(writer, lambda: writer.generate_feedback(lab, student, force=True))
+
+
+@contextmanager
+def _alarm(seconds: int) -> Iterator[None]:
+    """Within: raises TimeoutError after `seconds`. (An alarm needs the main thread of a process, where a pool runs its tasks.)"""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# In the one process that writes --------------------------------------------------------------------------------------
+
+
+def _record(writer: NbGraderAPI, lab: str, student: str, marked: str, path: Path) -> str:
+    """Let nbgrader record a submission that has been marked. Returns what went wrong, or an empty string.
+
+    `path` is the file in which nbgrader's first step finds the marked notebook. nbgrader is forced, because it skips what an
+    interrupted run has left of a submission. It keeps manual scores.
+
+    This is no transaction: nbgrader commits each score by itself. But the next run repairs what a kill leaves. nbgrader first
+    removes the graded notebook, and the new one names its submission only when all scores are in the gradebook. It is also newer
+    than the page of feedback. So until the new page is written, the submission is not done. `grade` enters the rest (times,
+    extensions, penalties, marks of a group) in every run, for all submissions and from files and scores alone.
+    """
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(marked, encoding="utf-8")
+    except OSError as error:
+        raise _cannot_write(str(error.strerror)) from None
+    try:
+        return _autograde(writer, lab, student)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
+    deadline = time.monotonic() + LOCKED_SECONDS
+    while True:
+        problem = _problem(writer, lambda: writer.autograde(lab, student, force=True))
+        if problem != HELD:
+            return problem
+        if time.monotonic() > deadline:
+            raise GradingError(HELD)
+
+
+_FATAL = (errno.ENOSPC, errno.EROFS, errno.EDQUOT)
+_FATAL_IN_GRADEBOOK = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+
+
+class _Errors(logging.Handler):
+    """Keeps the exceptions that nbgrader catches and logs. In its text there may be words of a student."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.caught: list[BaseException] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = sys.exc_info()[1]
+        while error is not None and error not in self.caught:
+            self.caught.append(error)
+            error = error.__cause__ or error.__context__
+
+
+def _problem(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
+    """What went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
+    errors = _Errors()
+    writer.log.addHandler(errors)
+    try:
+        result = step()
+    finally:
+        writer.log.removeHandler(errors)
+    if result["success"]:
+        return ""
+    last = (result.get("error") or "no reason given").rstrip().splitlines()[-1]
+    if last == "KeyboardInterrupt":  # nbgrader catches it
+        raise KeyboardInterrupt
+    for error in errors.caught:
+        if isinstance(error, OSError) and error.errno in _FATAL:
+            raise _cannot_write(error.strerror)
+        if isinstance(error, sqlite3.OperationalError):
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                return HELD
+            if name.startswith(_FATAL_IN_GRADEBOOK):
+                raise _cannot_write(str(error))
+    if errors.caught:
+        last = f"{type(errors.caught[0]).__name__}: {next(iter(str(errors.caught[0]).splitlines()), '')}"
+    return f"nbgrader could not grade it: {last}"
+
+
+def _cannot_write(reason: str) -> GradingError:
+    where = f"cannot write to {classroom()}: {reason.lower()}"
+    return GradingError(f"{where}; nothing recorded is lost, run it again to go on")
+
+
+@contextmanager
+def _class_lock() -> Iterator[None]:
+    """Hold the class's lock, so that a second grader is refused. The system releases it however this process ends."""
+    try:
+        import fcntl
+    except ImportError:
+        raise GradingError("grading needs Linux or macOS: on Windows, run it in WSL 2") from None
+    with (classroom() / "grading.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GradingError(f"{classroom()} is being graded already: wait until that is done") from None
+        yield
+
+
+def _enter_times(lab: str) -> None:
+    """Enter the times, extensions and penalties of a lab, and the marks of its groups."""
+    with open_gradebook() as gradebook:
+        late.renew_times(gradebook, lab)
+        late.renew(gradebook, lab)
+
+
+def _outdated_pages(lab: str) -> list[str]:
+    """The students whose page of feedback does not show what the gradebook has: points or comments were given by hand since."""
+    with open_gradebook() as gradebook:
+        graded = [each for each in late.submissions(gradebook, lab) if autograded(lab, each.student_id).exists()]
+        return [each.student_id for each in graded if not shows_entries(each)]
+
+
+def shows_entries(submission: SubmittedAssignment) -> bool:
+    """Whether there is a page of feedback that shows what the gradebook has of a submission."""
+    page = _feedback(submission.assignment.name, submission.student_id)
+    return page.exists() and entries_shown(page.read_text(encoding="utf-8")) == entries_digest(submission)
+
+
+def remarks(lab: str) -> list[str]:
+    """What is to be said of the class, a line each: who has not handed in, groups, due date, policy and extensions."""
+    with open_gradebook() as gradebook:
+        roster = {student.id for student in gradebook.students}
+        missing = sorted(roster - {*students(lab)})
+        lines = groups.remarks(gradebook, lab) + late.remarks(gradebook, lab)
+    if not missing:
+        return lines
+    names = f": {', '.join(map(printable, missing))}" if len(missing) <= FEW else ""
+    return [f"{len(missing)} of the {len(roster)} students of the roster have not handed in {lab}{names}", *lines]
+
+
+def autograded(lab: str, student: str) -> Path:
+    return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
+
+
+def _feedback(lab: str, student: str) -> Path:
+    return classroom() / "feedback" / student / lab / f"{lab}.html"
+
+
+def is_done(lab: str, student: str) -> bool:
+    """Whether the submission, in its present state, has been graded completely."""
+    graded, page = autograded(lab, student), _feedback(lab, student)
+    return (
+        graded.exists()  # nbgrader removes it if grading again fails
+        and page.exists()
+        and page.stat().st_mtime >= graded.stat().st_mtime
+        and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+        and is_recorded(lab, student)
+    )
+
+
+def is_recorded(lab: str, student: str) -> bool:
+    """Whether the gradebook has the points of the submission in its present state."""
+    path = autograded(lab, student)
+    if not path.exists():
+        return False
+    graded = json.loads(path.read_text(encoding="utf-8"))
+    is_graded = _is_of(graded, path, submitted_path(lab, student)) and _has_points_of(graded, lab)
+    return is_graded and is_entered(graded, lab, student)
+
+
+def _has_points_of(graded: dict, lab: str) -> bool:
+    """Whether a graded notebook was graded with the points that the lab has now. All students of a class have the same."""
+    return _worth(released(lab)).items() <= _worth(graded).items()
+
+
+def _worth(notebook: dict) -> dict[str, float]:
+    given = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+    return {each.get("grade_id", ""): each.get("points") for each in given if each.get("grade")}
+
+
+def _is_of(graded: dict, path: Path, submitted: Path) -> bool:
+    """Whether a graded notebook was made of this submission, by its content. A student can set the time of a file."""
+    try:
+        text = read_submission(submitted)
+    except Unreadable:
+        return False
+    of = graded["metadata"].get("submission")
+    if of is None and "restored" not in graded["metadata"]:  # nbgrader graded it without the course's steps
+        return path.stat().st_mtime >= submitted.stat().st_mtime
+    return of == digest(text)
+
+
+def _read_grades(row: Row, lab: str) -> None:
+    """Points from the gradebook, verdicts from the graded notebook."""
+    notebook = nbformat.read(autograded(lab, row.student), as_version=4)
+    with open_gradebook() as gradebook:
+        try:
+            entered = gradebook.find_submission_notebook(lab, lab, row.student)
+        except MissingEntry:
+            row.problem = "graded, but not in the gradebook: grade again with --force"
+            return
+        grades = {grade.name: grade.auto_score for grade in entered.grades}
+        row.seconds_late, points = late.seconds_late(entered.assignment), entered.score
+        row.entered = mark_of(entered.assignment)
+        row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
+        penalty = entered.late_submission_penalty or 0.0
+    for name, (given, found) in checks_in(notebook, released_notebook(lab)).items():
+        if (key := given.metadata.nbgrader.grade_id) in grades:
+            row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
+    row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    others = {path.name for path in submitted_path(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
+    row.beside = sorted(others)
+    with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
+        text = read_submission(submitted_path(lab, row.student))
+        row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
+        row.release = releases.remark(lab, text)
+
+
+_KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
+
+
+def verdict_in(cell: dict | None) -> dict:
+    """What the cell of a check in a graded notebook says of it. Empty if the course's steps have not written it: where nbgrader
+    alone has graded, the outputs are the student's own."""
+    try:
+        found = dict(cell["outputs"][0]["metadata"]["rushlight"])
+        known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    return found if known else {}
+
+
+def write_csv(lab: str, rows: list[Row]) -> Path:
+    """Write the table to a file, which is renamed when it is complete. Returns its path."""
+    path = classroom() / f"grades-{lab}.csv"
+    worth = points(lab)
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["student", *worth, "hours late", "late penalty", "total", "maximum", "in the gradebook", "remark"]
+        )
+        for row in rows:
+            scores = [row.scores.get(name, "") for name in worth]
+            times = [round(row.seconds_late / 3600, 2), row.penalty]
+            entered = "" if row.entered is None else row.entered
+            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), entered, row.remark()]
+            writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+    return path

@@ -1,0 +1,324 @@
+"""Learning management systems: marks written into the file that a system gave, feedback under the names that it gave.
+
+Canvas, Moodle and Blackboard import a table whose rows and columns carry identifiers of their own. So the table that an instructor
+has downloaded is filled in: a row belongs to a student if it has an identifier of that student, never a similar name, and of the
+file only the cells with new marks change. A pack of feedback has a page for each student, under the name that the system reads.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, Student, SubmittedAssignment
+
+from ..course import classroom, number_of, printable, replacing, submitted_path
+from ..engine.observe import GradingError
+from .collect import DOWNLOADED, read_names
+from .grade import is_done, is_recorded, shows_entries
+from .gradebook import mark_of
+from .late import renew, submissions
+from .table import Table, read, value
+
+# The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;
+# Canvas' `id` is the number of the download, too.
+BY_NUMBER = ("identifier", "id")
+BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
+UNMARKED = "answers wait for marks by hand"
+EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
+KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
+
+
+def read_table(path: Path) -> Table:
+    """A file as a system downloads it. Raises GradingError."""
+    table = read(path)
+    if not table.rows or len(table.head) < 2:
+        raise GradingError(f"{path} is not a table that a learning management system has written: it has one column")
+    for number, row in enumerate(table.rows, 1):
+        if len(row) != len(table.head) and row != [""]:
+            raise GradingError(f"{path}, row {number}: {len(row)} cells, and {len(table.head)} headings")
+    return table
+
+
+def _number(text: str) -> float | None:
+    return float(text.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", text) else None
+
+
+# Marks ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Filled:
+    """What filling in a lab did, and what it left."""
+
+    lab: str
+    column: str
+    by: str
+    new: int = 0
+    same: int = 0
+    changed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    doubled: dict[str, str] = field(default_factory=dict)
+    not_in_file: list[str] = field(default_factory=list)
+    not_handed_in: list[str] = field(default_factory=list)
+    unmarked: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        yield f"{self.lab} into {self.column!r}, students found by {self.by!r}: {self.new} new, {self.same} as they were"
+        for text, names in (
+            ("other marks before", self.changed),
+            ("left as they are", self.kept),
+            ("NOT entered, an identifier occurs twice", [*self.doubled.values()]),
+            ("NOT entered, no row in the file", self.not_in_file),
+            ("rows without a submission here, left as they are", self.not_handed_in),
+            (UNMARKED, self.unmarked),
+            (EARLIER, self.outdated),
+        ):
+            if names:
+                yield f"  {listed(text, names)}"
+
+
+def listed(text: str, names: list[str]) -> str:
+    """A line that names students, or their rows."""
+    return f"{text} ({len(names)}): {'; '.join(map(printable, names))}"
+
+
+def fill_in(
+    table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
+) -> Filled:
+    """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
+    renew(gradebook, lab)
+    found = submissions(gradebook, lab)
+    if not found:
+        raise GradingError(f"{lab} has no marks: `rushlight grade {number_of(lab)}` makes them")
+    target = _grade_column(table, lab, column)
+    identifying, rows_of, doubled = _match(table, lab, found, by)
+    result = Filled(lab, table.head[target], table.head[identifying], doubled=doubled)
+    maxima = {row: _maximum(table, target, row) for row in rows_of.values()}
+    worth = found[0].assignment.max_score
+    if other := next((each for each in maxima.values() if each is not None and each != worth and not scale), None):
+        raise GradingError(
+            f"{lab} has {worth:g} points here and {other:g} in {result.column!r}: change them there, or use --scale"
+        )
+    for submission in found:
+        student = submission.student_id
+        if student not in rows_of:
+            if student not in doubled:
+                result.not_in_file.append(student)
+            continue
+        row = rows_of[student]
+        mark = mark_of(submission)
+        _enter(
+            table, row, target, mark * (maxima[row] / worth if scale and maxima[row] and worth else 1), student, result
+        )
+        if submission.needs_manual_grade:
+            result.unmarked.append(student)
+        if submitted_path(lab, student).exists() and not is_recorded(lab, student):
+            result.outdated.append(student)
+    taken = {*rows_of.values()}
+    result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
+    return result
+
+
+def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
+    """The column for the marks of a lab: the one that is named, or whose heading has the lab's number, or Moodle's `Grade`."""
+    heads = [head.lower() for head in table.head]
+    if wanted is not None:
+        found = [i for i, head in enumerate(heads) if head == wanted.strip().lower()]
+    else:
+        titles = [re.sub(r"\(\d+\)$|\[total pts.*$", "", head) for head in heads]
+        found = [i for i, title in enumerate(titles) if re.search(rf"(?<![0-9a-z]){number_of(lab)}(?![0-9a-z])", title)]
+        if not found and "identifier" in heads:
+            found = [i for i, head in enumerate(heads) if head == "grade"]
+    if len(found) != 1:
+        which = "no column" if not found else f"{len(found)} columns"
+        raise GradingError(
+            f"{which} for {lab} in the file: name one with --column; it has {', '.join(map(printable, table.head))}"
+        )
+    if any("read only" in value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
+        raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
+    told = [text for _, row in _people(table, found[0]) if (text := value(row[found[0]]))]
+    texts = [text for text in told if _number(text) is None and text.upper() not in KEPT]
+    if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(told) > 1:
+        raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(told[0])!r} is there")
+    return found[0]
+
+
+def _match(
+    table: Table, lab: str, found: list[SubmittedAssignment], by: str | None
+) -> tuple[int, dict[str, int], dict[str, str]]:
+    """The column that identifies most students, the row of each student, and what occurs twice, on either side."""
+    heads = [head.lower() for head in table.head]
+    wanted = [by.strip().lower()] if by else [*BY_NUMBER, *BY_NAME]
+    columns = [heads.index(name) for name in wanted if name in heads]
+    if not columns:
+        raise GradingError(f"no column of the file identifies students; name one with --by: {', '.join(table.head)}")
+    numbers = {student: number for student, (number, _) in downloads(lab).items()}
+    own_names = {student.id.lower() for student in gradebook_students(found)}
+
+    def rows_by_key(column: int) -> dict[str, list[int]]:
+        rows = defaultdict(list)
+        for i, row in enumerate(table.rows[1:], 1):
+            if row != [""] and (key := _key(value(row[column]), column)):
+                rows[key].append(i)
+        return rows
+
+    def _key(text: str, column: int) -> str:
+        if heads[column] not in BY_NUMBER or (by and text.lower() in own_names):
+            return text.lower()
+        number = re.search(r"\d+$", text)
+        return number[0] if number else text.lower()
+
+    def keys(student: Student, column: int) -> set[str]:
+        own = {numbers.get(student.id), student.lms_user_id}
+        if by or heads[column] not in BY_NUMBER:
+            own |= {student.id, student.email}
+        return {str(key).strip().lower() for key in own if key}
+
+    students = [submission.student for submission in found]
+    best = max(columns, key=lambda column: sum(bool(keys(each, column) & {*rows_by_key(column)}) for each in students))
+    rows, owners = rows_by_key(best), defaultdict(set)
+    for student in gradebook_students(found):
+        for key in keys(student, best):
+            owners[key].add(student.id)
+    rows_of, doubled = {}, {}
+    for student in students:
+        mine = {row for key in keys(student, best) for row in rows.get(key, ())}
+        others = {other for key in keys(student, best) & {*rows} for other in owners[key]} - {student.id}
+        if len(mine) > 1 or (mine and others):
+            whose = f" (also {', '.join(sorted(others))})" if others else ""
+            doubled[student.id] = f"{student.id} in the rows {', '.join(str(row + 1) for row in sorted(mine))}{whose}"
+        elif mine:
+            rows_of[student.id] = mine.pop()
+    if not rows_of and not doubled:
+        raise GradingError(
+            f"no student of {lab} is in the file: {table.head[best]!r} has none of their identifiers"
+            f" (`nbgrader db student list` shows them; --by names another column)"
+        )
+    return best, rows_of, doubled
+
+
+def gradebook_students(found: list[SubmittedAssignment]) -> Iterable[Student]:
+    """All students of the gradebook: an identifier of one who did not hand in must not lead to another."""
+    from sqlalchemy.orm import object_session
+
+    return object_session(found[0]).query(Student).all()
+
+
+def _maximum(table: Table, target: int, row: int) -> float | None:
+    """The most that a student can have in the system, as the file says it."""
+    if told := re.search(r"\[total pts: ([\d.,]+)", table.head[target], re.IGNORECASE):
+        return _number(told[1])
+    column = table.column("maximum grade")
+    if column is not None:
+        return _number(value(table.rows[row][column]))
+    return next((_number(value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
+
+
+def _is_possible(row: list[str]) -> bool:
+    return value(row[0]) == "Points Possible"
+
+
+def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
+    """The rows of people. Of Canvas' first rows, one has the points, and one says which labs are posted by hand."""
+    first = next((i for i, row in enumerate(table.rows[:4]) if _is_possible(row)), 0)
+    for i, row in enumerate(table.rows):
+        if i > first and row != [""]:
+            yield i, row
+
+
+def _name(row: list[str]) -> str:
+    return " ".join(filter(None, map(value, row[:2])))
+
+
+def _enter(table: Table, row: int, target: int, mark: float, student: str, result: Filled) -> None:
+    cell = table.rows[row][target]
+    before, locked = value(cell), table.column("grade can be changed")
+    if before.upper() in KEPT or (locked is not None and value(table.rows[row][locked]).lower() == "no"):
+        result.kept.append(f"{student} {before or 'locked'}")
+        return
+    text = f"{mark:.2f}".rstrip("0").rstrip(".")
+    if _number(before) is not None and abs(_number(before) - float(text)) < 0.005:
+        result.same += 1
+        return
+    if before:
+        result.changed.append(f"{student} {before}")
+    else:
+        result.new += 1
+    text = text.replace(".", ",") if _has_decimal_commas(table) else text
+    quoted = cell.startswith('"') or (not cell and table.rows[0][target].startswith('"')) or table.delimiter in text
+    table.rows[row][target] = f'"{text}"' if quoted else text
+
+
+def _has_decimal_commas(table: Table) -> bool:
+    values = [value(cell) for row in table.rows[1:] for cell in row]
+    commas = sum(bool(re.fullmatch(r"-?\d+,\d+", value)) for value in values)
+    points = sum(bool(re.fullmatch(r"-?\d+\.\d+", value)) for value in values)
+    return commas > points or (table.delimiter == ";" and commas == points)
+
+
+# Feedback ------------------------------------------------------------------------------------------------------------
+
+
+def downloads(lab: str) -> dict[str, tuple[str, str]]:
+    """For each student whose file was downloaded from Canvas or Moodle: the system's number, and the file's name in the system."""
+    found = {}
+    for student, name in read_names(classroom() / "downloaded" / lab).items():
+        if match := re.match(DOWNLOADED, name):
+            found[student] = match["number"], name[match.start("student_id") :]
+    return found
+
+
+def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:
+    """Write an archive of all pages of feedback for each system from which files came.
+
+    Returns the archives with the number of pages, and for each reason why students have no page in one, a line that names them.
+    """
+    renew(gradebook, lab)
+    packs: dict[str, dict[str, Path]] = {"canvas": {}, "moodle": {}}
+    left, names = defaultdict(list), downloads(lab)
+    if not names and submissions(gradebook, lab):
+        page = classroom() / "feedback" / "STUDENT" / lab / f"{lab}.html"
+        return [], [f"no submission of {lab} came from Canvas or Moodle; a student's page is {page}"]
+    for submission in submissions(gradebook, lab):
+        student = submission.student_id
+        page = classroom() / "feedback" / student / lab / f"{lab}.html"
+        if student not in names:
+            left["the file did not come from Canvas or Moodle"].append(student)
+        elif reason := _not_to_be_packed(submission):
+            left[reason].append(student)
+        else:
+            system, name = _name_in_system(lab, student, *names[student])
+            packs[system][name] = page
+    written = []
+    for system, pages in packs.items():
+        path = classroom() / f"feedback-{lab}-{system}.zip"
+        path.unlink(missing_ok=True)  # from another time
+        if pages:
+            with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, page in sorted(pages.items()):
+                    archive.write(page, name)
+            written.append((path, len(pages)))
+    return written, [listed(reason, students) for reason, students in left.items()]
+
+
+def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
+    """Canvas reads the first two numbers between underscores, Moodle the four parts before the fourth underscore."""
+    if attachment := re.match(r"\d+(?=_)", name.partition(f"_{number}_")[2]):
+        return "canvas", f"{student.replace('_', '')}_{number}_{attachment[0]}_{lab}.html"
+    return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
+
+
+def _not_to_be_packed(submission: SubmittedAssignment) -> str:
+    """Why a page is not the feedback on the present submission with its present mark, or an empty string."""
+    lab = submission.assignment.name
+    if not is_done(lab, submission.student_id):
+        return "not graded in its present state"
+    if not shows_entries(submission):
+        return f"marks or comments have changed since the page was written, and `rushlight grade {number_of(lab)}` writes it again"
+    return ""

@@ -1,0 +1,533 @@
+"""Three questions on a student's own answers, and what is right to say.
+
+A question is about one function of the student's: what it returns on a call and how, which line is there for a call, or what a
+small change would do. All three are worked out by running the function, or a copy with one place changed, on cases of its check
+in a sandbox. The class's seed and the student's name choose, so the same student gets the same questions again.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from ..engine.check import Check, describe, find, is_bench, is_milestone, source
+from ..course import check_name, classroom
+from ..engine.judge import Judge
+from ..engine.limits import Allowance, seconds
+from ..engine.observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
+from ..engine.run import FAILURES, Session
+from . import walk
+from .alike import answers_of_class
+from .explain import answers_of, graded, numbered, seed_of_graded
+from .pages import SCHEMES, escaped, write_page
+from .releases import release_of
+from .similarity import Answer, answer
+
+QUESTIONS = 3
+CASES = 24  # of a check: short ones, from the shortest on
+AT_ONCE = 4  # cases of one request
+TRIED = 16  # changes of a function
+LONGEST_CASE = 400  # characters
+LONGEST_CALL = 260  # characters of the arguments, or of a result: more is nothing for a whiteboard
+LONGEST_CODE = 40  # lines
+SECONDS = (6.0, 40.0)  # for one request, in a build lab and in a bench lab
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Paragraphs of a question and of its answer. A paragraph that begins with a blank is shown as code."""
+
+    exercise: str
+    title: str
+    asked: list[str]
+    answer: list[str]
+    code: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a function did when a case called it first: its arguments and notes, and the result of the check's program."""
+
+    case: dict
+    arguments: dict[str, str]
+    notes: list[list]
+    result: str
+
+    @property
+    def lines(self) -> set[int]:
+        return {line for line, _, _ in self.notes if line}
+
+    @cached_property
+    def _last(self) -> list:
+        return next((note for note in reversed(self.notes) if note[1] in ("return", "raises")), [0, "return", "None"])
+
+    @property
+    def raises(self) -> bool:
+        return self._last[1] == "raises"
+
+    @property
+    def ends(self) -> str:
+        return f"{'raises' if self.raises else 'returns'} `{self._last[2]}`"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether text tells all of the call."""
+        told = [*self.arguments.values(), self.ends]
+        return not any(map(_opaque, told)) and self._last[2] != "None"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How a call ends before and after a change, in words: of the function, or of the check's program around it."""
+
+    before: str
+    after: str
+    of_program: bool = False
+
+    def told(self, before: str, after: str) -> list[str]:
+        if self.of_program:
+            return [f"{before} gives", _code(self.before), f"{after} gives", _code(self.after)]
+        return [f"{before} {self.before}. {after} {self.after}."]
+
+
+def _opaque(text: str) -> bool:
+    return bool(re.search(r"<\w+>|\(cut\)", text))
+
+
+class Trials:
+    """Runs a student's notebook in a subject, and tries copies of the functions there."""
+
+    def __init__(self, lab: str, isolated: bool):
+        self.session = Session(lab, isolated, Allowance(lab))
+        self.limit = seconds(SECONDS, lab)
+
+    def run(self, notebook: NotebookNode) -> None:
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and not check_name(cell) and "figure" not in cell.metadata.get("tags", []):
+                self.session.run_cell(cell)
+
+    def observe(self, check: str, cases: list[dict]) -> list[Tree]:
+        return self.session.observe(check, cases)
+
+    def calls(self, cell: str, name: str, check: str, cases: list[dict]) -> list[Call]:
+        """What the function of this cell does on each case. Empty if the cell, or a case, takes too long or ends the process."""
+        found: list[Call] = []
+        try:
+            taking_notes = f"import autograder.engine.probe as {walk.NAME}\n{walk.noting(cell, name)}"
+            if any(output.output_type == "error" for output in self.session.try_cell(taking_notes, self.limit)):
+                return []
+            for start in range(0, len(cases), AT_ONCE):
+                some = cases[start : start + AT_ONCE]
+                asked = f"print({walk.NAME}.trace({check!r}, {json.dumps(some)!r}))"
+                found += _calls(some, self.session.try_cell(asked, self.limit))
+        except (*FAILURES, RecursionError):
+            return []
+        return found
+
+    def put_back(self, cell: str) -> None:
+        with suppress(*FAILURES):  # a new subject begins with the student's own cells
+            self.session.try_cell(cell, self.limit)
+
+    def close(self) -> None:
+        self.session.close()
+
+
+def _calls(cases: list[dict], outputs: list[NotebookNode]) -> list[Call]:
+    """The calls that a subject tells of. Raises Malformed if it tells something else, which a student's code can bring about."""
+    text = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")
+    try:
+        return [_call(case, told) for case, told in zip(cases, json.loads(text), strict=True)]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise Malformed("notes in another form") from None
+
+
+def _call(case: dict, told: dict) -> Call:
+    arguments = {clean(name): clean(value) for name, value in (told["arguments"] or {}).items()}
+    notes = [[int(line), clean(label), clean(value)] for line, label, value in told["notes"]]
+    return Call(case, arguments, notes, clean(told["result"]))
+
+
+class StudentFunction:
+    """An exercise that a student has written, and the simplest cases of its check with what the function does on them."""
+
+    def __init__(self, trials: Trials, judge: Judge, exercise: str, check: Check, cell: str, draw: random.Random):
+        self.trials, self.judge, self.draw = trials, judge, draw
+        self.exercise, self.check, self.cell = exercise, check, cell
+        self.name = exercise.rpartition(".")[2]
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """The cases on which a copy that takes notes does what the function does."""
+        cases = _short_cases(self.check, self.judge)
+        try:
+            observed = self.trials.observe(self.check.name, cases)
+        except FAILURES:
+            return []
+        calls = self.trials.calls(self.cell, self.name, self.check.name, cases)
+        self.trials.put_back(self.cell)
+        same = [
+            call for call, each in zip(calls, observed) if call.result == clean(show(result_of(each)), len(call.result))
+        ]
+        return [
+            call for call in same if call.arguments and len(_arguments(call)) <= LONGEST_CALL and len(call.notes) < 60
+        ]
+
+    def changed(self, change: walk.Change, calls: list[Call]) -> list[Call]:
+        found = self.trials.calls(change.source, self.name, self.check.name, [call.case for call in calls])
+        self.trials.put_back(self.cell)
+        return found
+
+    def theirs(self, call: Call) -> str:
+        """A sentence if torch's result is another one."""
+        try:
+            (mine,) = self.trials.observe(self.check.name, [call.case])
+        except FAILURES:
+            return ""
+        theirs = self.judge.answer(self.check, call.case)
+        return f"That is wrong. {self.check.name} asks for: {show(theirs)}" if difference(mine, theirs) else ""
+
+    # The three kinds of questions
+
+    def result(self) -> Question | None:
+        """What does the function return, and how?"""
+        fit = [
+            call for call in self.calls if call.is_whole and len(call.ends) <= LONGEST_CALL and 3 < len(call.notes) < 60
+        ]
+        if not fit:
+            return None
+        fit = [call for call in fit if not call.raises] or fit
+        fit.sort(key=lambda call: (-len(call.lines), -len(call.notes), len(_arguments(call))))
+        call = self.draw.choice(fit[: max(1, len(fit) // 3)])
+        asked = [f"Your `{self.name}` is called with", _code(self._told(call))]
+        asked.append("What does it return? Say what each of your lines does on the way.")
+        told = [f"It {call.ends}.", self.theirs(call), _code(self._by_line(call))]
+        return self._question("what does it return on this call?", asked, told)
+
+    def line(self) -> Question | None:
+        """Which line is there for a call, and what happens without it?"""
+        pairs = []
+        for line in walk.inner_lines(self.cell, self.name):
+            on = [call for call in self.calls if line in call.lines]
+            off = [call for call in self.calls if line not in call.lines]
+            for call in on[:: max(1, len(on) // 4)] if off else ():
+                other = min(off, key=lambda each: (each.raises, len(each.lines ^ call.lines), len(_arguments(each))))
+                plain = (call.raises or other.raises, len(call.lines - other.lines) > 3, self.draw.random())
+                pairs.append((plain, line, call, other, len(on)))
+        found = []
+        for plain, line, call, other, count in sorted(pairs, key=lambda pair: pair[0])[:TRIED]:
+            change = walk.without(self.cell, self.name, line)
+            after = self.changed(change, [call]) if change else []
+            if after and (ends := self._both(call, after[0])):
+                found.append(((after[0].raises, ends.of_program, *plain), call, other, change, ends, count))
+        return self._line_question(*min(found, key=lambda each: each[0])[1:]) if found else None
+
+    def _line_question(self, call: Call, other: Call, change: walk.Change, ends: Ends, count: int) -> Question:
+        more = sorted(call.lines - other.lines - {change.line})
+        asked = [f"Compare two calls of your `{self.name}`. First:", _code(self._told(call))]
+        asked += ["Second:", _code(self._told(other))]
+        asked.append(
+            "Which of your lines run for the first call only? What would the first call do without them, and why?"
+        )
+        named = (
+            f"Line {change.line}, `{walk.split_lines(self.cell)[change.line - 1].strip()}`"
+            + f", and {', '.join(map(str, more))}" * bool(more)
+        )
+        told = [f"{named}. Line {change.line} runs in {count} of {len(self.calls)} cases of the check."]
+        told += [*self._shown(call, ends), *ends.told("The first call", f"Without line {change.line} it")]
+        return self._question("which line is there for this call?", asked, told)
+
+    def change(self) -> Question | None:
+        """What would a small change do?"""
+        every, found = walk.changes(self.cell, self.name), []
+        for change in self.draw.sample(every, min(TRIED, len(every))):
+            after = self.changed(change, self.calls)
+            pairs = [
+                ((call.raises or each.raises, ends.of_program, len(_arguments(call))), call, ends)
+                for call, each in zip(self.calls, after)
+                if (ends := self._both(call, each))
+            ]
+            same = [call for call, each in zip(self.calls, after) if call.result == each.result and not call.raises]
+            if pairs and same:
+                plain, call, ends = min(pairs, key=lambda pair: pair[0])
+                found.append(((*plain[:2], len(pairs)), change, call, ends, same))
+        if not found:
+            return None
+        (*_, count), change, call, ends, same = min(found, key=lambda each: each[0])
+        other = max(same, key=lambda each: (len(each.lines), -len(_arguments(each))))
+        asked = [f"Suppose that line {change.line} of your `{self.name}` were", _code(change.after)]
+        asked += ["and not", _code(change.before)]
+        asked.append("Give a call that then goes wrong, and say what it does. Give a call that is still right.")
+        told = ["Wrong, for example:", _code(self._told(call)), *self._shown(call, ends)]
+        told += ends.told("As it is, it", "With the change it")
+        told += ["Still right, for example:", _code(self._told(other))]
+        told.append(f"{count} of {len(self.calls)} cases of the check go wrong.")
+        return self._question("what would this change do?", asked, told)
+
+    def _both(self, call: Call, other: Call) -> Ends | None:
+        """How two runs of a case end. None if there is no difference, or if it is too long to be shown."""
+        if call.result == other.result:
+            return None
+        ends = Ends(call.ends, other.ends)
+        if not (call.is_whole and other.is_whole and ends.before != ends.after):
+            ends = Ends(call.result, other.result, of_program=True)
+            if len("".join(self._program(call))) > 2 * LONGEST_CASE:
+                return None
+        return ends if max(len(ends.before), len(ends.after)) <= LONGEST_CALL else None
+
+    def _told(self, call: Call) -> str:
+        """The arguments, and the case too if an argument is something that has no text."""
+        arguments = _arguments(call)
+        if not _opaque(arguments):
+            return arguments
+        return f"{arguments}\n# this case of the check:\n{_described(self.check, call.case)}"
+
+    def _shown(self, call: Call, ends: Ends) -> list[str]:
+        return self._program(call) if ends.of_program else []
+
+    def _program(self, call: Call) -> list[str]:
+        program, case = source(self.check.subject), _described(self.check, call.case)
+        shown = [] if _opaque(_arguments(call)) else ["with", _code(case)]
+        return ["The check calls it in this program, whose result counts:", _code(program), *shown]
+
+    def _by_line(self, call: Call) -> str:
+        """The values that were noted, below the lines of the code."""
+        texts = walk.split_lines(self.cell)
+        shown = []
+        for line in walk.lines_of(self.cell, self.name):
+            values: dict[str, list[str]] = {}
+            for number, label, value in call.notes:
+                if number == line and (label, value) != ("", "None"):
+                    values.setdefault(label, []).append(value)
+            shown.append(f"{line:>4}  {texts[line - 1]}" + ("" if line in call.lines else "      (does not run)"))
+            for label, each in values.items():
+                name = {"?": "is", "": "gives", "return": "returns"}.get(label, f"{label} =")
+                shown.append(f"{'':>10}{name} {', then '.join(each[:6])}{' ...' * (len(each) > 6)}")
+        return "\n".join(shown)
+
+    def _question(self, title: str, asked: list[str], told: list[str]) -> Question:
+        return Question(self.exercise, title, asked, [each for each in told if each], numbered(self.cell))
+
+
+def _code(text: str) -> str:
+    return "\n".join(f" {line}" for line in text.splitlines())
+
+
+def _arguments(call: Call) -> str:
+    return "\n".join(f"{name} = {value}" for name, value in call.arguments.items())
+
+
+def _described(check: Check, case: dict) -> str:
+    import torch
+
+    return check.show(torch, **case) if check.show else describe(check.in_order(case))
+
+
+def _short_cases(check: Check, judge: Judge) -> list[dict]:
+    every = {json.dumps(case, sort_keys=True): case for case in [*check.edges, *judge.draw(check)]}
+    short = sorted((len(describe(case)), key) for key, case in every.items() if len(describe(case)) <= LONGEST_CASE)
+    most = CASES if not is_bench(check.phase) else CASES // 2
+    return [every[key] for _, key in short[:: max(1, len(short) // most)]][:most]
+
+
+# The choice of exercises ---------------------------------------------------------------------------------------------
+
+
+def questions(
+    student: str, lab: str, isolated: bool, progress: Progress = lambda *_: None, others: Sequence[Answer] | None = None
+) -> tuple[list[Question], list[str]]:
+    """The questions, and in one line the exercises that cannot be asked about. `others` are the answers of the class.
+
+    Raises LookupError if the student has not been graded, or has written nothing.
+    """
+    notebook = graded(student, lab)
+    seed = seed_of_graded()
+    draw = random.Random(f"{seed}/{lab}/{student}")
+    cells = _attempted(notebook, lab)
+    order = _most_telling(student, cells, answers_of_class(lab)[0] if others is None else others, draw)
+    if not order:
+        raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
+    progress(0, QUESTIONS, f"{student}: running the notebook")
+    trials, judge = Trials(lab, isolated), Judge(seed)
+    try:
+        trials.run(notebook)
+        return _three(trials, judge, cells, order, draw, progress)
+    except (*FAILURES, NotGraded) as error:  # a subject can end, or take too long, at its start too
+        raise LookupError(f"no questions for {student}: {error}") from None
+    finally:
+        trials.close()
+
+
+def askable(student: str, lab: str) -> list[str]:
+    """The exercises that a student has written and that have a check; nothing has run. Raises LookupError like `questions`."""
+    cells = _attempted(graded(student, lab), lab)
+    return [name for name, cell in cells.items() if _function(name, cell) and _check_of(name)]
+
+
+def _attempted(notebook: NotebookNode, lab: str) -> dict[str, str]:
+    """The cells in which the student has written something."""
+    given = answers_of(release_of(lab, nbformat.writes(notebook)))
+    return {name: text for name, text in answers_of(notebook).items() if text.strip() != given.get(name, "").strip()}
+
+
+def _function(exercise: str, cell: str) -> ast.FunctionDef | None:
+    return walk.function_in(cell, exercise.rpartition(".")[2])
+
+
+def _most_telling(student: str, cells: dict[str, str], answers: Sequence[Answer], draw: random.Random) -> list[str]:
+    """The exercises in the order in which they are asked about: first those where the student wrote much that few others wrote."""
+    others = [each for each in answers if each.student != student]
+    weight: dict[str, float] = {}
+    for exercise, cell in cells.items():
+        if _function(exercise, cell) is None:
+            continue
+        counts = Counter(part for each in others if each.exercise == exercise for part in each.lines)
+        count = sum(each.exercise == exercise for each in others)
+        parts = answer(student, exercise, cell).lines
+        bits = sum(math.log2((count + 2) / (counts[part] + 1)) for part in parts)
+        weight[exercise] = bits * draw.uniform(0.5, 1.0) * (len(numbered(cell).splitlines()) <= LONGEST_CODE or 0.1)
+    return sorted(weight, key=lambda exercise: -weight[exercise])
+
+
+def _three(
+    trials: Trials, judge: Judge, cells: dict[str, str], order: list[str], draw: random.Random, progress: Progress
+) -> tuple[list[Question], list[str]]:
+    """A question of each kind, each on another exercise, if there are enough of both."""
+    functions = {
+        exercise: StudentFunction(trials, judge, exercise, check, cells[exercise], draw)
+        for exercise in order
+        if (check := _check_of(exercise))
+    }
+    kinds = draw.sample(["result", "line", "change"], QUESTIONS)
+    found: list[Question] = []
+    tried: set[tuple[str, str]] = set()
+
+    def ask(kind: str, names: list[str]) -> None:
+        for name in names:
+            if len(found) < QUESTIONS and (kind, name) not in tried:
+                progress(len(found), QUESTIONS, name)
+                tried.add((kind, name))
+                try:
+                    question = getattr(functions[name], kind)()
+                except RecursionError:  # in `ast`, at a long expression
+                    functions[name].calls, question = [], None
+                if question:
+                    found.append(question)
+                    return
+
+    for kind in kinds:
+        ask(kind, [name for name in functions if name not in {each.exercise for each in found}])
+    for kind in kinds:  # then two of a kind, or two on one exercise
+        ask(kind, [name for name in functions if name not in {each.exercise for each in found}])
+        ask(kind, [*functions])
+    none = [name for name, each in functions.items() if "calls" in vars(each) and not each.calls]
+    why = "no short case, a long expression, another process, or notes change what happens"
+    remarks = [f"cannot be asked about: {', '.join(none)} ({why})"] if none else []
+    return found, remarks
+
+
+def _check_of(exercise: str) -> Check | None:
+    """The first check of an exercise that the course has."""
+    try:
+        return find(exercise)
+    except LookupError:
+        from ..engine.check import registry
+
+        return next(
+            (each for each in registry().values() if not is_milestone(each.name) and each.exercise == exercise), None
+        )
+
+
+# The page ------------------------------------------------------------------------------------------------------------
+
+_STYLE = f"""
+{SCHEMES}
+body {{ font: 16px/1.45 system-ui, sans-serif; max-width: 56rem; margin: 1.5rem auto; padding: 0 1rem;
+  color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
+pre {{ margin: .3rem 0; padding: .4rem .6rem; white-space: pre-wrap; background: var(--code-b); color: var(--code);
+  font-size: .85rem; }}
+code {{ background: var(--code-b); color: var(--code); }} .note {{ color: var(--muted); }} p {{ margin: .4rem 0; }}
+section {{ break-inside: avoid; }} .answers, .answers + .questions {{ break-before: page; }}
+"""
+
+
+@dataclass
+class Paper:
+    """What was written for an examiner: how many questions each student gets, and remarks on each."""
+
+    path: Path | None = None
+    asked: dict[str, list[Question]] = field(default_factory=dict)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+
+
+def write(lab: str, students: Sequence[str], isolated: bool = True, progress: Progress = lambda *_: None) -> Paper:
+    """Write `classroom/oral/STUDENT/LAB.html`, or for several students one file to be printed, `classroom/oral-LAB.html`, in which
+    each begins on a new sheet. A student for whom there are no questions is named in a remark."""
+    paper, others = Paper(), answers_of_class(lab)[0]
+    for number, student in enumerate(students):
+
+        def part(done: int, of: int, what: str, number: int = number) -> None:
+            progress(QUESTIONS * number + done, QUESTIONS * len(students), what)
+
+        try:
+            found, remarks = questions(student, lab, isolated, part, others)
+            if not found:
+                raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
+        except LookupError as error:
+            paper.remarks[student] = [error.args[0]]
+            continue
+        paper.asked[student], paper.remarks[student] = found, remarks
+    if paper.asked:
+        one = students[0] if len(students) == 1 else None
+        paper.path = classroom() / "oral" / one / f"{lab}.html" if one else classroom() / f"oral-{lab}.html"
+        paper.path.parent.mkdir(parents=True, exist_ok=True)
+        title = f"{escaped(one)}, lab {lab}: questions" if one else f"Lab {lab}: questions"
+        bodies = [body_of(student, lab, found) for student, found in paper.asked.items()]
+        write_page(paper.path, title, _STYLE, f"<main>{''.join(bodies)}</main>")
+    return paper
+
+
+def body_of(student: str, lab: str, found: list[Question]) -> str:
+    """The questions with the student's code, and on a new sheet of paper the answers."""
+    name = f"{escaped(student)}, lab {escaped(lab)}"
+    asked = [
+        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code>: {escaped(each.title)}</h2>{_paragraphs(each.asked)}"
+        f'<p class="note">The cell, without its docstring:</p><pre>{escaped(each.code)}</pre></section>'
+        for number, each in enumerate(found, 1)
+    ]
+    told = [
+        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code></h2>{_paragraphs(each.answer)}</section>"
+        for number, each in enumerate(found, 1)
+    ]
+    note = "Worked out by running the student's own code."
+    return (
+        f'<div class="questions"><h1>{name}: questions</h1>{"".join(asked)}</div>'
+        f'<div class="answers"><h1>{name}: answers</h1><p class="note">{note}</p>{"".join(told)}</div>'
+    )
+
+
+def _paragraphs(texts: list[str]) -> str:
+    shown = [
+        f"<pre>{escaped(text[1:].replace(chr(10) + ' ', chr(10)))}</pre>"
+        if text.startswith(" ")
+        else f"<p>{_inline(text)}</p>"
+        for text in texts
+    ]
+    return "".join(shown)
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped(text))

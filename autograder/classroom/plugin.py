@@ -1,0 +1,270 @@
+"""The nbgrader plugin: the course's two steps in `nbgrader autograde`, and its directories.
+
+`Restore` reads the submitted notebook and rebuilds it on the released one; nbgrader does not look at the student's file.
+`RunInSubject`, right after it, does the work of nbgrader's `Execute`. All later steps, saving grades, late penalties, feedback
+and the formgrader, are nbgrader's own. With `RUSHLIGHT_GRADER=stock` in the environment nbgrader is not changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import itertools
+import os
+import secrets
+import tempfile
+import warnings
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.plugins import CsvExportPlugin
+from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveAutoGrades, SaveCells
+from sqlalchemy.exc import SAWarning
+from traitlets import Bool, Unicode
+
+from ..course import (
+    ROOT,
+    classroom,
+    core_labs,
+    core_path,
+    is_further,
+    neutral,
+    released,
+    replacing,
+    set_environment,
+)
+from .by_hand import SaveGrades
+from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
+from .feedback import FeedbackExporter, FeedbackPage
+from .gradebook import gradebook_url, open_gradebook
+from .late import LatePenalty, renew
+from .releases import keep, release_of
+from .restore import Unreadable, digest, read_released, read_submission, restore_text
+from ..engine.observe import NotGraded
+from ..engine.run import run
+from ..engine.sandbox import missing
+
+if TYPE_CHECKING:
+    from ..engine.judge import Judge
+
+
+# The kinds of files beside a notebook that nbgrader may copy on. A browser or a system may run others.
+PASSIVE = {".csv", ".gif", ".ipynb", ".jpeg", ".jpg", ".json", ".png", ".tsv", ".txt", ".webp"}
+
+
+def configure(c: Any) -> None:
+    """Set nbgrader's configuration `c` for this course, and the environment of this process. `nbgrader_config.py` calls it."""
+    set_environment()
+    _silence_warnings()
+    folder = classroom()
+    for name in ("submitted", "autograded", "feedback"):
+        (folder / name).mkdir(parents=True, exist_ok=True)  # nbgrader fails every command if one is missing
+        setattr(c.CourseDirectory, f"{name}_directory", str(folder / name))
+    c.CourseDirectory.course_id = "rushlight"
+    c.CourseDirectory.root = str(ROOT)
+    c.CourseDirectory.source_directory = "solutions"
+    c.CourseDirectory.release_directory = "labs"
+    c.CourseDirectory.db_url = gradebook_url()
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md"]
+    c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
+    c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
+    c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
+    c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
+    c.ExchangeFactory.collect = Exchanged
+    c.ExchangeFactory.release_assignment = HandedOut
+    c.HTMLExporter.filters = {"markdown2html": "autograder.classroom.formulas.markdown2html"}
+    c.ExportApp.plugin_class = Export
+    c.AssignLatePenalties.plugin_class = LatePenalty
+    c.NbGrader.logfile = str(folder / "nbgrader.log")
+    if os.environ.get("RUSHLIGHT_GRADER") == "stock":
+        c.Execute.timeout = 300  # by the clock, and a busy machine compiles slowly
+        return
+    steps = Autograde.autograde_preprocessors.default_args[0]
+    # Restore does the work of nbgrader's own first steps. What it hands to RunInSubject does not reach nbgrader's second half.
+    c.Autograde.exporter_class = SubmissionExporter
+    c.Autograde.sanitize_preprocessors = [Restore, RunInSubject, CheckCellMetadata]
+    ours = {SaveAutoGrades: SaveGrades}
+    c.Autograde.autograde_preprocessors = [ours.get(step, step) for step in steps if step is not Execute]
+    c.RunInSubject.seed_file = str(folder / "seed")
+    c.GenerateFeedback.preprocessors = [FeedbackPage]
+    c.GenerateFeedback.exporter_class = FeedbackExporter
+    c.FeedbackExporter.template_name = "rushlight"
+
+
+def _silence_warnings() -> None:
+    # nbgrader 0.9 on SQLAlchemy 2.1 warns about its own relations at every submission
+    warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
+    # nbformat writes a line about every id that occurs twice or is missing; restoring gives every cell an id
+    for category in (DuplicateCellId, MissingIDFieldWarning):
+        warnings.filterwarnings("ignore", category=category)
+
+
+def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:
+    """Enter a lab into the gradebook unless all of it is there with the same points.
+
+    `nbgrader generate_assignment` does that too, but it skips a lab whose released notebook exists already, as it does here.
+    """
+    if db_url == gradebook_url():
+        keep(assignment)
+    released = read_released(assignment)
+    given = [cell.metadata.nbgrader for cell in released.cells if "nbgrader" in cell.metadata]
+    wanted = {cell.grade_id: cell.get("points") for cell in given}
+    with Gradebook(db_url, "rushlight") as gradebook:
+        try:
+            notebook = gradebook.find_notebook(assignment, assignment)
+            found = dict.fromkeys(cell.name for cell in notebook.source_cells)
+            found |= {cell.name: cell.max_score for cell in notebook.grade_cells}
+        except MissingEntry:
+            found = {}
+            gradebook.update_or_create_assignment(assignment)
+    if not wanted.items() <= found.items():
+        SaveCells().preprocess(
+            released, {"nbgrader": {"notebook": assignment, "assignment": assignment, "db_url": db_url}}
+        )
+
+
+def take_core(labs: list[str]) -> None:
+    """From now on, the further exercises of these labs carry no points in this class. Raises LookupError, and changes nothing, if
+    the gradebook has points for one of them."""
+    for lab in labs if (classroom() / "gradebook.db").exists() else ():
+        further = {cell["metadata"]["nbgrader"]["grade_id"] for cell in filter(is_further, released(lab)["cells"])}
+        try:
+            with open_gradebook() as gradebook:
+                graded = {cell.name for cell in gradebook.find_notebook(lab, lab).grade_cells}
+        except MissingEntry:
+            continue
+        if further & graded:
+            raise LookupError(f"the gradebook of {classroom()} has {lab} with the points of its further exercises")
+    core_path().parent.mkdir(parents=True, exist_ok=True)
+    with replacing(core_path()) as part:
+        part.write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
+
+
+class Export(CsvExportPlugin):
+    """nbgrader's table of all grades, in which a name with a comma is one cell and no name is a formula."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
+        students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
+        for lab in labs:
+            renew(gradebook, lab.name)
+        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(_COLUMNS)
+            for lab, student in itertools.product(labs, students):
+                cells = _grades(gradebook, lab, student)
+                writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+
+
+_COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email")
+_COLUMNS += ("raw_score", "late_submission_penalty", "score", "max_score")
+
+
+def _grades(gradebook: Gradebook, lab: Assignment, student: Student) -> list:
+    try:
+        submission = gradebook.find_submission(lab.name, student.id)
+        raw, penalty = submission.score, submission.late_submission_penalty or 0.0
+        timestamp, score = submission.timestamp, max(0.0, raw - penalty)
+    except MissingEntry:
+        timestamp, raw, penalty, score = "", 0.0, 0.0, 0.0
+    who = [student.id, student.last_name, student.first_name, student.email]
+    return [lab.name, lab.duedate, timestamp, *who, raw, penalty, score, lab.max_score]
+
+
+# The steps -----------------------------------------------------------------------------------------------------------
+
+
+class SubmissionExporter(NotebookExporter):
+    """Leaves a submission's file to `Restore`, because nbformat takes minutes and gigabytes for some files."""
+
+    def from_filename(self, filename: str, resources: dict, **options: Any) -> tuple[NotebookNode, dict]:
+        if not any(isinstance(step, Restore) for step in self._preprocessors):
+            return super().from_filename(filename, resources, **options)
+        path = Path(filename)
+        resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
+        return self.from_notebook_node(nbformat.v4.new_notebook(), resources, **options)
+
+
+class Restore(NbGraderPreprocessor):
+    """Rebuild a submitted notebook on the released one, or take the notebook that marking has made of this submission."""
+
+    marked_folder = Unicode(help="The folder of marked notebooks; `rushlight grade` sets it.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        folder, lab = Path(resources["metadata"]["path"]), resources["nbgrader"]["notebook"]
+        remove_active(classroom() / "autograded" / resources["nbgrader"]["student"] / lab)
+        try:
+            text = read_submission(folder / f"{lab}.ipynb")
+            marked = marked_path(Path(self.marked_folder), text) if self.marked_folder else None
+            if marked and marked.exists():
+                nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
+            else:
+                nb = restore_text(text, release_of(lab, text))
+        except Unreadable as error:
+            raise NbGraderException(str(error)) from None
+        nb.metadata["restored"] = digest(text)
+        return nb, resources
+
+
+def remove_active(folder: Path) -> None:
+    """Remove the files of a kind that is not passive.
+
+    nbgrader has copied the files beside a notebook here. It copies them from here into the feedback, where it releases pages.
+    """
+    for path in [*folder.rglob("*")]:
+        if not path.is_dir() and path.suffix.lower() not in PASSIVE:
+            path.unlink()
+
+
+class RunInSubject(NbGraderPreprocessor):
+    """Run the student's cells in a subject, and let the judge decide each check."""
+
+    isolated = Bool(True, help="Run submissions in a bubblewrap sandbox.").tag(config=True)
+    seed_file = Unicode(help="The file with the seed of the class's cases; made on first use.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        if "marked" in resources:
+            return nb, resources
+        if self.isolated and (reason := _missing_sandbox()):
+            raise NbGraderException(reason)
+        given, judge = resources["nbgrader"], judge_of(class_seed(Path(self.seed_file)))
+        try:
+            run(nb, given["notebook"], judge, self.isolated, student=given["student"])
+        except NotGraded as error:
+            raise NbGraderException(f"not graded: {error}") from None
+        return nb, resources
+
+
+_missing_sandbox = cache(missing)
+
+
+def marked_path(folder: Path, text: str) -> Path:
+    """The file of a marked notebook. The name depends on the submission's content, so that it serves no other submission."""
+    return folder / f"{digest(text)}.ipynb"
+
+
+def class_seed(seed_file: Path) -> int:
+    """The seed of a class. It is drawn once and kept beside the gradebook, readable by its owner only."""
+    if not seed_file.exists():
+        with tempfile.NamedTemporaryFile("w", dir=seed_file.parent) as temporary:  # its mode is 0600
+            temporary.write(str(secrets.randbits(64)))
+            temporary.flush()
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(temporary.name, seed_file)
+    return int(seed_file.read_text())
+
+
+@cache
+def judge_of(seed: int) -> Judge:
+    """The judge of this process for a class's seed."""
+    from ..engine.judge import Judge  # imports torch, which nbgrader's other commands do not need
+
+    return Judge(seed)

@@ -1,0 +1,185 @@
+"""A class repository: the course that an instructor gives to students, without the answers.
+
+It contains some labs, their readings and their checks, the grader's code, and the framework. It has no solutions, and the
+bodies of these labs' exercises are *sealed*: packed in a file that students do not read by accident. The framework runs on the
+sealed bodies until a student plugs in others, because nothing runs without a dispatcher. The exercises of later labs are not
+changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import tempfile
+import tomllib
+import zlib
+from base64 import b85encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..engine.check import function_of
+from ..course import (
+    COURSE,
+    READINGS,
+    RELEASED,
+    core_path,
+    exercises,
+    kept_folder,
+    number_of,
+    phases,
+    replacing,
+)
+from ..engine.edition import body_lines, check_files, file_of, framework_files
+from .github import workflow
+from . import releases
+
+_README = """# Rushlight
+
+You rebuild PyTorch piece by piece. Each piece is compared with real torch. Where the two differ you get the smallest input
+that shows it.
+
+With Python 3.11, 3.12 or 3.13 and `make`:
+
+```sh
+make lab     # installs everything into .venv, copies the first lab to work/ and opens it in JupyterLab
+```
+
+`.venv/bin/rushlight lab {last}` opens lab {last}, `.venv/bin/rushlight status` counts what is done. Hand in your notebook from
+`work/`. The framework in `rushlight/` is complete and there to be read, except for what these labs ask you to write: those
+pieces work, but their bodies are packed away in `rushlight/sealed.py` until you plug in your own.
+
+Here: {labs}.
+"""
+
+
+def release(labs: list[str], folder: Path, core: bool = False, github: bool = False) -> Path:
+    """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
+
+    With `core`, the further exercises of these labs carry no points in this class, from now on. With `github`, git does not ignore
+    `work/`, and GitHub Classroom runs the checks of what a student pushes. Raises FileExistsError if the
+    folder exists, and LookupError if the gradebook already has points for the further exercises. Whatever fails, nothing is left.
+    """
+    if folder.exists():
+        raise FileExistsError(f"{folder} exists already: name a new folder")
+    with _restoring_on_failure(labs, folder):
+        if core:
+            from .plugin import take_core  # imports nbgrader
+
+            take_core(labs)
+        for lab in labs:
+            releases.keep(lab)
+            releases.expect_checks(lab)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
+            course = Path(temporary) / "course"
+            for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
+                _write(course / name, text)
+            grader = Path(__file__).parents[1]
+            rooms = [grader, *(grader / room for room in ("engine", "notebook", "classroom", "author"))]
+            for path in [*(path for room in rooms for path in room.glob("*.py")), *check_files(labs)]:
+                _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
+            shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
+            for name in _project_files():
+                (course / name).parent.mkdir(exist_ok=True)
+                shutil.copy(COURSE / name, course / name)
+            readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
+            for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
+                shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
+            for lab in labs:
+                _write(course / "labs" / lab / f"{lab}.ipynb", releases.given_out(lab))
+            _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
+            ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
+            if github:
+                ignored = ignored.replace("work/\n", "")
+                _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
+            _write(course / ".gitignore", ignored)
+            _write(course / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
+            course.rename(folder)
+    return folder
+
+
+@contextmanager
+def _restoring_on_failure(labs: list[str], folder: Path) -> Iterator[None]:
+    """If an exception is raised within, the class's records are as before, and there are no new folders."""
+    kept = [*map(kept_folder, labs)]
+    core = core_path().read_bytes() if core_path().exists() else None
+    releases_before = {path for each in kept for path in each.glob("*")}
+    folders = {each for path in [folder, core_path(), *kept] for each in [path, *path.parents] if not each.exists()}
+    try:
+        yield
+    except BaseException:
+        for path in {path for each in kept for path in each.glob("*")} - releases_before:
+            path.unlink()
+        if core is None:
+            core_path().unlink(missing_ok=True)
+        elif core_path().read_bytes() != core:
+            with replacing(core_path()) as part:
+                part.write_bytes(core)
+        for each in sorted(folders, reverse=True):  # a folder after those in it
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
+def _project_files() -> list[str]:
+    """The files of the project that students get too. A wheel has the same ones."""
+    project = tomllib.loads((COURSE / "pyproject.toml").read_text(encoding="utf-8"))
+    return project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]["class-repository"]
+
+
+# Sealing -------------------------------------------------------------------------------------------------------------
+
+_SEALED = '''"""The pieces that the labs ask you to write, packed: the framework runs on them until you plug in yours."""
+
+import zlib
+from base64 import b85decode
+
+unsealed = {}  # filled before anything runs, because torch's compiler follows a call of a piece, but not its unpacking
+
+
+def unseal(namespace):
+    for (module, function), packed in PACKED.items():
+        if module == namespace["__name__"]:
+            found = {}
+            exec(zlib.decompress(b85decode(packed)), namespace, found)
+            unsealed[module, function] = found[function]
+
+
+PACKED = {
+'''
+
+
+_UNSEAL = "\n\nfrom rushlight.sealed import unseal\n\nunseal(globals())\n"
+
+
+def sealed_files(names: list[str]) -> dict[str, str | bytes]:
+    """The framework's files, by their names in the course, with the bodies of these exercises sealed."""
+    files, packed = framework_files([]), ""
+    for name in names:
+        path, function = file_of(name), function_of(name)
+        key = function.__module__, function.__name__
+        definition, files[path] = seal(files[path], key)
+        files[path] = files[path].removesuffix(_UNSEAL) + _UNSEAL
+        packed += f"    {key!r}: {b85encode(zlib.compress(definition.encode(), 9)).decode()!r},\n"
+    return files | {"rushlight/sealed.py": _SEALED + packed + "}\n"}
+
+
+def seal(source: str, key: tuple[str, str]) -> tuple[str, str]:
+    """The definition of a function, whose key is its module and its name, and the module with a call of the sealed one."""
+    lines = source.splitlines(keepends=True)
+    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == key[1])
+    first, last = body_lines(function)
+    given = function.args
+    arguments = [argument.arg for argument in [*given.posonlyargs, *given.args]]
+    arguments += [f"*{given.vararg.arg}"] if given.vararg else []
+    arguments += [f"{argument.arg}={argument.arg}" for argument in given.kwonlyargs]
+    arguments += [f"**{given.kwarg.arg}"] if given.kwarg else []
+    body = ["    from rushlight.sealed import unsealed\n\n", f"    return unsealed[{key!r}]({', '.join(arguments)})\n"]
+    definition = "".join(lines[function.lineno - 1 : last])
+    return "from __future__ import annotations\n" + definition, "".join(lines[: first - 1] + body + lines[last:])
+
+
+def _write(path: Path, text: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())

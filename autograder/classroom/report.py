@@ -1,0 +1,271 @@
+"""The class report: the results of a class in one lab, as an HTML page for its instructor.
+
+It shows the points, how hard each exercise is and how well it separates students, a map of students and exercises, every minimal
+case, and the notebooks whose check cells were changed. The page needs no other file, and a click on the map leads to a
+student's feedback. All text from a submission is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote
+
+from ..engine.check import PASSED
+from ..course import check_name, classroom, points, released, written_points
+from .grade import Row, has_other_marks
+from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
+from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
+
+BINS = 10
+
+_STYLE = f"""
+{SCHEMES}
+@media print {{ .box {{ overflow: visible; max-height: none; }} input {{ display: none; }} }}
+* {{ box-sizing: border-box; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 1.5rem auto; padding: 0 1rem;
+  color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
+p.note {{ color: var(--muted); max-width: 46rem; }} a {{ color: var(--link); }}
+dl {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0; }} dd {{ margin: 0; font-size: 1.5rem; font-weight: 600; }}
+dt {{ color: var(--muted); }}
+.box {{ overflow: auto; max-height: 85vh; border: 1px solid var(--line); position: relative; }}
+table {{ border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }}
+th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
+  background: var(--page-b); overflow-wrap: normal; }}
+thead th {{ position: sticky; top: 0; z-index: 1; }}
+.map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }}
+.map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
+.map td a, .map td span {{ padding: .25rem .6rem; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
+.map thead th {{ vertical-align: bottom; }}
+.map td a, .map td span {{ display: block; color: inherit; text-decoration: none; }}
+.map td a:hover {{ text-decoration: underline; }}
+.pass {{ color: var(--pass); background: var(--pass-b); }} .fail {{ color: var(--fail); background: var(--fail-b); }}
+.none {{ color: var(--none); background: var(--none-b); }} .other {{ color: var(--other); background: var(--other-b); }}
+.number {{ text-align: right; }} .number, .share + span {{ white-space: nowrap; }}
+.wide td:nth-last-child(2) {{ min-width: 8rem; }} .wide td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
+pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
+button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
+.map th:not(:first-child) button {{ display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg);
+  max-height: 15rem; line-height: 1.2; }}
+button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
+input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
+  background: var(--page-b); border: 1px solid var(--line); }}
+aside {{ padding: .2rem 1rem; border-radius: .3rem; }} aside h2 {{ margin: .4rem 0; }}
+.bars td {{ border: 0; }} .bars {{ width: 100%; max-width: 40rem; }} .bars td:nth-child(2) {{ width: 70%; }}
+.bar {{ display: block; height: 1.1rem; background: var(--bar); min-width: 1px; }}
+.share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--line); margin-right: .4rem; }}
+.share span {{ display: block; height: 100%; background: var(--bar); }}
+"""
+
+_SCRIPT = """
+for (const head of document.querySelectorAll("thead button")) head.onclick = () => {
+  const cell = head.parentElement, body = cell.closest("table").tBodies[0];
+  const up = cell.getAttribute("aria-sort") !== "descending", key = row => row.cells[cell.cellIndex].dataset.key;
+  for (const other of cell.parentElement.cells) other.removeAttribute("aria-sort");
+  cell.setAttribute("aria-sort", up ? "descending" : "ascending");
+  const compare = (a, b) => isNaN(a) || isNaN(b) ? b.localeCompare(a) : b - a;
+  body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * compare(key(a), key(b))));
+};
+const search = document.querySelector("#search");
+if (search) search.oninput = () => {
+  for (const row of document.querySelectorAll("#cases tbody tr"))
+    row.hidden = !row.textContent.toLowerCase().includes(search.value.toLowerCase());
+};
+"""
+
+
+def write_report(lab: str, rows: list[Row]) -> Path:
+    """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path."""
+    worth = points(lab)
+    graded = [row for row in rows if row.verdicts]
+    own = notebooks(graded)
+    late = ", after late penalties" if any(row.penalty for row in graded) else ""
+    copies = f" {len(graded) - len(own)} are copies of a group's notebook: of exercises and cases, a group counts once."
+    body = [
+        f"<h1>Lab {lab}</h1>",
+        f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks{late}, written answers apart."
+        f"{copies if len(own) < len(graded) else ''}</p>",
+    ]
+    if graded:
+        body += [
+            _warnings(graded, worth),
+            _facts(graded, sum(worth.values()), written_points(lab)),
+            _totals(graded, sum(worth.values())),
+            _exercises(own, worth),
+        ]
+    body += [_map(lab, rows, worth), _remarks(rows)]
+    if graded:
+        body.append(_cases(own))
+    path = classroom() / f"report-{lab}.html"
+    write_page(path, f"Lab {lab}: class report", _STYLE, f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>")
+    return path
+
+
+# HTML ----------------------------------------------------------------------------------------------------------------
+
+
+def _facts(rows: list[Row], maximum: float, written: float) -> str:
+    marks = [row.mark for row in rows]
+    seconds = [sum(verdict.get("seconds", 0) for verdict in row.verdicts.values()) for row in rows]
+    facts = {
+        "median": f"{statistics.median(marks):g} of {maximum:g}",
+        "mean": f"{statistics.mean(marks):.1f}",
+        "all points": f"{marks.count(maximum)}",
+        "no points": f"{marks.count(0)}",
+        "changed check cells": f"{sum(bool(row.edited) for row in rows)}",
+        "seconds to decide, median": f"{statistics.median(seconds):.1f}",
+    }
+    if any(row.penalty for row in rows):
+        facts["median before late penalties"] = f"{statistics.median(row.total for row in rows):g}"
+    if has_other_marks(rows):
+        entered = statistics.median(row.entered or 0.0 for row in rows)
+        facts["median in the gradebook, with points by hand"] = f"{entered:g} of {maximum + written:g}"
+    return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
+
+
+def _totals(rows: list[Row], maximum: float) -> str:
+    counts = Counter(min(int(BINS * row.mark / maximum), BINS - 1) if maximum else 0 for row in rows)
+    lines = "".join(
+        f'<tr><td class="number">{maximum * i / BINS:.3g} to {maximum * (i + 1) / BINS:.3g}</td><td>'
+        f'<span class="bar" style="width:{100 * counts[i] / max(counts.values()):.0f}%"></span></td><td>{counts[i]}</td></tr>'
+        for i in range(BINS)
+    )
+    return f'<h2>Points</h2><table class="bars" aria-label="How many students have how many points">{lines}</table>'
+
+
+def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
+    found = warnings(rows, worth)
+    lines = "".join(f"<li><strong>{escaped(each.check)}</strong>: {escaped(each.why)}</li>" for each in found)
+    note = (
+        "These exercises may be at fault themselves. Each rule needs a 95 % interval (for discrimination, 99 %) to be beyond its"
+        " threshold, so chance alone seldom explains it. Read the exercise's text and the case before you change marks."
+    )
+    return f'<aside class="other"><h2>Early warning</h2><ul>{lines}</ul><p>{note}</p></aside>' if found else ""
+
+
+def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
+    lines, common = [], {}
+    for check, case, _, count in cases(rows):
+        common.setdefault(check, f"{count} × {' '.join(case.split())[:70]}")
+    for check in worth:
+        tried = attempts(rows, check)
+        counts, value = Counter(row.outcome(check) for row in rows), discrimination(tried, check)
+        share = counts[PASSED] / len(tried) if tried else 0.0
+        others = ", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
+        seconds = statistics.median([row.verdicts[check].get("seconds", 0) for row in tried] or [0])
+        bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
+        lines.append(
+            f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>'
+            f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
+            f'<td data-key="{share}">{bar}<span>{100 * share:.0f} % of {len(tried)}</span></td>'
+            f'<td class="number" data-key="{-2 if value is None else value}">{_discrimination(value, len(tried))}</td>'
+            f'<td class="number" data-key="{seconds}">{seconds:.1f}</td>'
+            f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
+            f'<td data-key="{escaped(common.get(check, ""))}"><code>{escaped(common.get(check, ""))}</code></td></tr>'
+        )
+    note = (
+        "Of the students who attempted an exercise, the share that passes. Discrimination is the point-biserial correlation of"
+        " passing with the points of the other exercises, and its 95 % interval by Fisher: near 1, students with many points pass"
+        f" and students with few do not. It needs {FEWEST} students, of whom 2 pass and 2 do not, and says little before {IN_EACH}"
+        " do. Seconds are those in which grading decided the check, as a median: they say nothing about the time that a student"
+        " worked, which is not known."
+    )
+    heads = ["exercise", "points", "pass", "discrimination", "seconds", "otherwise", "most common case"]
+    return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises", "wide")}'
+
+
+def _discrimination(value: float | None, count: int) -> str:
+    if value is None:
+        return "too few"
+    low, high = correlation_interval(value, count)
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
+    keys = {
+        check_name(cell): cell["metadata"]["nbgrader"]["grade_id"]
+        for cell in released(lab)["cells"]
+        if check_name(cell)
+    }
+    lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
+    for row in rows:
+        page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
+        student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
+        flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
+        cells = [_cell(row, check, f"{page}#{keys[check]}") for check in worth]
+        numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
+        numbers.append((row.mark, f"{row.mark:g}"))
+        numbers += [(row.entered or 0.0, "" if row.entered is None else f"{row.entered:g}")] if other else []
+        totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
+        lines.append(
+            f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
+        )
+    note = (
+        "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
+        " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
+    )
+    note += " Points are those of the checks" + (", less the late penalty." if late else ".") if late or other else ""
+    note += " The mark is in the gradebook, with points by hand." if other else ""
+    numbers = [*["late"] * late, "points", *["mark"] * other]
+    heads = ["student", *numbers, *(check.partition(".")[2] for check in worth)]
+    return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
+
+
+def _cell(row: Row, check: str, link: str) -> str:
+    if check not in row.verdicts:
+        kind, mark = UNGRADED
+        label = escaped(f"{row.student}, {check}: not graded")
+        return (
+            f'<td class="{kind}" data-key="-1"><span role="img" title="{label}" aria-label="{label}">{mark}</span></td>'
+        )
+    outcome = row.outcome(check)
+    kind, mark = MARKS.get(outcome, OTHER)
+    key = ["none", "other", "fail", "pass"].index(kind)
+    label = escaped(f"{row.student}, {check}: {outcome}")
+    return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
+
+
+def _remarks(rows: list[Row]) -> str:
+    said = [(row.student, row.problem) for row in rows if row.problem]
+    said += [(row.student, row.late()) for row in rows if row.seconds_late]
+    said += [
+        (row.student, f"changed check cells, put back for grading: {', '.join(row.edited)}")
+        for row in rows
+        if row.edited
+    ]
+    lines = [
+        f'<tr><th scope="row" data-key="{escaped(a)}">{escaped(a)}</th><td data-key="{escaped(b)}">{escaped(b)}</td></tr>'
+        for a, b in said
+    ]
+    return f"<h2>Look at these</h2>{_table(['student', 'remark'], lines, 'Look at these')}" if lines else ""
+
+
+def _cases(rows: list[Row]) -> str:
+    lines = [
+        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{escaped(check)}">{_breakable(check)}</td>'
+        f'<td data-key="{escaped(message)}"><pre>{escaped(message)}</pre></td>'
+        f'<td data-key="{escaped(case)}"><pre>{escaped(case)}</pre></td></tr>'
+        for check, case, message, count in cases(rows)
+    ]
+    note = "The smallest case on which a student's answer and torch differ, and the number of students who have it."
+    search = '<label>Show only cases with <input id="search" type="search"></label>'
+    table = _table(["students", "exercise", "what differs", "case"], lines, "Cases", key="cases")
+    return f'<h2>Cases</h2><p class="note">{note}</p>{search}{table}' if lines else "<h2>Cases</h2><p>None.</p>"
+
+
+def _breakable(name: str) -> str:
+    """A name that may be broken after its dots and underscores."""
+    return re.sub(r"([._])", r"\1<wbr>", escaped(name))
+
+
+def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
+    """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
+    head = "".join(f'<th scope="col"><button type="button">{_breakable(each)}</button></th>' for each in heads)
+    named = f' id="{key}"' if key else ""
+    return (
+        f'<div class="box" role="region" tabindex="0" aria-label="{escaped(label)}"><table class="{kind}"{named}>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )

@@ -1,0 +1,66 @@
+"""A term's table: a line for each student with the marks of all labs, the lowest of which may be dropped, and the total.
+
+It is an exporter for `nbgrader export --exporter=autograder.classroom.term.Term`, which `rushlight grades` runs.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+
+from nbgrader.api import Gradebook
+from nbgrader.plugins import ExportPlugin
+from traitlets import Integer
+
+from ..course import neutral, released_labs, submitted_path
+from .grade import is_recorded, students
+from .gradebook import mark_of
+from .late import renew, submissions
+from .lms import EARLIER, UNMARKED, listed
+
+
+class Term(ExportPlugin):
+    """Labs with marks, one in a column. A lab that a student has not handed in is empty, and counts 0."""
+
+    drop = Integer(
+        0, help="How many labs of each student do not count: those with the smallest share of their points."
+    ).tag(config=True)
+
+    def export(self, gradebook: Gradebook) -> None:
+        labs = sorted(each.name for each in gradebook.assignments if each.submissions)
+        marks, worth = {}, {}
+        for lab in labs:
+            renew(gradebook, lab)
+            worth[lab] = gradebook.find_assignment(lab).max_score
+            marks |= {(lab, each.student_id): mark_of(each) for each in submissions(gradebook, lab)}
+        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
+            for student in sorted(gradebook.students, key=lambda each: each.id):
+                own = {lab: marks.get((lab, student.id), 0.0) for lab in labs if worth[lab]}
+                lowest = sorted(own, key=lambda lab: own[lab] / worth[lab])
+                dropped = lowest[: min(self.drop, len(own) - 1)]
+                total = round(sum(own.values()) - sum(own[lab] for lab in dropped), 2)
+                most = sum(worth[lab] for lab in own if lab not in dropped)
+                who = [student.id, student.last_name, student.first_name, student.email]
+                scores = [marks.get((lab, student.id), "") for lab in labs]
+                percent = round(100 * total / most, 2) if most else ""
+                cells = [*who, *scores, " ".join(dropped), total, most, percent]
+                writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+
+
+def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:
+    """What the table does not say of the marks, a line each: which are those of an earlier submission, which are missing, and
+    which written answers wait for marks. `progress(done, total, lab)` is called before each lab."""
+    handed_in = {lab: students(lab) for lab in released_labs()}
+    for done, lab in enumerate(handed_in):
+        progress(done, len(handed_in), lab)
+        entered = {each.student_id: each for each in submissions(gradebook, lab)}
+        there = [each for each in entered if submitted_path(lab, each).exists()]
+        for text, names in (
+            (UNMARKED, [student for student, each in entered.items() if each.needs_manual_grade]),
+            (EARLIER, [student for student in there if not is_recorded(lab, student)]),
+            ("handed in and NOT graded", [student for student in handed_in[lab] if student not in entered]),
+        ):
+            if names:
+                yield f"{lab}: {listed(text, sorted(names))}"

@@ -1,0 +1,63 @@
+"""The verdicts on a notebook as data for other programs: what `rushlight check --json` prints.
+
+    {"version": "0.1.0", "lab": "01a_views", "notebook": "work/01a_views/01a_views.ipynb", "made_from": {"release": …},
+     "passed": false, "points": 2, "maximum": 28, "written": 2,
+     "exercises": [{"exercise": "strided.permute", "passed": false, "points": 0, "maximum": 3}, …],
+     "checks": [{"check": "strided.permute", "exercise": "strided.permute", "outcome": "disagreed", "passed": false,
+                 "points": 0, "maximum": 3, "case": "sizes = [2, 0], …", "message": …, "text": …}, …]}
+
+`case` is the smallest case that does not agree, and `text` is what the command prints about the check without `--json`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rushlight
+
+from ..engine.check import Verdict, describe, exercise_of, is_milestone
+from ..course import points, written_points
+from .releases import claimed
+
+
+def as_data(lab: str, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
+    worth = points(lab)
+    checks = [_check(verdict, worth.get(name, 0)) for name, verdict in verdicts.items()]
+    exercises: dict[str, dict] = {}
+    for each in checks:
+        if each["exercise"]:
+            whole = exercises.setdefault(
+                each["exercise"], {"exercise": each["exercise"], "passed": True, "points": 0, "maximum": 0}
+            )
+            whole["passed"] &= each["passed"]
+            whole["points"] += each["points"]
+            whole["maximum"] += each["maximum"]
+    return {
+        "version": rushlight.__version__,
+        "lab": lab,
+        "notebook": str(notebook),
+        "made_from": claimed(notebook.read_text(encoding="utf-8")),
+        "passed": all(each["passed"] for each in checks),
+        "points": sum(each["points"] for each in checks),
+        "maximum": sum(worth.values()),
+        "written": written_points(lab),
+        "exercises": [*exercises.values()],
+        "checks": checks,
+    }
+
+
+def _check(verdict: Verdict, worth: float) -> dict:
+    case = None if verdict.case is None else verdict.listing or describe(verdict.case)
+    return {
+        "check": verdict.check,
+        "exercise": None if is_milestone(verdict.check) else exercise_of(verdict.check),
+        "outcome": verdict.outcome,
+        "passed": verdict.passed,
+        "points": worth if verdict.passed else 0,
+        "maximum": worth,
+        "cases": verdict.cases,
+        "agreed": verdict.agreed,
+        "case": case,
+        "message": verdict.message,
+        "text": str(verdict),
+    }

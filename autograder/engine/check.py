@@ -1,0 +1,359 @@
+"""The registry of checks, and the verdict that a student sees.
+
+A check is one small program and the cases to run it on. `@program` registers it. The student's process runs the program with
+`xp = rushlight`, the judge runs it with `xp = torch`, and the observed results must agree. If torch has no counterpart in
+Python, `.oracle` gives the judge another program, which derives the answer from torch. If torch has nothing to derive it from, this
+program computes the answer in another way than the exercise does, and the verdict does not show it.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import inspect
+import pkgutil
+import textwrap
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
+from types import FunctionType
+from typing import Any
+
+import rushlight
+
+from .. import checks
+from .observe import Tree, show_frames
+
+PASSED, DISAGREED, NOT_ATTEMPTED = "passed", "disagreed", "not attempted"
+TIMED_OUT, DIED, UNSTABLE = "timed out", "died", "unstable"
+MALFORMED, GRADER_ERROR = "malformed", "grader error"
+OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR}
+
+
+# The registry --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Check:
+    """One program, its cases, and the exercise that it tests.
+
+    `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
+    among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
+    `hint(case, mine, theirs)` may name the mistake. A text is the hint for every mistake but an exception. The entry `beyond` of a
+    result lists calls that the contract does not allow, and these are named without a hint of the check's own. A `disposable`
+    check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
+    `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
+    `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long. If it
+    is a `prediction`, the verdict says how much of it is right, but not torch's answer.
+    """
+
+    name: str
+    subject: Callable
+    cases: Callable[[Any], Any]
+    given: list[dict] | Callable[[], list[dict]]
+    hint: str | Callable[[dict, Tree, Tree], str | None] | None
+    disposable: bool = False
+    draws: int | None = None
+    show: Callable[..., str] | None = None
+    prediction: bool = False
+    reference: Callable | None = None
+
+    @cached_property
+    def edges(self) -> list[dict]:
+        return self.given() if callable(self.given) else self.given
+
+    def oracle(self, reference: Callable) -> Check:
+        """Decorator: the program that the judge runs, with `xp = torch`, instead of the check's own."""
+        self.reference = reference
+        return self
+
+    @cached_property
+    def asks_torch(self) -> bool:
+        """Whether the answer is torch's. It is not if the oracle uses neither torch nor a tensor of the case."""
+        return self.reference is None or _uses_torch(self.reference) or any(map(_has_tensor, self.edges))
+
+    @cached_property
+    def exercise(self) -> str:
+        """The exercise, a path of attributes from `rl`. The check's name may add the name of a part."""
+        return exercise_of(self.name)
+
+    @property
+    def phase(self) -> str:
+        """The phase whose check this is, such as `01_strided`: the name of the package that defines it."""
+        return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
+
+    def in_order(self, case: dict) -> dict:
+        """A case with its values in the order of the program's parameters. The values that `**case` takes come last."""
+        parameters = inspect.signature(self.subject).parameters
+        named = {name: case[name] for name in parameters if name in case}
+        takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
+        return named | case if takes_more else named
+
+
+def source(program: Callable) -> str:
+    """The text of a program, without the decorator."""
+    lines = textwrap.dedent(inspect.getsource(program)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    return "\n".join(lines[start:])
+
+
+def _uses_torch(oracle: Callable) -> bool:
+    """Whether an oracle uses its first parameter, which is torch, or imports torch, itself or in the helpers that it names."""
+    first = next(iter(inspect.signature(inspect.unwrap(oracle)).parameters))
+    return first in _names_used(oracle) or _imports_torch(oracle, set())
+
+
+def _imports_torch(function: Callable, seen: set[Callable]) -> bool:
+    seen.add(function)
+    if not _imported(function).isdisjoint({"torch", "torchgen", "torch_dumps"}):
+        return True
+    known = inspect.unwrap(function).__globals__
+    named = [inspect.unwrap(known[name]) for name in _names_used(function) if callable(known.get(name))]
+    helpers = [each for each in named if isinstance(each, FunctionType) and each.__module__.startswith(checks.__name__)]
+    return any(_imports_torch(helper, seen) for helper in helpers if helper not in seen)
+
+
+def _names_used(function: Callable) -> set[str]:
+    return {each.id for each in ast.walk(ast.parse(source(function))) if isinstance(each, ast.Name)}
+
+
+def _imported(function: Callable) -> set[str]:
+    """The first names of the modules that a function imports in its body, and the names that it imports from a package."""
+    statements = [
+        each for each in ast.walk(ast.parse(source(function))) if isinstance(each, ast.Import | ast.ImportFrom)
+    ]
+    names = [alias.name for each in statements for alias in each.names]
+    modules = [module for each in statements if (module := getattr(each, "module", None))]
+    return {name.partition(".")[0] for name in [*modules, *names]}
+
+
+def _has_tensor(case: Tree) -> bool:
+    if isinstance(case, dict):
+        return "tensor" in case or any(map(_has_tensor, case.values()))
+    return isinstance(case, list | tuple) and any(map(_has_tensor, case))
+
+
+_registry: dict[str, Check] = {}
+
+
+def program(
+    name: str,
+    *,
+    cases: Callable,
+    edges: list[dict] | Callable[[], list[dict]] | None = None,
+    hint: str | Callable | None = None,
+    disposable: bool = False,
+    draws: int | None = None,
+    show: Callable[..., str] | None = None,
+    prediction: bool = False,
+) -> Callable:
+    """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
+
+    def register(subject: Callable) -> Check:
+        if name in _registry:
+            raise ValueError(f"two checks are called {name!r}")
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show, prediction)
+        return _registry[name]
+
+    return register
+
+
+def registry() -> dict[str, Check]:
+    """Every check of every phase, by name, in the order of the phases, of their `TOPICS` and of those files."""
+    _import_checks()
+    return _registry
+
+
+@cache
+def _import_checks() -> None:
+    for phase in sorted(pkgutil.iter_modules(checks.__path__), key=lambda found: found.name):
+        if phase.ispkg:
+            package = importlib.import_module(f"{checks.__name__}.{phase.name}")
+            for topic in package.TOPICS:
+                importlib.import_module(f"{package.__name__}.{topic}")
+
+
+def find(name: str) -> Check:
+    """The check called `name`. Raises LookupError with similar names."""
+    if name not in registry():
+        same_module = [other for other in _registry if other.partition(".")[0] == name.partition(".")[0]]
+        close = difflib.get_close_matches(name, _registry, n=1, cutoff=0.8)
+        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(same_module)}"
+        if not same_module:
+            advice = "its name is in the lab, in the locked cell below the exercise"
+        raise LookupError(f"there is no check {name!r} in this version of the course; {advice}")
+    return _registry[name]
+
+
+def phase_exercises(phase: str) -> list[str]:
+    """The exercises of all labs of a phase, paths of attributes from `rl`, in order. A milestone has none."""
+    return list(dict.fromkeys(c.exercise for c in registry().values() if c.phase == phase and not is_milestone(c.name)))
+
+
+BENCH = ("00", "06", "09")
+SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
+DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
+MANY_LINES = 40  # of a verdict: a long case then comes last
+LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
+
+
+def is_bench(lab: str) -> bool:
+    """Whether a lab, or a phase, works on real torch itself, so that its sandbox has torch."""
+    return lab[:2] in BENCH
+
+
+def is_milestone(name: str) -> bool:
+    """Whether a check runs many pieces together, as the milestone of a lab: its name starts with `together.`"""
+    return name.startswith("together.")
+
+
+def exercise_of(check: str) -> str:
+    """The exercise that a check of this name tests: the path of attributes from `rl` to the first function.
+
+    Raises LookupError if the path names no function.
+    """
+    return _resolve(check)[0]
+
+
+def function_of(exercise: str) -> FunctionType:
+    """The framework's function of an exercise. Raises LookupError if there is none."""
+    return _resolve(exercise)[1]
+
+
+def binding(exercise: str) -> str:
+    """The statement that gives a notebook the framework's function under its own name, and no other name."""
+    function = function_of(exercise)
+    return f'{function.__name__} = __import__("importlib").import_module("{function.__module__}").{function.__name__}'
+
+
+def _resolve(path: str) -> tuple[str, FunctionType]:
+    found, names = rushlight, path.split(".")
+    for position, name in enumerate(names, start=1):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            module = f"{found.__name__}.{name}"
+            try:  # a module of a package that has not imported it yet
+                found = importlib.import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name not in (module, found.__name__):  # the module is there, but not one that it imports
+                    raise
+                break
+        if isinstance(found, FunctionType):
+            return ".".join(names[:position]), found
+    raise LookupError(f"rushlight has no function {path}")
+
+
+# A verdict -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Verdict:
+    """The judge's decision on one check, and the smallest case that shows the reason."""
+
+    check: str
+    outcome: str
+    cases: int = 0
+    agreed: int = 0
+    seconds: float = 0.0
+    message: str = ""  # one line: the difference, or the event
+    hint: str = ""
+    case: dict | None = None
+    listing: str = ""  # the case as code, if the check shows it so
+    program: str = ""
+    oracle: str = ""  # the program that ran on torch, if it is another one
+    exact: bool = False  # whether the answer is that of an exact calculation without torch
+    mine: str = ""
+    theirs: str = ""
+    mine_marks: list[list[int]] = field(default_factory=list)  # where the text differs from torch's: [start, end]
+    theirs_marks: list[list[int]] = field(default_factory=list)
+    layouts: list = field(default_factory=list)  # sizes, strides and offset of both tensors, if these differ
+    raised: str = ""  # an exception of the student's function that did not end the program
+    frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
+    notes: list[str] = field(default_factory=list)  # added by grading
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == PASSED
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+    @property
+    def judged_by(self) -> str:
+        """What the results are compared with, in a sentence."""
+        return "an exact calculation" if self.exact else "torch"
+
+    def headline(self) -> str:
+        if self.passed:
+            return f"{self.check}: all {self.cases} cases agree with {self.judged_by}"
+        if self.outcome == DISAGREED and self.cases == 1:
+            return f"{self.check}: this case does not agree with {self.judged_by}:"
+        if self.outcome == DISAGREED:
+            agreed = f"{self.agreed} of {self.cases} cases agree with {self.judged_by}"
+            return f"{self.check}: {agreed}; the smallest that does not:"
+        return f"{self.check}: {self.outcome}"
+
+    @property
+    def mark(self) -> str:
+        return "✓" if self.passed else "–" if self.outcome == NOT_ATTEMPTED else "✗"
+
+    def line(self) -> str:
+        """The verdict in one short line, below a display of all of it."""
+        if self.outcome == DISAGREED:
+            return f"{self.check}: {self.agreed} of {self.cases} cases agree with {self.judged_by}"
+        return self.headline()
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The rows of the table below its headline."""
+        rows = [("note", note) for note in self.notes]
+        if self.message and self.outcome != DISAGREED:
+            rows.insert(0, ("why", self.message))
+        if self.case is not None:
+            rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
+            rows += [("in torch", self.oracle)] if self.oracle else []
+            frames = show_frames(self.frames)
+            rows += [("yours", self.mine if self.raised else self.mine + frames)]
+            rows += [("expected" if self.exact else "torch's", self.theirs)] if self.theirs else []
+            rows += [("raised", self.raised + frames)] if self.raised else []
+            rows += [("differs", self.message)] if self.outcome == DISAGREED else []
+            rows += [("hint", self.hint)] if self.hint else []
+            replay = f'check("{self.check}", case={self.case!r})'
+            rows += [("replay", replay)] if len(replay) < LONGEST_REPLAY else []
+        if sum(text.count("\n") for _, text in rows) > MANY_LINES:  # the difference and the hint, then the long case
+            rows.sort(key=lambda row: row[0] in ("case", "program", "in torch"))
+        return rows
+
+    def __str__(self) -> str:
+        width = max((len(name) for name, _ in self.rows()), default=0)
+        lines = [f"{self.mark} {self.headline()}"]
+        for name, text in self.rows():
+            first, *rest = text.splitlines() or [""]
+            lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
+        return "\n".join(lines)
+
+
+def describe(case: dict) -> str:
+    """A case as assignments; a tensor as the call that makes it in torch."""
+    return "\n".join(f"{name} = {_text(value) or _literal(value)}" for name, value in case.items()) or "(no arguments)"
+
+
+def _text(value: Tree) -> str | None:
+    """A text of several lines as a readable literal."""
+    return f'"""\\\n{value}"""' if isinstance(value, str) and "\n" in value and '"""' not in value else None
+
+
+def _literal(value: Tree) -> str:
+    match value:
+        case {"tensor": spec}:
+            base = f"torch.arange({spec['storage']}).to(torch.{spec['dtype']})"
+            return f"{base}.as_strided({tuple(spec['sizes'])}, {tuple(spec['strides'])}, {spec['offset']})"
+        case {"dtype": name}:
+            return f"torch.{name}"
+        case list():
+            return f"[{', '.join(map(_literal, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{key!r}: {_literal(item)}' for key, item in value.items())}}}"
+        case _:
+            return repr(value)

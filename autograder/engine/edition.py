@@ -1,0 +1,186 @@
+"""Editions: copies of the framework without the answers.
+
+A student's code is graded on an edition of `rushlight` without the bodies of the lab's exercises, together with the few
+modules of `autograder` that a subject needs. It contains neither torch nor a solution, and of the checks only the programs.
+Editions are made once, kept in the user's cache under a name that depends on their content, and mounted read-only.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import importlib.util
+import py_compile
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import rushlight
+
+from ..course import cache_folder, required_exercises
+from .check import function_of, is_bench
+from .programs import programs
+
+SUBJECT_MODULES = (
+    "__init__.py",
+    "engine/__init__.py",
+    "engine/check.py",
+    "engine/exercise.py",
+    "engine/observe.py",
+    "engine/probe.py",
+    "engine/recorder.py",
+    "engine/subject.py",
+    "notebook/__init__.py",
+    "notebook/kernel.py",
+    "notebook/work.py",
+)
+BENCH_MODULES = (*SUBJECT_MODULES, "engine/torch_side.py")
+
+
+def edition(lab: str, missing: list[str] | None = None) -> Path:
+    """The folder of an edition in which the exercises `missing` (by default all that this class has to write) have no body."""
+    missing = tuple(required_exercises(lab) if missing is None else missing)
+    folder = cache_folder() / "editions" / _name(lab, missing)
+    if not folder.exists():
+        _write(folder, _files(lab, missing))
+    return folder
+
+
+def versions(lab: str, missing: list[str] | None = None) -> dict[str, str]:
+    """What a verdict on this lab depends on besides the submission and the seed: torch, the course's own files, with the edition
+    in which the exercises `missing` have no body, and Python."""
+    grader = Path(__file__).parents[1]
+    files = [*grader.glob("*.py"), *grader.glob("engine/*.py"), *grader.glob("notebook/*.py")]
+    files += [grader / "classroom" / name for name in ("grade.py", "plugin.py", "restore.py")]
+    files = sorted({*files, *check_files([lab])})
+    digest = hashlib.sha256(b"".join(_bytes(path) for path in files)).hexdigest()[:12]
+    course = f"{rushlight.__version__} ({edition(lab, missing).name.rpartition('-')[2]}-{digest})"
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"torch": importlib.metadata.version("torch"), "rushlight": course, "Python": python}
+
+
+@cache  # every second chance needs one
+def _name(lab: str, missing: tuple[str, ...]) -> str:
+    digest = hashlib.sha256(repr(sorted(_files(lab, missing).items())).encode()).hexdigest()[:16]
+    return f"{lab}-{digest}"
+
+
+def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
+    """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed.
+
+    Trained weights, `*.npz`, are bytes. All other files are text.
+    """
+    framework = Path(rushlight.__file__).parent
+    files = {}
+    for path in sorted(path for kind in ("py", "yaml", "h") for path in framework.rglob(f"*.{kind}")):
+        relative = path.relative_to(framework).as_posix()
+        names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
+        files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
+    files |= {
+        f"rushlight/{path.relative_to(framework).as_posix()}": _bytes(path) for path in sorted(framework.rglob("*.npz"))
+    }
+    if sealed := files.get("rushlight/sealed.py"):  # in a class repository
+        files["rushlight/sealed.py"] = without_sealed(sealed, missing)
+    return files
+
+
+def without_sealed(source: str, names: Sequence[str]) -> str:
+    """The text of `rushlight/sealed.py` without these exercises: each has a line that begins with its module and function."""
+    keys = [(function_of(name).__module__, name.rpartition(".")[2]) for name in names]
+    starts = tuple(f"    {key!r}: " for key in keys)
+    return "".join(line for line in source.splitlines(keepends=True) if not line.startswith(starts))
+
+
+@cache
+def file_of(exercise: str) -> str:
+    """The file of the framework that defines an exercise, by its name in the course."""
+    return function_of(exercise).__module__.replace(".", "/") + ".py"
+
+
+@cache  # a process works on the files as they were when it read them first
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
+    grader, files = Path(__file__).parents[1], framework_files(missing)
+    for name in BENCH_MODULES if is_bench(lab) else SUBJECT_MODULES:
+        files[f"autograder/{name}"] = _text(grader / name)
+    return files | {f"autograder/{name}": text for name, text in _programs(lab[:2]).items()}
+
+
+@cache
+def _programs(phase: str) -> dict[str, str]:
+    """The subject's half of the checks of a phase."""
+    grader = Path(__file__).parents[1]
+    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([phase])})
+
+
+def check_files(labs: Sequence[str]) -> list[Path]:
+    """The files with the checks of the phases of these labs, and the files that all phases share."""
+    folder = Path(__file__).parents[1] / "checks"
+    phases = dict.fromkeys(lab[:2] for lab in labs)
+    return [*folder.glob("*.py"), *(path for phase in phases for path in sorted(folder.glob(f"{phase}_*/*.py")))]
+
+
+def without_bodies(source: str, names: Sequence[str]) -> str:
+    """Source text with the bodies of these module-level functions replaced by `raise NotImplementedError`.
+
+    Signatures and docstrings stay. Raises LookupError for a function that is not there.
+    """
+    lines = source.splitlines(keepends=True)
+    functions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    for name in sorted(names, key=lambda name: functions[name].lineno if name in functions else 0, reverse=True):
+        if name not in functions:
+            raise LookupError(f"there is no module-level function {name!r}")
+        first, last = body_lines(functions[name])
+        lines[first - 1 : last] = [f'    raise NotImplementedError("{name} is this lab\'s exercise")\n']
+    return "".join(lines)
+
+
+def body_lines(function: ast.FunctionDef) -> tuple[int, int]:
+    """First and last line (from 1, both included) of a function's body after its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[0].lineno, function.end_lineno
+
+
+def _write(folder: Path, files: dict[str, str | bytes]) -> None:
+    """Write to a temporary folder and rename it, so that two graders may make the same edition at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix="making-"))
+    for name, text in files.items():
+        path = temporary / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        if path.suffix == ".py":
+            compiled = Path(importlib.util.cache_from_source(path))
+            compiled.parent.mkdir(exist_ok=True)
+            with suppress(py_compile.PyCompileError):  # an import shows the error
+                compiled.write_bytes(_compiled(name, text))
+    temporary.chmod(0o755)
+    try:
+        temporary.rename(folder)
+    except OSError:  # another process was faster
+        shutil.rmtree(temporary)
+
+
+@cache  # editions share most of their files
+def _compiled(name: str, text: str) -> bytes:
+    """The content of a .pyc file that is never compared with its source."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, compiled = Path(folder, "source.py"), Path(folder, "compiled.pyc")
+        source.write_text(text, encoding="utf-8")
+        py_compile.compile(
+            str(source), str(compiled), name, True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+        )
+        return compiled.read_bytes()

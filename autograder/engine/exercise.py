@@ -1,0 +1,195 @@
+"""Plugging a student's function into the framework.
+
+`exercise` replaces a reference function by swapping the code *inside* its function object. A method, an alias, a dispatch
+table or a partial that holds the object runs the student's function from then on, and so does the whole framework.
+
+While a case of a check runs, the first exception that leaves a student's function is noted, with its frames in the student's
+code, because the framework or the program may catch it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import linecache
+import os
+import secrets
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+
+from rushlight.c10.dispatch import LAYERS, disable_fast_paths
+from rushlight.utils._extensions import Extension, register
+
+from .observe import MAX_FRAMES, MAX_LINE, Tree, error_tree
+
+_BELOW = {"amp", "library", "torchgen"}  # beside those layers; what a table holds may depend on them
+_references: dict[FunctionType, CodeType] = {}  # filled slots, and their code before
+
+
+def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
+    """Decorator: from now on `module`'s function of the same name runs the decorated one.
+
+    Returns the framework's own function object, so that the name in the notebook and the name in the framework are one.
+    A body that only raises NotImplementedError, as every exercise does at first, leaves the slot as it is, because a piece
+    that is not written yet must not stop the others. Raises NameError if the module has no such function.
+    """
+
+    def plug(function: FunctionType) -> FunctionType:
+        slot = vars(module).get(function.__name__)
+        if not isinstance(slot, FunctionType) or not f"{slot.__module__}.".startswith(f"{module.__name__}."):
+            close = difflib.get_close_matches(function.__name__, vars(module), n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise NameError(f"{module.__name__} has no function {function.__name__!r} to replace{hint}")
+        if _is_stub(function):
+            restore(slot)
+        elif function is not slot:
+            fill(slot, function)
+        return slot
+
+    return plug
+
+
+def fill(slot: FunctionType, function: Callable) -> None:
+    """Make `slot` run `function` (its own signature and defaults included)."""
+    _references.setdefault(slot, slot.__code__)
+    name, noting = _slot_globals(slot)
+    slot.__globals__[name], slot.__globals__[noting] = function, note
+    if not getattr(function, "__annotations__", True):  # torch reads an operator's schema from them
+        function.__annotations__ = slot.__annotations__
+    names = tuple({"function": name, "note": noting}.get(each, each) for each in _template.__code__.co_names)
+    slot.__code__ = _template.__code__.replace(co_names=names, co_name=slot.__name__, co_qualname=slot.__name__)
+    slot.__wrapped__ = function  # inspect and help read it
+    _clear_dynamo_cache(slot)
+    disable_fast_paths(_lowest_filled())
+
+
+def restore(slot: FunctionType) -> None:
+    """Put the reference back. Does nothing if the slot is not filled."""
+    if slot in _references:
+        slot.__code__ = _references.pop(slot)
+        del slot.__wrapped__
+        for name in _slot_globals(slot):
+            del slot.__globals__[name]
+        _clear_dynamo_cache(slot)
+        disable_fast_paths(_lowest_filled())
+
+
+def _lowest_filled() -> str | None:
+    """The lowest layer that has a filled slot: fast paths there and above would not call the student's piece."""
+    found = {slot.__module__.removeprefix("rushlight.").partition(".")[0] for slot in _references}
+    if found & _BELOW:
+        return LAYERS[0]
+    return next((layer for layer in LAYERS if layer in found), None)
+
+
+def is_filled(slot: FunctionType) -> bool:
+    return slot in _references
+
+
+def filled() -> dict[tuple[str, str], Callable]:
+    """The functions that run instead of the framework's, by module and name."""
+    return {(slot.__module__, slot.__name__): slot.__wrapped__ for slot in _references}
+
+
+def fill_as(functions: dict[tuple[str, str], Callable]) -> None:
+    """Fill these slots, as in another process, and restore the reference in all others."""
+    for slot in [*_references]:
+        restore(slot)
+    for (module, name), function in functions.items():
+        fill(getattr(importlib.import_module(module), name), function)
+
+
+def _is_stub(function: FunctionType) -> bool:
+    return function.__code__.co_names == ("NotImplementedError",)
+
+
+def _template(*args, **kwargs):
+    try:
+        return function(*args, **kwargs)  # noqa: F821  (`fill` replaces the name)
+    except Exception as error:
+        note(error)
+        raise
+
+
+def _clear_dynamo_cache(slot: FunctionType) -> None:
+    """Dynamo caches the parameters of each function that it has traced, and `reset` does not clear this cache."""
+    functions = sys.modules.get("torch._dynamo.variables.functions")
+    getattr(functions, "_spec_cache", {}).pop(slot, None)
+
+
+def _slot_globals(slot: FunctionType) -> tuple[str, str]:
+    """The globals of the slot's module that hold the function it runs, and `note`. No program can have a name with a space.
+
+    They are globals, because torch's Dynamo follows a global and refuses a function among the constants of the code.
+    """
+    return f"{slot.__name__} as filled", f"{slot.__name__} raised"
+
+
+# Exceptions of the student's functions -------------------------------------------------------------------------------
+
+_NOTE = "RUSHLIGHT_NOTE"  # the environment variable with the file to which a child process writes the exception
+_noted: list[Tree] | None = None  # while a case runs: the exception, if there was one
+_noting = 0  # the process that runs the case
+
+
+@contextmanager
+def noted() -> Iterator[list[Tree]]:
+    """Within: a list for the first exception that leaves a student's function, here or in a child process. Filled at the end."""
+    global _noted, _noting
+    file = Path(tempfile.gettempdir(), f"rushlight-{secrets.token_hex(8)}")
+    _noted, _noting, os.environ[_NOTE] = [], os.getpid(), str(file)
+    found = _noted
+    try:
+        yield found
+    finally:
+        _noted = None
+        os.environ.pop(_NOTE, None)
+        with suppress(Exception):  # there may be no file, and a student may have written it
+            raised = json.loads(file.read_text())
+            file.unlink()
+            found += [] if found else [raised]
+        for raised in found:  # only this process knows the cells of a notebook
+            with suppress(Exception):
+                raised["frames"] = [[name, line, _line(path, line)] for name, line, path in raised["frames"]]
+
+
+def _line(path: str, number: int) -> str:
+    return linecache.getline(path, number).strip()[:MAX_LINE]
+
+
+def note(error: Exception, ends: bool = False) -> None:
+    """Note an exception that has left a student's function. One that `ends` the program replaces another one."""
+    if not ends and (_noted or _NOTE not in os.environ):
+        return
+    with suppress(Exception):  # its class is the student's
+        if frames := _student_frames(error):
+            raised = error_tree(error) | {"frames": frames}
+            if _noting == os.getpid():
+                _noted[:] = [raised]
+            else:
+                with open(os.environ[_NOTE], "x") as file:
+                    json.dump(raised, file)
+
+
+def _student_frames(error: Exception) -> list[Tree]:
+    """The innermost frames of functions that were defined where those that fill the slots were, such as in the notebook: the
+    function, the line's number in the cell, and the file."""
+    spaces = [getattr(function, "__globals__", {}) for function in filled().values()]
+    own = {id(space) for space in spaces if not str(space.get("__name__")).startswith(("rushlight.", "autograder."))}
+    found: deque[Tree] = deque(maxlen=MAX_FRAMES)
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if id(step.tb_frame.f_globals) in own:
+            found.append([code.co_qualname.rpartition("<locals>.")[2][:MAX_LINE], step.tb_lineno, code.co_filename])
+        step = step.tb_next
+    return [*found]
+
+
+register(Extension("autograder", str(Path(__file__).parents[1]), filled, fill_as))

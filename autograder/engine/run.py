@@ -1,0 +1,401 @@
+"""Running one notebook: a subject runs its cells, and the judge decides its checks.
+
+The verdict on each check is written into its cell in the form that nbgrader reads: a table, and an error if the check failed.
+A subject that dies or hangs is replaced, and the earlier cells run again without the cell that killed it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import itertools
+import json
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+
+from ..course import (
+    check_name,
+    core_in,
+    exercise_name,
+    missing_for_milestone,
+    released,
+    required_exercises,
+    required_in,
+)
+from ..notebook.work import global_names
+from . import limits
+from .card import card
+from .check import (
+    DEMONSTRATION,
+    DIED,
+    NOT_ATTEMPTED,
+    SKIPPED_TAGS,
+    TIMED_OUT,
+    Verdict,
+    binding,
+    describe,
+    exercise_of,
+    is_bench,
+    is_milestone,
+)
+from .edition import edition, versions
+from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
+from .sandbox import INDUCTOR, Sandbox
+
+if TYPE_CHECKING:
+    from .judge import Judge, SecondChance
+
+MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
+MAX_PARSED = 1 << 18  # characters of a student's cells: they may take 150 MiB and a quarter of a second
+
+AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
+
+FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
+SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
+NOT_RUN = "(not run in grading: no check depends on this cell)\n"
+MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
+
+
+def run(
+    notebook: NotebookNode,
+    lab: str,
+    judge: Judge,
+    isolated: bool = True,
+    progress: Callable[[str], None] = lambda check: None,
+    release: Mapping | None = None,
+    student: str = "",
+) -> dict[str, Verdict]:
+    """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
+
+    `progress(check)` is called before each check. `release` is the class's released notebook, by default that of the class here.
+    The verdicts are sealed for the `student`.
+
+    Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
+    """
+    release = release or released(lab)
+    names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
+    kernels = _kernels(lab, judge, names) if isolated and names else None
+    session = Session(lab, isolated, limits.Allowance(lab), required_in(release), kernels)
+    try:
+        verdicts = _run_cells(notebook, session, judge, progress, release)
+    finally:
+        session.close()
+    for cell in notebook.cells:
+        if name := check_name(cell):
+            cell.outputs = outputs_of(verdicts[name])
+            summary = cell.outputs[0]["metadata"]["rushlight"]
+            summary["seal"] = seal_of(summary, judge.seed, [lab, student, name], notebook)
+    notebook.metadata["graded_with"] = versions(lab, session.missing) | {"seed": name_of_seed(judge.seed)}
+    return verdicts
+
+
+def _run_cells(
+    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], release: Mapping
+) -> dict[str, Verdict]:
+    """Run each cell on which a check may depend, and decide each check, in order. The output of another cell says that it was not
+    run, because a person reads the notebook to mark the written answers."""
+    verdicts: dict[str, Verdict] = {}
+    failed: dict[str | None, str] = {}  # the error of each exercise's cell
+    core, to_run = core_in(release), _to_run(notebook, release)
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs, cell.execution_count = [], None
+        if name := check_name(cell):
+            progress(name)
+            passed = _passed(verdicts)
+            if is_milestone(name) and (reason := missing_for_milestone(core, passed.__contains__)):
+                verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
+                continue
+            retry = partial(_retry_on_reference, to_run, session, judge, passed)
+            verdicts[name] = session.decide(judge, name, retry)
+            if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
+                verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
+        elif any(cell is each for each in to_run):
+            cell.outputs = session.run_cell(cell)
+            errors = [output for output in cell.outputs if output.output_type == "error"]
+            failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}
+        elif cell.source.strip():
+            cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=NOT_RUN)]
+    return verdicts
+
+
+def _passed(verdicts: dict[str, Verdict]) -> set[str]:
+    """The exercises of which every check so far has passed."""
+    by_exercise = [(exercise_of(name), verdict) for name, verdict in verdicts.items() if not is_milestone(name)]
+    return {name for name, _ in by_exercise} - {name for name, verdict in by_exercise if not verdict.passed}
+
+
+def _to_run(notebook: NotebookNode, release: Mapping) -> list[NotebookNode]:
+    """The checks, and the cells on which a check may depend. No check depends on a cell after the last check, nor on one that runs
+    real torch or only draws. A demonstration of the release runs only if the student's own cells use a name that it binds."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    last = max((i for i, cell in enumerate(code) if check_name(cell)), default=0)
+    given = {"".join(cell["source"]): _tags(cell) for cell in release["cells"]}
+    used = _used([cell.source for cell in code if cell.source not in given])
+
+    def is_needed(cell: NotebookNode) -> bool:
+        if DEMONSTRATION in given.get(cell.source, ()):
+            return used is None or not used.isdisjoint(global_names(cell.source)[0])
+        return bool(check_name(cell)) or SKIPPED_TAGS.isdisjoint(_tags(cell))
+
+    return [*filter(is_needed, code[: last + 1])]
+
+
+def _used(sources: list[str]) -> set[str] | None:
+    """The global names that sources use, or None if they do not tell, or only after too long."""
+    if sum(map(len, sources)) > MAX_PARSED:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a student's text
+            return set().union(*(global_names(source)[1] for source in sources))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _tags(cell: Mapping) -> list[str]:
+    """In a student's notebook anything may be there."""
+    tags = cell["metadata"].get("tags")
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+
+
+def outputs_of(verdict: Verdict) -> list[NotebookNode]:
+    """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
+    shown = {"text/html": card(verdict), "text/plain": str(verdict)}
+    summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
+    summary |= {"notes": verdict.notes} if verdict.notes else {}
+    summary |= {} if verdict.case is None else {"case": verdict.listing or describe(verdict.case)}
+    summary |= {} if verdict.case is None else {"given": json.dumps(verdict.case)}  # for a replay
+    outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
+    if not verdict.passed:
+        line = verdict.line()
+        outputs.append({"output_type": "error", "ename": "CheckFailed", "evalue": line, "traceback": [line]})
+    return [NotebookNode(output) for output in outputs]
+
+
+def seal_of(summary: Mapping, seed: int, about: list[str], notebook: Mapping) -> str:
+    """Proves that the class's judge has decided so, and has shown the case: only the judge knows the seed. (A case can hold a
+    program.) The seal is for this lab, student and check, and for the text of all cells of the notebook."""
+    said = {key: summary[key] for key in summary if key != "seal"}
+    cells = [[cell.get("cell_type"), cell.get("source")] for cell in notebook["cells"]]
+    return _seal(seed, json.dumps([*about, said, cells], sort_keys=True))
+
+
+def _seal(seed: int, text: str) -> str:
+    return hmac.new(str(seed).encode(), text.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def name_of_seed(seed: int) -> str:
+    """A name by which a seed is known again. It does not tell the seed."""
+    return _seal(seed, "seed\n")[:12]
+
+
+class Session:
+    """The subject of one submission, and the cells that a new subject must run first."""
+
+    def __init__(
+        self,
+        lab: str,
+        isolated: bool,
+        allowance: limits.Allowance,
+        missing: list[str] | None = None,
+        kernels: Mapping[str, bytes] | None = None,
+        filling: Path | None = None,
+    ):
+        self.lab, self.isolated, self.allowance = lab, isolated, allowance
+        self.kernels, self.filling = kernels, filling
+        self.missing = required_exercises(lab) if missing is None else missing
+        self.edition = edition(lab, self.missing)
+        self.ran: list[NotebookNode] = []
+        self.sandbox: Sandbox | None = None
+        self.output_left = MAX_OUTPUTS
+        self.started = False
+
+    def run_cell(self, cell: NotebookNode, times: int = 1) -> list[NotebookNode]:
+        """The outputs of a cell, which may take so many times as long as a cell may."""
+        try:
+            reply = self._request({"cell": cell.source}, times * self._seconds(limits.CELL_SECONDS))
+            self.ran.append(cell)
+            return [*self._limit_outputs(map(_output, reply["outputs"]))]
+        except (*FAILURES, KeyError, TypeError, AttributeError) as error:
+            return [_error_output(type(error).__name__, str(error))]
+
+    def _limit_outputs(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
+        for output in outputs:
+            self.output_left -= len(json.dumps(output))
+            if self.output_left < 0:
+                yield _error_output(
+                    "OutputLimit", f"a notebook may show {MAX_OUTPUTS} characters; the rest is left out"
+                )
+                return
+            yield output
+
+    def decide(self, judge: Judge, name: str, second_chance: SecondChance | None) -> Verdict:
+        verdict = judge.verdict(name, self.observe, second_chance)
+        if verdict.outcome in (TIMED_OUT, DIED):  # the next subject runs without the piece that killed this one
+            self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
+        return verdict
+
+    def try_cell(self, source: str, seconds: float) -> list[NotebookNode]:
+        """The outputs of a cell that a new subject does not run again. Raises what a subject can bring about."""
+        reply = self._request({"cell": source}, seconds)
+        try:
+            return [*map(_output, reply["outputs"])]
+        except (LookupError, TypeError, AttributeError):
+            raise Malformed("outputs in another form") from None
+
+    def observe(self, name: str, cases: list[dict]) -> list[Tree]:
+        """The subject's observation of each case of a check."""
+        reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
+        observed = reply.get("observed") if isinstance(reply, dict) else None
+        accept(observed)
+        if not isinstance(observed, list) or len(observed) != len(cases):
+            raise Malformed(f"asked for {len(cases)} observations, received something else")
+        return observed
+
+    def _seconds(self, limit: tuple[float, float]) -> float:
+        return limits.seconds(limit, self.lab)
+
+    def _request(self, message: Tree, seconds: float) -> Tree:
+        if self.sandbox is None:
+            self._start()
+        return self._exchange(message, seconds)
+
+    def _start(self) -> None:
+        """Start a subject and run the earlier cells in it, without those that kill it."""
+        while True:
+            self.allowance.check()
+            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels, self.filling)
+            if self.started:  # who ends process after process takes the machine's time
+                self.allowance.left -= self.sandbox.seconds
+            self.started = True
+            killer = next((i for i, cell in enumerate(self.ran) if not self._survives(cell)), None)
+            if killer is None:
+                return
+            del self.ran[killer]
+
+    def _survives(self, cell: NotebookNode) -> bool:
+        try:
+            self._exchange({"cell": cell.source}, AGAIN * self._seconds(limits.CELL_SECONDS))
+            return True
+        except FAILURES:
+            return False
+
+    def _exchange(self, message: Tree, seconds: float) -> Tree:
+        sandbox, before = self.sandbox, self.sandbox.seconds
+        self.allowance.check()
+        try:
+            return sandbox.request(message, seconds)
+        except FAILURES:
+            self.close()
+            raise
+        finally:
+            self.allowance.left -= sandbox.seconds - before
+
+    def close(self) -> None:
+        if self.sandbox is not None:
+            self.sandbox.close()
+            self.sandbox = None
+
+
+_FILL_WITH_REFERENCE = """
+from types import FunctionType
+from autograder.engine.check import function_of
+from autograder.engine.exercise import fill
+for slot in map(function_of, {exercises}):
+    fill(slot, FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__))
+"""
+
+
+@cache
+def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]:
+    """The kernels that Inductor compiles for the reference on the judge's cases of these checks.
+
+    g++ takes two seconds for a kernel, and a right submission needs mostly the same ones. Inductor finds a kernel by a hash of its
+    text and of the compile command, so these cannot change what a submission does. The reference makes them, alone in a sandbox.
+    If it does not pass there, there are none, and a submission only takes longer. They stay in this process, because a kernel is
+    for this machine's CPU.
+    """
+    with tempfile.TemporaryDirectory() as folder, suppress(NotGraded):
+        if all(verdict.passed for verdict in _reference_verdicts(lab, judge, names, Path(folder))):
+            return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in Path(folder).glob("*/*.so")}
+    return {}
+
+
+def _reference_verdicts(lab: str, judge: Judge, names: Iterable[str], folder: Path) -> Iterator[Verdict]:
+    """The verdicts on the reference, which leaves its kernels in the folder."""
+    session = Session(lab, True, limits.Allowance(lab), missing=[], filling=folder)
+    try:
+        source = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
+        session.run_cell(NotebookNode(source=source))
+        yield from (session.decide(judge, name, None) for name in names)
+    finally:
+        session.close()
+
+
+def _retry_on_reference(
+    to_run: list[NotebookNode], session: Session, judge: Judge, passed: set[str], verdict: Verdict
+) -> Verdict | None:
+    """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
+    For a milestone, all of the lab that have not passed are.
+
+    The later ones are not. So of two answers that call each other one fails, and a student who reads the reference in this
+    subject finds answers to decided checks only. Nothing but the verdict leaves it.
+    """
+    named = list(filter(None, map(exercise_name, to_run)))
+    if is_milestone(verdict.check):
+        replaced, note = set(named) - passed, MILESTONE_NOTE
+    else:
+        exercise = exercise_of(verdict.check)
+        replaced, note = set(itertools.takewhile(lambda name: name != exercise, named)), SECOND_CHANCE_NOTE
+    if not replaced:  # the second attempt would be the same as the first
+        return None
+    missing = [name for name in session.missing if name not in replaced]
+    retry = Session(session.lab, session.isolated, session.allowance, missing, session.kernels)
+    try:
+        # as in the notebook, later cells have no effect on the check
+        for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, to_run):
+            if check_name(cell):
+                continue
+            other = exercise_name(cell)
+            if other in replaced:  # its name is the reference's now
+                cell = NotebookNode(source=binding(other), metadata=cell.metadata)
+            retry.run_cell(cell, AGAIN)
+        second = retry.decide(judge, verdict.check, lambda failed: failed)
+    finally:
+        retry.close()
+    return replace(second, notes=[note]) if second.passed else None
+
+
+# What a subject sent, made safe to show ------------------------------------------------------------------------------
+
+_PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/\n]*={0,2}\n?")
+
+
+def _output(output: dict) -> NotebookNode:
+    """An output that the subject described, without anything that is unsafe or too large to show an instructor."""
+    kind = output["output_type"]
+    if kind == "display_data":
+        data = {"text/plain": clean(output["data"].get("text/plain", ""))}
+        if _PNG.fullmatch(picture := str(output["data"].get("image/png", ""))):
+            data["image/png"] = picture
+        return NotebookNode(output_type=kind, data=data, metadata={})
+    if kind == "stream":
+        name = "stderr" if output["name"] == "stderr" else "stdout"
+        return NotebookNode(output_type=kind, name=name, text=clean(output["text"]))
+    return _error_output(output["ename"], output["evalue"], "\n".join(map(str, output["traceback"])))
+
+
+def _error_output(name: str, value: str, traceback: str = "") -> NotebookNode:
+    name, value = clean(name), clean(value)
+    lines = [clean(traceback or f"{name}: {value}")]
+    return NotebookNode(output_type="error", ename=name, evalue=value, traceback=lines)

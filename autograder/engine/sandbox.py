@@ -1,0 +1,432 @@
+"""The sandbox: one process for one submission, without access to this machine.
+
+bubblewrap gives the subject its own process space, no network, an empty home, and a read-only view of Python, of the few
+packages that a lab may import, and of the lab's edition. The kernel refuses system calls that lead out of that (`seccomp.py`).
+One pair of pipes leads in and out. When the subject ends, by an exit, a crash or a time limit, all processes that it started
+end too.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import random
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from ..course import ROOT, classroom, exercises
+from . import seccomp
+from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
+from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
+
+T = TypeVar("T")
+
+PATH = "/usr/bin:/bin"  # in the sandbox
+PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
+BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
+INDUCTOR = ("custom_ops.register_",)  # exercises that a check compiles by torch's default backend
+COMPILED = ("cpp.", "cpp_ops.", *INDUCTOR)
+MEMORY = 2 << 30  # bytes of address space per process; with torch, of writable memory
+BENCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB
+TOTAL_MEMORY = 3 << 30  # bytes that all its processes use together
+PROCESSES = 64  # and threads
+BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
+OPEN_FILES = 256
+FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
+INODES = 100_000  # files, folders and links in each of the two: they take memory of the kernel, as sockets do
+SOCKETS = 500  # lab 09 takes 44
+START_SECONDS = 60.0
+POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
+KERNEL_FOLDER = "/kernels"  # in the sandbox, of kernels that Inductor has compiled
+KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
+
+# The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
+# runs out of memory, the kernel ends the subject's processes first.
+_BOOT = """
+import os, resource, sys
+with open("/proc/self/oom_score_adj", "w") as file:
+    file.write("1000")
+if {user}:
+    os.setgroups([])
+    os.setresgid({user}, {user}, {user})
+    os.setresuid({user}, {user}, {user})
+for limit, most in {limits}:
+    resource.setrlimit(getattr(resource, limit), (most, most))
+sys.path[:0] = {path}
+{then}
+"""
+_BOOT_ELSEWHERE = "import sys; sys.path[:0] = {path}; {then}"  # not on Linux: nothing limits what a subject takes
+_SERVE = "from autograder.engine.subject import main; main()"
+_SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready, so that the import takes none of a cell's time
+
+
+def missing() -> str | None:
+    """Why no sandbox is available on this machine, with advice, or None."""
+    if sys.platform != "linux":
+        return (
+            "the sandbox needs Linux (on Windows, WSL 2): use one, or grade with --no-sandbox (the report will say so)"
+        )
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
+    trial = _try(_user())
+    if trial.returncode != 0:
+        reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else f"exit code {trial.returncode}"
+        return (
+            f"bubblewrap cannot make a sandbox here ({reason}): allow user namespaces"
+            " (`sysctl kernel.unprivileged_userns_clone=1`), or grade with --no-sandbox (the report will say so)"
+        )
+    return None
+
+
+def missing_compiler(lab: str) -> str | None:
+    """Why this machine cannot compile the C++ of a lab, with advice, or None."""
+    compiles, inductor = (any(name.startswith(begins) for name in exercises(lab)) for begins in (COMPILED, INDUCTOR))
+    if compiles and not any(shutil.which(name, path=PATH) for name in ("g++", "clang++", "c++")):
+        return f"lab {lab} compiles C++, and there is no compiler in {PATH}: `apt-get install g++`"
+    if inductor and not Path(sysconfig.get_path("include"), "Python.h").exists():
+        return f"lab {lab} compiles C++ for Python, and there is no Python.h: `apt-get install python3-dev`"
+    return None
+
+
+class Sandbox:
+    """A running subject. `request` sends it one message and waits for the answer, as long as the subject may take.
+
+    `seconds` is the own time that it has taken for its requests. If it is isolated, it can read `kernels`, which Inductor has
+    compiled (their content by their names), or keeps its own in the folder `filling`. Raises NotGraded if it does not start.
+    """
+
+    def __init__(
+        self,
+        edition: Path,
+        isolated: bool = True,
+        bench: bool = False,
+        kernels: Mapping[str, bytes] | None = None,
+        filling: Path | None = None,
+    ):
+        self.isolated, kernels = isolated, kernels or {}
+        with ExitStack() as stack:
+            given = [seccomp.program(bench), *kernels.values()] if isolated else []
+            files = [stack.enter_context(_file(content)) for content in given]
+            self.process = subprocess.Popen(
+                _isolated(edition, bench, files, kernels, filling) if isolated else _bare(edition, bench),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={
+                    **({} if POSIX else os.environ),  # Python does not start on Windows without some of it
+                    "PATH": PATH if POSIX else os.environ["PATH"],
+                    "LANG": "C.UTF-8",
+                    "HOME": "/tmp",
+                    "MPLBACKEND": "agg",
+                    "RUSHLIGHT_DEVICE": "cpu",  # as in the judge
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "OMP_NUM_THREADS": "1",
+                    "AOT_INDUCTOR_ENABLE_LINE_TABLES": "0",  # they take a third of the time in which g++ compiles a kernel
+                    **({"RUSHLIGHT_KERNELS": KERNEL_FOLDER} if kernels or filling else {}),
+                    **{name: os.environ[name] for name in KERNELS if name in os.environ},
+                },
+                cwd="/tmp" if POSIX else tempfile.gettempdir(),
+                start_new_session=True,
+                bufsize=0,
+                pass_fds=files,
+            )
+        self.seconds = 0.0
+        try:
+            self._exchange(b"", START_SECONDS)
+        except SubjectTimedOut:
+            raise NotGraded("the sandbox does not start") from None
+
+    def request(self, message: Tree, seconds: float) -> Tree:
+        """Raises SubjectDied, SubjectTimedOut (after `seconds` of own time), Malformed or NotGraded; after any of them the
+        sandbox is closed."""
+        return self._exchange(encode(message), seconds)
+
+    def _exchange(self, data: bytes, seconds: float) -> Tree:
+        pipes = _Pipes(self.process, seconds, self.isolated)
+        try:
+            pipes.write(data)
+            return receive(pipes)
+        except (EOFError, OSError):
+            self.close()
+            raise SubjectDied(_ending(self.process)) from None
+        except (SubjectDied, SubjectTimedOut, Malformed, NotGraded):
+            self.close()
+            raise
+        finally:
+            self.seconds += pipes.clock.seconds()
+
+    def close(self) -> None:
+        """End the subject and all processes that it started."""
+        if self.process.poll() is None:
+            _kill(self.process)
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def _kill(process: subprocess.Popen) -> None:
+    if POSIX:
+        return os.killpg(process.pid, signal.SIGKILL)
+    with suppress(psutil.NoSuchProcess):
+        whole = psutil.Process(process.pid)
+        for each in [*whole.children(recursive=True), whole]:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+
+
+class _Pipes:
+    """The pipes to and from a subject, for one request. While this process waits, the own time and the memory of the subject
+    are measured, at times that vary, so that no code is in step with them."""
+
+    def __init__(self, process: subprocess.Popen, limit: float, isolated: bool):
+        self.process, self.limit, self.isolated, self.begun = process, limit, isolated, time.monotonic()
+        self.clock = OwnTime(process.pid)
+
+    def write(self, data: bytes) -> None:
+        pipe = self.process.stdin.fileno()
+        if POSIX:
+            os.set_blocking(pipe, False)
+        while data:
+            data = data[self._wait(pipe, True, partial(os.write, pipe, data)) :]
+
+    def read(self, count: int) -> bytes:
+        data, pipe = bytearray(), self.process.stdout.fileno()
+        while len(data) < count:
+            part = self._wait(pipe, False, partial(os.read, pipe, min(count - len(data), 1 << 20)))
+            if not part:
+                break
+            data += part
+        return bytes(data)
+
+    def _wait(self, pipe: int, writing: bool, then: Callable[[], T]) -> T:
+        """Wait until the pipe is ready, and return `then()`."""
+        if not POSIX:
+            return self._wait_in_thread(then)
+        files = ([], [pipe], []) if writing else ([pipe], [], [])
+        while not any(select.select(*files, self._interval())):
+            self._measure()
+        return then()
+
+    def _wait_in_thread(self, then: Callable[[], T]) -> T:
+        thread = ThreadPoolExecutor(1)  # it ends when the subject does, at the latest
+        future = thread.submit(then)
+        thread.shutdown(wait=False)
+        while not wait([future], self._interval()).done:
+            self._measure()
+        return future.result()
+
+    def _interval(self) -> float:
+        return random.uniform(0.5, 1.0) * WATCH_SECONDS
+
+    def _measure(self) -> None:
+        started = self.clock.measure()[1:]
+        if self.clock.seconds() > self.limit:
+            raise SubjectTimedOut(too_long(self.limit))
+        if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
+            raise NotGraded("this machine is too busy to tell how long it takes")
+        if _memory(started) > TOTAL_MEMORY:
+            raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
+        if self.isolated:
+            _check_space(started)
+
+
+def _memory(processes: list[psutil.Process]) -> int:
+    """Bytes that these processes use. Shared memory counts for each of them."""
+    total = 0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            total += _in_use(process)
+    return total
+
+
+def _in_use(process: psutil.Process) -> int:
+    """Bytes of memory that this process uses, without pages of files, which the kernel can take back (torch has large
+    libraries), and with the tables of its pages."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text(errors="replace")
+    except FileNotFoundError:  # it has ended, or this is not Linux
+        return process.memory_info().rss
+    return sum(
+        int(size) << 10 for size in re.findall(r"^(?:RssAnon|RssShmem|VmPTE):\s*(\d+) kB$", status, re.MULTILINE)
+    )
+
+
+def _check_space(started: list[psutil.Process]) -> None:
+    """Raises SubjectDied if there are too many files or sockets in the sandbox with these processes, the first of which bubblewrap
+    made. (Where the system does not say, there is no limit.)"""
+    with suppress(IndexError, OSError):
+        inside = Path(f"/proc/{started[0].pid}")
+        for folder in ("tmp", "dev/shm"):
+            if (inside / "root" / folder).stat().st_dev == Path("/", folder).stat().st_dev:
+                return  # bubblewrap is still in this system's files
+            space = os.statvfs(inside / "root" / folder)
+            if space.f_files - space.f_ffree > INODES:
+                raise SubjectDied(f"it made more than {INODES} files")
+        if int((inside / "net/sockstat").read_text().split()[2]) > SOCKETS:  # "sockets: used 7"
+            raise SubjectDied(f"it opened more than {SOCKETS} sockets")
+
+
+def _ending(process: subprocess.Popen) -> str:
+    code = process.wait()
+    if code < 0 or code > 128:
+        number = -code if code < 0 else code - 128
+        names = {member.value: member.name for member in signal.Signals}
+        return f"the process that ran this code was ended by {names.get(number, f'signal {number}')}"
+    return f"the process that ran this code ended (exit code {code})"
+
+
+# The subject's surroundings ------------------------------------------------------------------------------------------
+
+
+@cache
+def _user() -> int:
+    """The user of a subject: an unused id if root grades and may change users, otherwise 0 for the user that grades."""
+    own = 1_000_000_000 + os.getpid()
+    return own if os.geteuid() == 0 and _try(own).returncode == 0 else 0
+
+
+def _try(user: int) -> subprocess.CompletedProcess:
+    with _file(seccomp.program(False)) as filter:
+        command = _inside(user, False, filter, [], "import numpy")
+        return subprocess.run(command, pass_fds=[filter], capture_output=True, text=True)
+
+
+@contextmanager
+def _file(content: bytes) -> Iterator[int]:
+    """Within: the number of an open file without a name, at its beginning."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(content)
+        file.seek(0)
+        yield file.fileno()
+
+
+def _isolated(edition: Path, bench: bool, files: list[int], kernels: Iterable[str], filling: Path | None) -> list[str]:
+    """The command for a subject. The open files are the filter of system calls and the kernels."""
+    user, more = _user(), ["--ro-bind", str(edition), "/edition"]
+    filter, *contents = files
+    for name, file in zip(kernels, contents, strict=True):  # bubblewrap copies them: no two sandboxes share a file
+        more += ["--perms", "0444", "--ro-bind-data", str(file), f"{KERNEL_FOLDER}/{name}"]
+    if filling:
+        more += ["--bind", str(filling), KERNEL_FOLDER]
+        if user:
+            os.chown(filling, user, user)
+    return _inside(user, bench, filter, more, _SERVE_TORCH if bench else _SERVE)
+
+
+def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> list[str]:
+    """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
+    entries = _entries(BENCH_PACKAGES if bench else PACKAGES)
+    binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
+    writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
+    return [
+        *("bwrap", *_isolation(user), "--seccomp", str(filter), *_system(), *more),
+        *("--tmpfs", "/packages", *binds, "--remount-ro", "/packages"),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--ro-bind", "/dev/null", "/dev/zero"),  # a shared mapping of it would be memory that no process has
+        *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # the host has a number of pseudo-terminals
+        *(*writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
+        *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], bench, user, then)),
+    ]
+
+
+def _isolation(user: int) -> list[str]:
+    own = ("user",) if user == 0 else ()
+    kept = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID") if user else ()
+    spaces = [f"--unshare-{space}" for space in (*own, "ipc", "pid", "net", "uts", "cgroup-try")]
+    return [*spaces, "--die-with-parent", "--new-session", "--cap-drop", "ALL", *kept, "--hostname", "rushlight"]
+
+
+def _system() -> list[str]:
+    """The system's libraries, and Python without the packages that are installed there, because torch may be among them.
+
+    The folders that modern systems link into /usr are links here too.
+    """
+    binds = ["--ro-bind", "/usr", "/usr"]
+    for folder in ("/bin", "/lib", "/lib64"):
+        if os.path.islink(folder):
+            binds += ["--symlink", os.readlink(folder), folder]
+        elif os.path.isdir(folder):
+            binds += ["--ro-bind", folder, folder]
+    if not Path(sys.base_prefix).is_relative_to("/usr"):
+        for path in [*reversed(Path(sys.base_prefix, "bin").parents)][1:]:
+            binds += ["--perms", "0755", "--dir", str(path)]  # otherwise closed, as a home folder is
+        for name in ("bin", "lib"):
+            binds += ["--ro-bind", f"{sys.base_prefix}/{name}", f"{sys.base_prefix}/{name}"]
+        include = f"{sys.base_prefix}/include"  # with Python.h, for what Inductor generates
+        binds += ["--ro-bind-try", include, include]
+    found = {path for prefix in ("/usr", "/usr/local", sys.base_prefix) for path in Path(prefix).glob(_PACKAGES_GLOB)}
+    found |= {path for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
+    return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]
+
+
+def _private() -> list[Path]:
+    """The course with its solutions, the class, and this process's own packages: in a container they may be under `/usr`."""
+    return [
+        ROOT,
+        Path(__file__).resolve().parents[2],
+        classroom(),
+        *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else []),
+    ]
+
+
+_PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian
+
+
+def _bare(edition: Path, bench: bool) -> list[str]:
+    path = [str(edition), sysconfig.get_paths()["purelib"]]
+    return _python(path, bench, 0, _SERVE_TORCH if bench else _SERVE)
+
+
+def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
+    """Base Python without site-packages and environment: it finds `path` and the standard library only."""
+    limits = [
+        ("RLIMIT_AS", BENCH_SPACE if bench else MEMORY),
+        ("RLIMIT_DATA", MEMORY),
+        ("RLIMIT_NPROC", BENCH_PROCESSES if bench else PROCESSES),
+        ("RLIMIT_NOFILE", OPEN_FILES),
+        ("RLIMIT_FSIZE", FILES),
+        ("RLIMIT_CORE", 0),
+    ]
+    boot = (_BOOT if sys.platform == "linux" else _BOOT_ELSEWHERE).format(
+        user=user, limits=limits, path=path, then=then
+    )
+    return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", boot]
+
+
+@cache
+def _entries(packages: tuple[str, ...]) -> list[Path]:
+    """The files and folders in site-packages of these packages and of their requirements."""
+    site = Path(sysconfig.get_paths()["purelib"])
+    entries, waiting, seen = set(), list(packages), set()
+    while waiting:
+        name = waiting.pop().lower().replace("_", "-")
+        if name in seen:
+            continue
+        seen.add(name)
+        # only there, because some packages contain others and put them on the path
+        distribution = next(iter(importlib.metadata.distributions(name=name, path=[str(site)])), None)
+        if distribution is None:
+            continue  # required on other systems or Pythons only
+        entries |= {file.parts[0] for file in distribution.files or [] if file.parts[0] not in ("..", "__pycache__")}
+        waiting += [_requirement(line) for line in distribution.requires or [] if "extra ==" not in line]
+    return sorted(site / entry for entry in entries)
+
+
+def _requirement(line: str) -> str:
+    end = next((i for i, letter in enumerate(line) if letter in " ;<>=!~[("), len(line))
+    return line[:end]

@@ -1,0 +1,1 @@
+"""The student's side: checks in a notebook, the machine's judge, and the pieces of earlier labs."""

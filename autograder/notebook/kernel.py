@@ -1,0 +1,272 @@
+"""The notebook's half of a check: the kernel in which a student works is the subject.
+
+`check(name)` finds the judge of the machine (`service.py`), or starts one as a helper process, once for each kernel. It answers
+the judge's questions with observations, and shows the verdict that comes back. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Collection
+from typing import Any, BinaryIO
+
+from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
+from ..engine.exercise import is_filled
+from ..engine.observe import Malformed, SubjectTimedOut, Tree, clean, receive, send
+from ..engine.subject import MAX_OUTPUT, answer, is_grading
+
+
+class CheckFailed(Exception):
+    """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]  # IPython shows this line and no traceback
+
+
+class NoJudge(CheckFailed):
+    """Raised by `check` if the judge's process has ended, so that there is no verdict."""
+
+
+class _Judge:
+    """A conversation with a judge."""
+
+    source: BinaryIO
+    target: BinaryIO
+    pids: Collection[int] = ()  # its processes below this one, whose time is not the student's
+
+    def verdict(self, name: str, case: dict | None) -> Verdict:
+        """Let the judge decide a check. Raises EOFError or OSError if it ends."""
+        printed: dict[str, str] = {}  # the program's output, by case
+        send(self.target, {"check": name, "case": case})
+        while "verdict" not in (message := receive(self.source)):
+            send(self.target, self._answer(name, message["ask"], printed))
+        verdict = Verdict(**message["verdict"])
+        if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
+            print(clean(printed.get(_key(verdict.case), "")), end="")
+        return verdict
+
+    def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
+        from ..engine import limits  # not in the sandbox, where no check runs here
+
+        limit = limits.seconds(limits.CHECK_SECONDS, find(name).phase)
+        try:
+            return {
+                "observed": limits.limited(
+                    lambda: [_answer_quietly(name, case, printed) for case in cases], limit, self.pids
+                )
+            }
+        except SubjectTimedOut as error:
+            return {"timed out": str(error)}
+
+
+class _Helper(_Judge):
+    """A judge of this kernel's own: a process, and what it writes to standard error."""
+
+    def __init__(self) -> None:
+        self.errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "autograder.engine.judge"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,
+        )
+        self.source, self.target, self.pids = self.process.stdout, self.process.stdin, {self.process.pid}
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def verdict(self, name: str, case: dict | None) -> Verdict:
+        """Let the judge decide a check. Raises NoJudge if its process ends."""
+        try:
+            return super().verdict(name, case)
+        except (EOFError, BrokenPipeError):
+            raise NoJudge(self.why_it_ended()) from None
+
+    def why_it_ended(self) -> str:
+        """Why the process has ended, and what the student can do."""
+        code = self.process.wait()
+        self.errors.seek(0)
+        last = self.errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+        error, _, message = last.partition(": ")
+        if error == "ModuleNotFoundError":
+            return message
+        reason = f"{signal.Signals(-code).name}, out of memory perhaps" if code < 0 else last or f"exit code {code}"
+        return (
+            f"the process that holds torch has ended ({reason}): run the cell again; if it ends again,"
+            " `python -m autograder.engine.judge` in a terminal shows more"
+        )
+
+    def close(self) -> None:
+        self.process.kill()
+
+
+class _Shared(_Judge):
+    """A judge of the machine's service."""
+
+    def __init__(self, connection: socket.socket):
+        self.connection = connection
+        self.source, self.target = connection.makefile("rb"), connection.makefile("wb")
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        self.connection.close()
+
+
+_helper: _Helper | None = None
+_shared: _Shared | None = None
+
+
+def check(name: str, case: dict | None = None) -> None:
+    """Compare the student's piece with torch and show the verdict; `case` replays one case.
+
+    Raises CheckFailed if they differ, and LookupError for a name that does not exist. While a lab is graded it does nothing,
+    because the grader runs the checks.
+    """
+    find(name)
+    if is_grading():
+        return
+    reason = _not_yet(name) if is_milestone(name) and case is None else ""
+    verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
+    _display(verdict, *([] if case else _standing(verdict)))  # one case earns no points
+    if not verdict.passed:
+        raise CheckFailed(verdict.line())
+
+
+def _not_yet(milestone: str) -> str:
+    """Why a milestone is not decided yet in this kernel, or nothing."""
+    from .. import course  # as `limits` below
+
+    lab = course.lab_of(milestone, find(milestone).phase)
+    if lab is None:
+        return ""
+    return course.missing_for_milestone(course.core_exercises(lab), lambda name: is_filled(function_of(name)))
+
+
+_passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
+
+
+def _standing(verdict: Verdict) -> list:
+    """The points of a check in its lab, and a line with what has passed so far. Empty for a check that is in no lab.
+
+    A piece that was defined again after its check is counted when it is checked again.
+    """
+    from .. import course  # as `limits` below
+
+    name = verdict.check
+    if verdict.passed:
+        _passed[name] = _function(name)
+    else:
+        _passed.pop(name, None)
+    with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
+        worth = course.points(lab) if (lab := course.lab_of(name, find(name).phase)) else {}
+        if name in worth:
+            done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
+            pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
+            left = {exercise_of(each) for each in worth if each not in done and not is_milestone(each)}
+            whole = len({*pieces})
+            points = f"{sum(map(worth.get, done)):g} of {sum(worth.values()):g} points"
+            said = f"lab {course.number_of(lab)} in this session: {whole - len(left)} of {whole} pieces · {points}"
+            return [worth[name], said]
+    return []
+
+
+def _function(check: str) -> Callable | None:
+    """The function that runs in the place of a check's exercise now."""
+    return None if is_milestone(check) else getattr(function_of(exercise_of(check)), "__wrapped__", None)
+
+
+def _decide(name: str, case: dict | None) -> Verdict:
+    """The verdict of the machine's judge, or where there is none that can decide, of this kernel's own."""
+    try:
+        return _ask_shared(name, case) or _ask_helper(name, case)
+    except KeyboardInterrupt:
+        raise CheckFailed(f"{name}: interrupted") from None
+
+
+def _ask_shared(name: str, case: dict | None) -> Verdict | None:
+    """The verdict of the machine's judge, which ends after a long silence: then of a new one. None if there is none."""
+    global _shared
+    while _helper is None:  # otherwise its memory is taken already
+        kept, _shared = _shared, None
+        judge = kept or _connect()
+        if judge is None:
+            return None
+        try:
+            verdict = judge.verdict(name, case)
+        except (EOFError, OSError, Malformed):
+            judge.close()
+            if kept is None:
+                return None
+        except BaseException:
+            judge.close()
+            raise
+        else:
+            _shared = judge
+            return None if verdict.outcome == GRADER_ERROR else verdict
+    return None
+
+
+def _connect() -> _Shared | None:
+    with contextlib.suppress(ImportError):  # of what only Linux has; nor is the service in the sandbox
+        from .service import connect
+
+        return _Shared(connection) if (connection := connect()) else None
+    return None
+
+
+def _ask_helper(name: str, case: dict | None) -> Verdict:
+    global _helper
+    if _helper is None or not _helper.is_running():
+        _helper = _Helper()
+    helper, _helper = _helper, None  # after an error in mid-conversation the next check starts another process
+    try:
+        verdict = helper.verdict(name, case)
+    except BaseException:
+        helper.close()
+        raise
+    _helper = helper
+    return verdict
+
+
+def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:
+    """The observation of one case. What the program prints goes into `printed`."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        (observed,) = answer(name, [case])
+    printed[_key(case)] = output.getvalue()[:MAX_OUTPUT]
+    return observed
+
+
+def _key(case: dict) -> str:
+    return json.dumps(case, sort_keys=True, default=repr)
+
+
+def _display(verdict: Verdict, *standing: Any) -> None:
+    """Show a verdict, with its points and the tally of its lab."""
+    try:
+        from IPython import get_ipython  # a script may use `check` without IPython
+        from IPython.display import display
+    except ImportError:
+        _print(verdict)
+        return
+    if get_ipython() is None:
+        _print(verdict)
+    else:
+        from ..engine.card import card  # not in the sandbox, where nothing is displayed
+
+        display({"text/html": card(verdict, *standing), "text/plain": str(verdict)}, raw=True)
+
+
+def _print(verdict: Verdict) -> None:
+    """Print a verdict, on Windows also to a pipe that cannot hold its marks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(str(verdict).encode(encoding, "replace").decode(encoding))
