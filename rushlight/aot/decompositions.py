@@ -147,8 +147,8 @@ def var(self: Tensor, dim: Dims, correction: Scalar | None, keepdim: bool) -> Te
 def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
     largest = functions.amax(self, dim, True)
     largest = functions.where(functions.abs(largest) == math.inf, 0.0, largest)
-    found = functions.log(functions.sum(functions.exp(self - largest), dim, True)) + largest
-    return found if keepdim else found.squeeze(dim)
+    result = functions.log(functions.sum(functions.exp(self - largest), dim, True)) + largest
+    return result if keepdim else result.squeeze(dim)
 
 
 def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:

@@ -53,10 +53,10 @@ def functional_form(func: Operator) -> Operator:
     name = schema.name.removesuffix("_") if inplace else schema.name
     name = "normal_functional" if schema.name == "normal_" else name
     wanted = [(x.name, x.type) for x in schema.arguments if inplace or not x.is_written]
-    for each in operators.values():
-        of_that_name = each.full_name.partition(".")[0] == f"{schema.namespace}::{name}"
-        if of_that_name and not each.schema.is_mutable and [(x.name, x.type) for x in each.schema.arguments] == wanted:
-            return each
+    for form in operators.values():
+        of_that_name = form.full_name.partition(".")[0] == f"{schema.namespace}::{name}"
+        if of_that_name and not form.schema.is_mutable and [(x.name, x.type) for x in form.schema.arguments] == wanted:
+            return form
     raise NotImplementedError(f"{func} has no functional form")
 
 
@@ -262,8 +262,8 @@ class FunctionalTensorMode(DispatchMode):
     def unwrap(self, value: Any) -> Any:
         """The up-to-date values of the tensors in an argument or a result. A container without tensors stays as it is."""
         if isinstance(value, (list, tuple)):
-            found = [self.unwrap(item) for item in value]
-            return value if all(map(operator.is_, found, value)) else found
+            values = [self.unwrap(item) for item in value]
+            return value if all(map(operator.is_, values, value)) else values
         return sync(self.of(value)) if isinstance(value, Tensor) else value
 
     def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
@@ -342,11 +342,11 @@ def functionalize(function: Callable) -> Callable:
         with on_meta(True):
             with mode:
                 results = function(*outers)
-            found = mode.unwrap(results)
+            outputs = mode.unwrap(results)
             for x, outer in zip(args, outers):
                 if isinstance(x, Tensor) and mode.of(outer).storage.generation:
                     x.copy_(sync(whole(mode.of(outer))))
-            return found
+            return outputs
 
     return functional
 

@@ -152,10 +152,10 @@ def outputs_info(mode: FunctionalTensorMode, inputs: Args, before: Args, outs: A
     sharing = Counter(storage_of(out) for out in tensors)
     of_many = Counter(storage_of(out) for out in tensors if any(view.place is not None for view in mode.of(out).views))
     positions = {id(out): i for i, out in enumerate(outs)}
-    found, bases = [], {}
+    infos, bases = [], {}
     for out in outs:
         if not isinstance(out, Tensor):
-            found.append(OutputAliasInfo(NON_ALIAS, None, False, is_tensor=False))
+            infos.append(OutputAliasInfo(NON_ALIAS, None, False, is_tensor=False))
             continue
         storage, views = storage_of(out), mode.of(out).views
         alone = sharing[storage] - of_many[storage]
@@ -176,8 +176,8 @@ def outputs_info(mode: FunctionalTensorMode, inputs: Args, before: Args, outs: A
             like = [x for x in like if layout(x) == layout(out)]
             if like:
                 kind, base_idx, views = BASE_IS_OUTPUT, positions[id(like[0])], ()
-        found.append(OutputAliasInfo(kind, base_idx, out.requires_grad, views))
-    return found, list(bases.values())
+        infos.append(OutputAliasInfo(kind, base_idx, out.requires_grad, views))
+    return infos, list(bases.values())
 
 
 def intermediate_alias(base: Tensor, positions: dict[int, int], bases: dict[int, Tensor]) -> tuple[str, int]:

@@ -116,13 +116,13 @@ def classify_nodes(joint: Graph, num_fwd_outputs: int) -> NodeInfo:
 
 def needed_for(nodes: Iterable[Node], known: Container[Node]) -> set[Node]:
     """These nodes, and all that they need, without those that are known."""
-    found, waiting = set(), [*nodes]
+    needed, waiting = set(), [*nodes]
     while waiting:
         node = waiting.pop()
-        if node not in found and node not in known:
-            found.add(node)
+        if node not in needed and node not in known:
+            needed.add(node)
             waiting += node.all_input_nodes
-    return found
+    return needed
 
 
 def output_values(graph: Graph) -> list[Any]:
@@ -222,14 +222,14 @@ def used_far_apart(info: NodeInfo) -> list[Node]:
     """Users of a node that come after another user of it and after a node that cannot be fused with it. To recompute them would
     keep this node alive for a long time.
     Source: `solve_min_cut`, `find_first_unfusible`."""
-    found = []
+    far_users = []
     for used in info.fw_order:
         users = [user for user in used.users if user in info.required_fw]
         if not users:
             continue
         first = find_first_unfusible(users, max(info.fw_order[user] for user in users), info)
-        found += [user for user in users if info.fw_order[user] > first and is_fusible(used, user)]
-    return found
+        far_users += [user for user in users if info.fw_order[user] > first and is_fusible(used, user)]
+    return far_users
 
 
 def find_first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int:
@@ -451,8 +451,8 @@ def reordering_to_mimic_autograd_engine(module: GraphModule) -> GraphModule:
     graph = Graph()
     known = {node: graph.node_copy(node) for node in nodes if node.op == "placeholder"}
     for node in nodes[min(firsts) :]:
-        for each in sorted(needed_for([node], known), key=order.__getitem__):
-            known[each] = graph.node_copy(each, lambda used: known[used])
+        for missing in sorted(needed_for([node], known), key=order.__getitem__):
+            known[missing] = graph.node_copy(missing, lambda used: known[used])
     return GraphModule(module, graph)
 
 

@@ -66,7 +66,7 @@ class ProxyTorchDispatchMode(DispatchMode):
         """The node that computes a tensor. A tensor from outside is a constant, with a `get_attr` node for each use."""
         if id(tensor) in self.tracker:
             return self.tracker[id(tensor)][1]
-        known = (name for name, each in self.constants.items() if each is tensor)
+        known = (name for name, constant in self.constants.items() if constant is tensor)
         name = next(known, f"_tensor_constant{len(self.constants)}")
         self.constants[name] = tensor
         node = self.graph.create_node("get_attr", name)

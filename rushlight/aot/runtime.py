@@ -175,7 +175,7 @@ def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[
 def view_of(base: Tensor, info: joint.OutputAliasInfo) -> Tensor:
     """An output that is a view, regenerated from its base. An output that does not require grad is detached.
     Source: `torch/_functorch/_aot_autograd/functional_utils.py`, `gen_alias_from_base`."""
-    view = replay([(each.operator, [*arguments_of(each).values()], each.place) for each in info.views], base)
+    view = replay([(view.operator, [*arguments_of(view).values()], view.place) for view in info.views], base)
     if view is base:
         view = functions.alias(base) if info.requires_grad else base.detach()
     return view if info.requires_grad or not view.requires_grad else view.detach()
@@ -303,7 +303,7 @@ def unflatten(leaves: list[Any], spec: Any) -> Any:
     if spec is LEAF:
         return leaves.pop(0)
     kind, names, specs = spec
-    items = [unflatten(leaves, each) for each in specs]
+    items = [unflatten(leaves, item_spec) for item_spec in specs]
     if kind is dict:
         return dict(zip(names, items))
     return kind(*items) if hasattr(kind, "_fields") else kind(items)

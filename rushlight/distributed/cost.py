@@ -214,7 +214,7 @@ def measure(sizes: Sequence[int], ranks: int = 2, repeat: int = 20) -> list[tupl
     machine. The seconds are the median of `repeat` runs, each from a barrier until the last rank has the result. On a CPU the
     ranks are processes that share the machine's cores: with more ranks than cores the scheduler is measured."""
     seconds = run_ranks(_all_reduce_seconds, ranks, list(sizes), repeat)
-    slowest = [[max(runs) for runs in zip(*each)] for each in zip(*seconds)]
+    slowest = [[max(runs) for runs in zip(*of_ranks)] for of_ranks in zip(*seconds)]
     return [(*ring_cost("all_reduce", size, ranks), sorted(runs)[repeat // 2]) for size, runs in zip(sizes, slowest)]
 
 

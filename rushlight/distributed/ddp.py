@@ -203,7 +203,7 @@ def find_unused(outputs: Any, parameters: Sequence[nn.Parameter]) -> list[int]:
 
 def tensors_in(outputs: Any) -> list[Tensor]:
     """The tensors in nested lists, tuples and dicts."""
-    return [each for each in tree_leaves(outputs) if isinstance(each, Tensor)]
+    return [leaf for leaf in tree_leaves(outputs) if isinstance(leaf, Tensor)]
 
 
 def finish(reducer: Reducer, used: Sequence[bool] | None = None) -> None:

@@ -126,15 +126,15 @@ def _describe_exit(status: int | None) -> str:
 
 def flatten_exception(error: BaseException, own: str) -> list[_Part]:
     """An exception, after its causes, in parts that can be copied. Frames of the file `own` are left out."""
-    found, chain = [], traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
+    parts, chain = [], traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
     while chain is not None:
         frames = [{name: getattr(frame, name) for name in _FRAME} for frame in chain.stack if frame.filename != own]
         frames = _without_extensions(frames, "filename")
         cause, context = chain.__cause__, None if chain.__suppress_context__ else chain.__context__
         began = _BECAUSE if cause is not None else _DURING if context is not None else ""
-        found.insert(0, (began, frames, [*chain.format_exception_only()]))
+        parts.insert(0, (began, frames, [*chain.format_exception_only()]))
         chain = cause if cause is not None else context
-    return found
+    return parts
 
 
 _FRAME = ("filename", "lineno", "name", "end_lineno", "colno", "end_colno")
@@ -170,7 +170,7 @@ def _find_caller(stack: str, torch: str) -> tuple[str, str]:
 def _without_extensions(frames: list, file: Any) -> list:
     """The frames without those of extensions, such as a grader that calls an exercise in a check; all of them if none is
     left."""
-    folders = tuple(each.folder + os.sep for each in extensions.registered())
+    folders = tuple(extension.folder + os.sep for extension in extensions.registered())
     return [frame for frame in frames if not frame[file].startswith(folders)] or frames
 
 

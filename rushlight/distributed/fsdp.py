@@ -106,9 +106,9 @@ def make_unit(owners: Sequence[tuple[nn.Module, str]], group: dist.ProcessGroup 
 
 def free(unit: Unit) -> None:
     """Free the memory of the whole parameters. The modules have the shards again."""
-    for each in unit.parameters:
-        each.gathered.untyped_storage().resize_(0)
-        setattr(each.module, each.name, each.sharded)
+    for parameter in unit.parameters:
+        parameter.gathered.untyped_storage().resize_(0)
+        setattr(parameter.module, parameter.name, parameter.sharded)
     unit.is_gathered = False
 
 
@@ -358,20 +358,20 @@ class FullyShardedDataParallel(nn.Module):
         self.post_forward_order: list[Unit] = []
         self.pending_gradients: dict[Unit, int] = {}  # of the units whose backward has begun
         taken: set[tuple[nn.Module, str]] = set()
-        for each in [*units, module]:
-            owners = [(m, name) for m in each.modules() for name, _ in m.named_parameters(recurse=False)]
+        for part in [*units, module]:
+            owners = [(m, name) for m in part.modules() for name, _ in m.named_parameters(recurse=False)]
             owners = [owner for owner in owners if owner not in taken]
             taken.update(owners)
             if owners:
-                self.add_unit(each, make_unit(owners, group), reshard_after_forward and each is not module)
+                self.add_unit(part, make_unit(owners, group), reshard_after_forward and part is not module)
 
     def add_unit(self, module: nn.Module, unit: Unit, reshard: bool) -> None:
         self.units.append(unit)
         module.register_forward_pre_hook(lambda *_: self.pre_forward(unit))
         module.register_forward_hook(lambda *given: self.post_forward(unit, reshard, given[-1]))
-        for each in unit.parameters:
-            if each.whole.requires_grad:
-                each.whole.register_post_accumulate_grad_hook(lambda _: self.count_gradient(unit))
+        for parameter in unit.parameters:
+            if parameter.whole.requires_grad:
+                parameter.whole.register_post_accumulate_grad_hook(lambda _: self.count_gradient(unit))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.module(*args, **kwargs)
@@ -382,9 +382,9 @@ class FullyShardedDataParallel(nn.Module):
             start_gather(unit)
         if unit.arriving is not None:
             finish_gather(unit)
-        for each in following:
-            if each.arriving is None and not each.is_gathered:
-                start_gather(each)
+        for later in following:
+            if later.arriving is None and not later.is_gathered:
+                start_gather(later)
 
     def pre_forward(self, unit: Unit) -> None:
         following = self.units.index(unit) + 1
@@ -395,9 +395,9 @@ class FullyShardedDataParallel(nn.Module):
             free(unit)
         if torch.is_grad_enabled():
             self.post_forward_order.append(unit)
-            for each in tree_leaves(outputs):
-                if isinstance(each, Tensor) and each.requires_grad:
-                    each.register_hook(partial(self.pre_backward, unit))
+            for output in tree_leaves(outputs):
+                if isinstance(output, Tensor) and output.requires_grad:
+                    output.register_hook(partial(self.pre_backward, unit))
         elif unit.is_gathered:
             free(unit)
 
@@ -406,7 +406,7 @@ class FullyShardedDataParallel(nn.Module):
             return
         if not self.pending_gradients:
             torch.autograd.Variable._execution_engine.queue_callback(self.finalize_backward)
-        self.pending_gradients[unit] = sum(each.whole.requires_grad for each in unit.parameters)
+        self.pending_gradients[unit] = sum(parameter.whole.requires_grad for parameter in unit.parameters)
         position = self.post_forward_order.index(unit)
         self.unshard(unit, self.post_forward_order[max(0, position - self.backward_prefetch) : position][::-1])
 
@@ -430,5 +430,7 @@ class FullyShardedDataParallel(nn.Module):
 
     def gathered_bytes(self) -> int:
         """The bytes of memory that whole parameters take now, including those that are being gathered."""
-        whole = sum(each.gathered.untyped_storage().nbytes() for unit in self.units for each in unit.parameters)
+        whole = sum(
+            parameter.gathered.untyped_storage().nbytes() for unit in self.units for parameter in unit.parameters
+        )
         return whole + sum(unit.arriving[1].nbytes for unit in self.units if unit.arriving is not None)

@@ -231,5 +231,5 @@ class Pipeline:
     ) -> list[Tensor]:
         """Forward and backward of a batch. The first stage gets the batch. The last one gets the targets and returns the
         losses."""
-        inputs, targets = (None if each is None else each.chunk(self.microbatches) for each in (batch, targets))
+        inputs, targets = (None if part is None else part.chunk(self.microbatches) for part in (batch, targets))
         return run_stage(self.order, self.module, inputs, targets, loss, self.received, self.group)

@@ -143,7 +143,11 @@ def dumps(value: Any) -> bytes:
 def _pack(fn: Callable, args: tuple) -> bytes:
     """The task of the ranks: a function, its arguments, and the functions that extensions have replaced here. An error names
     the part that cannot be copied."""
-    replaced = [(each.replace, each.replacements()) for each in extensions.registered() if each.replacements()]
+    replaced = [
+        (extension.replace, extension.replacements())
+        for extension in extensions.registered()
+        if extension.replacements()
+    ]
     try:
         return dumps((fn, args, replaced))
     except Exception:
@@ -243,11 +247,11 @@ def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
         connections = {rank.connection: rank for rank in running}
         outputs = {rank.output: rank for rank in ranks if rank.output is not None}
         ready = wait([*connections, *outputs, _fork_server.control], POLL_INTERVAL)
-        for each in ready:  # a rank's messages are handled before its exit status
-            if each in connections:
-                connections[each].receive()
-            elif each in outputs:
-                outputs[each].collect_output()
+        for source in ready:  # a rank's messages are handled before its exit status
+            if source in connections:
+                connections[source].receive()
+            elif source in outputs:
+                outputs[source].collect_output()
         if ready == [_fork_server.control]:
             _fork_server.record_exit(ranks)
             for rank in running:
@@ -308,22 +312,22 @@ class _ForkServer:
         self.__init__()
 
     def disconnect(self) -> None:
-        for each in (self.socket, self.control):
-            if each is not None:
-                each.close()
+        for channel in (self.socket, self.control):
+            if channel is not None:
+                channel.close()
         self.socket = self.control = None
 
     @contextlib.contextmanager
     def ranks(self, n: int, fn: Callable) -> Iterator[list[_Rank]]:
         """A context with n new ranks. They have ended afterwards, also after an interrupt."""
-        home = (getattr(fn, "__module__", None) or "").encode()
-        importable = {b"rushlight", *(each.package.encode() for each in extensions.registered())}
-        if home.partition(b".")[0] not in importable:  # a student's own modules may change between calls
-            home = b"-"
+        module = (getattr(fn, "__module__", None) or "").encode()
+        importable = {b"rushlight", *(extension.package.encode() for extension in extensions.registered())}
+        if module.partition(b".")[0] not in importable:  # a student's own modules may change between calls
+            module = b"-"
         if self.process is None or self.process.poll() is not None:
             self.start()
         with self.stop_on_error():
-            ranks = [self.fork(number, home) for number in range(n)]
+            ranks = [self.fork(number, module) for number in range(n)]
         try:
             yield ranks
         finally:
@@ -361,12 +365,12 @@ class _ForkServer:
                 raise RuntimeError(f"the process that starts ranks was not ready within {START_TIMEOUT:g} s")
             self.folder, self.torch = cloudpickle.loads(self.control.recv_bytes())
 
-    def fork(self, number: int, home: bytes) -> _Rank:
+    def fork(self, number: int, module: bytes) -> _Rank:
         """A new rank, which waits for its task."""
         here, there = socket.socketpair()
         output, write = os.pipe()
         rank = _Rank(number, Connection(here.detach()), output)
-        socket.send_fds(self.socket, [home], [there.fileno(), write])
+        socket.send_fds(self.socket, [module], [there.fileno(), write])
         there.close()
         os.close(write)
         rank.receive()
@@ -425,9 +429,9 @@ def _run_server() -> None:
 
     def ended(*_: Any) -> None:
         with contextlib.suppress(ChildProcessError, OSError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                ranks.discard(found[0])
-                control.send_bytes(cloudpickle.dumps(found))
+            while (exited := os.waitpid(-1, os.WNOHANG))[0]:
+                ranks.discard(exited[0])
+                control.send_bytes(cloudpickle.dumps(exited))
 
     signal.signal(signal.SIGCHLD, ended)
     import resource  # it does not exist on Windows, where no rank starts
@@ -466,11 +470,11 @@ def _prepare_forks() -> str:
 def _fork_ranks(server: socket.socket, control: Connection, ranks: set[int]) -> None:
     """Fork a rank for each message, and add its process id to `ranks`. Return when the socket closes."""
     while True:
-        home, handles, _, _ = socket.recv_fds(server, 1000, 2)
+        module, handles, _, _ = socket.recv_fds(server, 1000, 2)
         if not handles:
             return  # the notebook's process has ended
         with contextlib.suppress(Exception):
-            importlib.import_module(home.decode())
+            importlib.import_module(module.decode())
         with contextlib.suppress(OSError):  # if no process can be started, the connection closes
             pid = os.fork()
             if pid == 0:
@@ -578,4 +582,4 @@ def _moved(tree: Any, place: Any) -> Any:
     import torch
     from torch.utils._pytree import tree_map_only
 
-    return tree_map_only((torch.Tensor, torch.nn.Module), lambda each: each.to(place), tree)
+    return tree_map_only((torch.Tensor, torch.nn.Module), lambda value: value.to(place), tree)

@@ -93,7 +93,7 @@ class Traffic(TorchDispatchMode):
         kind, group = _KIND.get(name, name), _group(given)
         root = given.get("root_rank", given.get("src"))
         sends = kind not in ("recv", "barrier") and (kind != "broadcast" or root == group.rank())
-        tensors = next((given[each] for each in _TENSOR_ARGUMENTS if each in given), ())
+        tensors = next((given[argument] for argument in _TENSOR_ARGUMENTS if argument in given), ())
         peer = given.get("dst", given.get("src")) if kind in ("send", "recv") else None
         self.operations.append(Operation(kind, _nbytes(tensors) if sends else 0, group.size(), peer))
 
@@ -105,7 +105,10 @@ class Traffic(TorchDispatchMode):
     @property
     def nbytes(self) -> dict[str, int]:
         """The number of bytes that were passed to operations, by kind."""
-        return {kind: sum(each.nbytes for each in self.operations if each.kind == kind) for kind in self.counts}
+        return {
+            kind: sum(operation.nbytes for operation in self.operations if operation.kind == kind)
+            for kind in self.counts
+        }
 
     def __repr__(self) -> str:
         counts, nbytes = self.counts, self.nbytes

@@ -219,7 +219,7 @@ def simplify(code: CodeType) -> list[Instruction]:
     for offset, line, simple in _small_instructions(code):
         offsets.append(offset)
         indices.append(len(result))
-        entry = next((each for each in reversed(entries) if each.start <= offset < each.end), None)
+        entry = next((row for row in reversed(entries) if row.start <= offset < row.end), None)
         handler = entry and (entry.target, entry.depth, entry.lasti)
         result += [Instruction(op, arg, offset, line, handler) for op, arg in simple]
 
@@ -261,12 +261,12 @@ instructions_of = lru_cache(maxsize=4096)(simplify)
 def successors(instructions: list[Instruction], index: int) -> set[int]:
     """The indices of the instructions that may run right after one: the next, the target of a jump, a handler."""
     instruction = instructions[index]
-    found = set() if instruction.op in ENDS else {index + 1}
+    indices = set() if instruction.op in ENDS else {index + 1}
     if instruction.op in JUMPS:
-        found.add(instruction.arg)
+        indices.add(instruction.arg)
     if instruction.handler is not None:
-        found.add(instruction.handler[0])
-    return found
+        indices.add(instruction.handler[0])
+    return indices
 
 
 def live_names(instructions: list[Instruction], start: int) -> set[str]:

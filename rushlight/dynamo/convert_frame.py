@@ -56,14 +56,17 @@ class Compiler:
 
     def regions_of(self, code: CodeType, f_globals: dict[str, Any]) -> dict[int, Region]:
         key = id(code), id(f_globals)  # a code object is slow to hash, and every call needs the key
-        found = self.regions.get(key)
-        if found is None:
+        regions = self.regions.get(key)
+        if regions is None:
             self.held.append((code, f_globals))
-            found = self.regions[key] = {0: Region()}
+            regions = self.regions[key] = {0: Region()}
             instructions = bytecode.instructions_of(code)
-            if any(each.op in NEVER or each.arg in LOOK_AT_FRAME.get(each.op, ()) for each in instructions):
-                found[0].skip_reason = "instructions or functions that only Python's own loop can run, or autocast"
-        return found
+            if any(
+                instruction.op in NEVER or instruction.arg in LOOK_AT_FRAME.get(instruction.op, ())
+                for instruction in instructions
+            ):
+                regions[0].skip_reason = "instructions or functions that only Python's own loop can run, or autocast"
+        return regions
 
     # Running
 
@@ -261,8 +264,8 @@ def line_of(frame: InstructionTranslator) -> int | None:
 def has_backedge(instructions: list[bytecode.Instruction], index: int) -> bool:
     """Whether a jump after this index goes back before it: the index is in a loop, and it is not worth resuming there.
     Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`."""
-    rest = itertools.takewhile(lambda each: each.op != "RETURN_VALUE", instructions[index:])
-    return any(each.op in bytecode.JUMPS and each.arg < index for each in rest)
+    rest = itertools.takewhile(lambda instruction: instruction.op != "RETURN_VALUE", instructions[index:])
+    return any(instruction.op in bytecode.JUMPS and instruction.arg < index for instruction in rest)
 
 
 def guarded_values(values: dict[str, Any], cells: dict[str, Any], stack: Sequence[Any] = ()) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def remove_grad_mode_pairs(graph: fx.Graph) -> None:
     switches = {node for node in graph.nodes if node.target is rl._C._set_grad_enabled}
     for node in [node for node in graph.nodes if node.op != "placeholder"]:
         if node in switches and kept and kept[-1] in switches:
-            modes = (each.args[0] for each in reversed(kept[:-1]) if each in switches)
+            modes = (switch.args[0] for switch in reversed(kept[:-1]) if switch in switches)
             if node.args[0] == next(modes, local.grad_enabled):
                 graph.erase_node(node)
                 graph.erase_node(kept.pop())

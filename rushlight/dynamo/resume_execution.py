@@ -54,7 +54,7 @@ def cells_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> dict[s
     """The cells with which Python continues a frame: those of live names, and those that it writes and something else refers to."""
     live = {"__class__", *live_names(frame.instructions, frame.index)}
     shared = {name for name, cell in frame.cells.items() if cell.source is not None or cell in codegen.made}
-    needed = live | shared & {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}
+    needed = live | shared & {instruction.arg for instruction in frame.instructions if instruction.op == "STORE_DEREF"}
     return {name: codegen(cell) for name, cell in frame.cells.items() if name in needed}
 
 

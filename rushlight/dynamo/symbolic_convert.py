@@ -168,7 +168,7 @@ class InstructionTranslatorBase(Interpreter):
 
     def IMPORT_NAME(self, name: str) -> None:
         names, level = self.pop(), self.pop()
-        args = [ConstantVariable(each) for each in (name, self.f_globals, None)]
+        args = [ConstantVariable(value) for value in (name, self.f_globals, None)]
         self.push(fold(self, __import__, [*args, names, level]))
 
     # Calls and functions
@@ -195,7 +195,9 @@ class InstructionTranslatorBase(Interpreter):
             case 2:
                 function.kwdefaults = dict(value.items)
             case 1:
-                function.defaults = [each.realize() for each in value.unpack_var_sequence(self)]  # as PyTorch does
+                function.defaults = [
+                    default.realize() for default in value.unpack_var_sequence(self)
+                ]  # as PyTorch does
         return function
 
     def RETURN_GENERATOR(self, _: None) -> None:

@@ -90,7 +90,7 @@ class Tracer(TracerBase):
         self.num_calls: dict[str, int] = {}
         self.submodule_paths: dict[Module, str] | None = None
         self._autowrap_search = list(autowrap_modules)
-        named = [each for module in autowrap_modules for each in vars(module).items()]
+        named = [pair for module in autowrap_modules for pair in vars(module).items()]
         public = [value for name, value in named if not name.startswith("_")]
         self._autowrap_function_ids = {id(value) for value in [*public, *autowrap_functions] if callable(value)}
 
@@ -124,7 +124,7 @@ class Tracer(TracerBase):
     def name_in_root(self, a: Tensor | Module) -> str | None:
         """The qualified name of a parameter, a buffer or a module in the root."""
         kind = "parameters" if isinstance(a, Parameter) else "buffers" if isinstance(a, Tensor) else "modules"
-        return next((name for name, each in getattr(self.root, f"named_{kind}")() if each is a), None)
+        return next((name for name, member in getattr(self.root, f"named_{kind}")() if member is a), None)
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
@@ -229,8 +229,8 @@ class Tracer(TracerBase):
 def annotations_of(function: FunctionType) -> dict[str, Any]:
     """The annotations of a function as they are written. Those of rushlight's modules are text."""
     own = (function.__module__ or "").startswith("rushlight.")
-    found = inspect.get_annotations(function, eval_str=own)
-    return {name: kind for name, kind in found.items() if not (own and kind is Any)}
+    written = inspect.get_annotations(function, eval_str=own)
+    return {name: kind for name, kind in written.items() if not (own and kind is Any)}
 
 
 def all_positional(function: FunctionType, count: int) -> FunctionType:

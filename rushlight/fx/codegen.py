@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import rushlight
 from rushlight.aten.strided import Tensor
 from rushlight.c10.storage import device
-from rushlight.fx.node import DTYPE_ABBREVIATIONS, Node, home, qualified_name, type_repr
+from rushlight.fx.node import DTYPE_ABBREVIATIONS, Node, public_namespace, qualified_name, type_repr
 from rushlight.library import OpOverload
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Scope:
     def add_global(self, hint: str, obj: Any) -> str:
         """The name of `obj` in the code: an attribute of `rushlight` for rushlight's objects, else a global of its own."""
         is_keyword = iskeyword(hint.rpartition(".")[2])  # as in `random.from`
-        if home(obj) is not None and obj is not device and not is_keyword:
+        if public_namespace(obj) is not None and obj is not device and not is_keyword:
             return qualified_name(obj)
         name = self.namespace.create_name(hint, obj)
         self.globals[name] = obj
@@ -114,7 +114,7 @@ def annotation(kind: Any, scope: Scope) -> str:
     if origin is None:
         return "()" if kind == () else scope.add_global(type_repr(kind), kind)
     name = scope.add_global(type_repr(origin), origin)
-    inner = [annotation(each, scope) for each in kind.__args__]
+    inner = [annotation(argument, scope) for argument in kind.__args__]
     return f"{name}[{','.join(inner)}]" if inner else name
 
 
@@ -126,11 +126,11 @@ def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
 
     This goes through the nodes from last to first, and through the arguments of each node in order.
     """
-    found, uses = set(), {}
+    deleted, uses = set(), {}
     for user in reversed(nodes):
         for used in user._input_nodes:
-            if used not in found:
-                found.add(used)
+            if used not in deleted:
+                deleted.add(used)
                 uses.setdefault(user, []).append(used)
     return uses
 

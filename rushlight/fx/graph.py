@@ -317,7 +317,7 @@ class Graph:
     def print_tabular(self) -> None:
         """Print the nodes as a table."""
         rows = [["opcode", "name", "target", "args", "kwargs"]]
-        rows += [[str(each) for each in (n.op, n.name, pretty_target(n.target), n.args, n.kwargs)] for n in self.nodes]
+        rows += [[str(cell) for cell in (n.op, n.name, pretty_target(n.target), n.args, n.kwargs)] for n in self.nodes]
         widths = [max(map(len, column)) for column in zip(*rows)]
         rows.insert(1, ["-" * width for width in widths])
         for row in rows:
@@ -330,11 +330,11 @@ def _check_target(owner: Module, node: Node) -> None:
         raise ValueError(f"{here} is a {type(node.target)} but a {wanted.__name__} is expected")
     if node.op not in ("get_attr", "call_module"):
         return
-    found, path = owner, []
+    target, path = owner, []
     for atom in node.target.split("."):
-        found = getattr(found, atom, None)
-        if found is None:
+        target = getattr(target, atom, None)
+        if target is None:
             raise RuntimeError(f"{here} references nonexistent attribute {atom} of {'.'.join(path)}")
-        if node.op == "call_module" and not isinstance(found, Module):
+        if node.op == "call_module" and not isinstance(target, Module):
             raise RuntimeError(f"{here} {atom} of {'.'.join(path)} is no Module")
         path.append(atom)

@@ -30,7 +30,7 @@ class GraphModule(Module):
 
     def __new__(cls, *args, **kwargs):
         # `forward` is looked up on the class, so each GraphModule has one of its own.
-        base = next(each for each in cls.__mro__ if "_own" not in vars(each))
+        base = next(base for base in cls.__mro__ if "_own" not in vars(base))
         return super().__new__(type(base.__name__, (base,), {"_own": True, "__module__": base.__module__}))
 
     def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
@@ -147,8 +147,8 @@ class GraphModule(Module):
 
 def readable(module: GraphModule, name: str, **options: bool) -> str:
     code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
-    children = [(each, child) for each, child in module.named_children() if isinstance(child, GraphModule)]
-    within = ["", *(readable(child, each, **options) for each, child in children)]
+    children = [(child_name, child) for child_name, child in module.named_children() if isinstance(child, GraphModule)]
+    within = ["", *(readable(child, child_name, **options) for child_name, child in children)]
     return _indented(f"class {name}(rushlight.nn.Module):\n{code}") + _indented("\n".join(within))
 
 

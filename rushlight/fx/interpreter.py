@@ -127,12 +127,12 @@ class Interpreter:
 
     def fetch_attr(self, target: str) -> Any:
         """The module's attribute at a qualified name. RuntimeError if there is none."""
-        found, path = self.module, target.split(".")
+        attribute, path = self.module, target.split(".")
         for i, atom in enumerate(path, 1):
-            if not hasattr(found, atom):
+            if not hasattr(attribute, atom):
                 raise RuntimeError(f"Node referenced nonexistent target {'.'.join(path[:i])}")
-            found = getattr(found, atom)
-        return found
+            attribute = getattr(attribute, atom)
+        return attribute
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple, dict[str, Any]]:
         return self.map_nodes_to_values((n.args, n.kwargs), n)

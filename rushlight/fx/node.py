@@ -265,8 +265,8 @@ class Node:
         match self.op:
             case "placeholder":
                 if placeholder_names:
-                    again = f"{self.target}: {type_repr(self.type)}" if self.type else ""  # as in PyTorch
-                    placeholder_names.append(self.target + again)
+                    annotated = f"{self.target}: {type_repr(self.type)}" if self.type else ""  # as in PyTorch
+                    placeholder_names.append(self.target + annotated)
                     return None
                 default = f"(default={self.args[0]})" if self.args else ""
                 return f"%{self.name} : {kind}{users} = placeholder[target={self.target}]{default}"
@@ -315,7 +315,7 @@ def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
         target = getattr(target, "default", target)
     if isinstance(target, OpOverload):
         return target.schema.is_mutable or (impure_random and target.schema.name in RANDOM_OPERATORS)
-    return getattr(target, "__name__", None) in RANDOM_FUNCTIONS and home(target) == "rushlight"
+    return getattr(target, "__name__", None) in RANDOM_FUNCTIONS and public_namespace(target) == "rushlight"
 
 
 RANDOM_OPERATORS = {
@@ -328,7 +328,7 @@ RANDOM_FUNCTIONS = {name for name in RANDOM_OPERATORS if not name.endswith(("_",
 # Names of functions and types ----------------------------------------------------------------------------------------
 
 
-def home(obj: Any) -> str | None:
+def public_namespace(obj: Any) -> str | None:
     """The public namespace of a function of rushlight: `rushlight`, `rushlight.nn.functional`, `rushlight._C._nn` (as PyTorch for
     operators of networks), or the module that defines it. None for functions from elsewhere.
     """
@@ -368,7 +368,7 @@ def qualified_name(function: Callable) -> str:
             raise RuntimeError("Unable to represent lambda") from problem
     if function.__module__ is None:
         raise RuntimeError(f"cannot find module for {function}")
-    return f"{home(function) or function.__module__}.{name}"
+    return f"{public_namespace(function) or function.__module__}.{name}"
 
 
 def pretty_target(target: Callable | str) -> str:
@@ -384,7 +384,7 @@ def type_repr(kind: Any) -> str:
     if isinstance(kind, type) and not isinstance(kind, GenericAlias):
         if kind.__module__ == "builtins":
             return kind.__qualname__
-        return f"{home(kind) or kind.__module__}.{kind.__qualname__}"
+        return f"{public_namespace(kind) or kind.__module__}.{kind.__qualname__}"
     if kind is ...:
         return "..."
     return kind.__name__ if isinstance(kind, FunctionType) else repr(kind)

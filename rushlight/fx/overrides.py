@@ -44,12 +44,12 @@ def start_recording() -> None:
         _slots.extend(overridable())
     for number, slot in enumerate(_slots):
         name = f"{number} while recording"  # a global of the slot's module that no program can name
-        slot.__globals__[name] = looking_function(slot)
+        slot.__globals__[name] = intercept_function(slot)
         _undo.append(partial(setattr, slot, "__code__", slot.__code__))
         slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     for kind in (OpOverload, OpOverloadPacket):
         _undo.append(partial(setattr, kind, "__call__", kind.__call__))
-        kind.__call__ = looking(kind.__call__)
+        kind.__call__ = intercept_operator(kind.__call__)
 
 
 def stop_recording() -> None:
@@ -65,39 +65,41 @@ def _template(*args, **kwargs):
 
 def overridable() -> list[FunctionType]:
     """The functions that check: operators, as functions and as methods, and the Python functions around them."""
-    found = [*vars(functions).values(), *vars(F).values(), *vars(Tensor).values(), functional.broadcast_tensors]
+    candidates = [*vars(functions).values(), *vars(F).values(), *vars(Tensor).values(), functional.broadcast_tensors]
     modules = {functions.__name__, F.__name__, functional.__name__, indexing.__name__}
-    own = dict.fromkeys(each for each in found if isinstance(each, FunctionType) and each.__module__ in modules)
-    return [each for each in own if each not in (F.sigmoid, F.tanh)]  # their methods check
+    own = dict.fromkeys(
+        function for function in candidates if isinstance(function, FunctionType) and function.__module__ in modules
+    )
+    return [function for function in own if function not in (F.sigmoid, F.tanh)]  # their methods check
 
 
-def looking_function(slot: FunctionType) -> Callable:
+def intercept_function(slot: FunctionType) -> Callable:
     """What replaces a function's code: it calls the original code unless an argument is a proxy."""
     original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__)
     original.__kwdefaults__ = slot.__kwdefaults__
 
     def call_or_record(*args, **kwargs) -> Any:
-        found = find(args) or find(kwargs.values())
-        if found is None:
+        kind = find(args) or find(kwargs.values())
+        if kind is None:
             return original(*args, **kwargs)
-        method = method_name(slot) if args and type(args[0]) is found else None
+        method = method_name(slot) if args and type(args[0]) is kind else None
         if method is not None:
-            what = f"for 'Tensor' objects doesn't apply to a '{found.__name__}' object"
+            what = f"for 'Tensor' objects doesn't apply to a '{kind.__name__}' object"
             raise TypeError(f"descriptor '{method}' {what}")
         if slot.__module__ == F.__name__:
             args, kwargs = by_signature(original, args, kwargs)
-        return found.__torch_function__(slot, (found,), args, kwargs)
+        return kind.__torch_function__(slot, (kind,), args, kwargs)
 
     return call_or_record
 
 
-def looking(call: Callable) -> Callable:
+def intercept_operator(call: Callable) -> Callable:
     """A call of an operator by name that checks its arguments."""
 
     def call_or_record(operator: OpOverload | OpOverloadPacket, *args, **kwargs) -> Any:
-        found = find(args) or find(kwargs.values())
-        if found is not None:
-            return found.__torch_function__(operator, (found,), args, kwargs)
+        kind = find(args) or find(kwargs.values())
+        if kind is not None:
+            return kind.__torch_function__(operator, (kind,), args, kwargs)
         return call(operator, *args, **kwargs)
 
     return call_or_record
@@ -107,9 +109,9 @@ def find(values: Iterable[Any]) -> type | None:
     """The class of the first object with `__torch_function__` among these values, or in containers among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-        found = find(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
-        if found is not None:
-            return found
+        kind = find(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
+        if kind is not None:
+            return kind
     return None
 
 
@@ -118,7 +120,9 @@ def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tup
     signature = inspect.signature(function)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    by_name = {each.name for each in signature.parameters.values() if each.default is not each.empty}
+    by_name = {
+        parameter.name for parameter in signature.parameters.values() if parameter.default is not parameter.empty
+    }
     positional = tuple(value for name, value in bound.arguments.items() if name not in by_name)
     return positional, {name: value for name, value in bound.arguments.items() if name in by_name}
 

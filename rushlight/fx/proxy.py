@@ -167,9 +167,9 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Proxy]:
         caller = sys._getframe(1)
-        asked = next(each for each in dis.get_instructions(caller.f_code) if each.offset == caller.f_lasti)
-        if asked.opname == "UNPACK_SEQUENCE":  # the instruction of `a, b = x` has the length
-            return (self[i] for i in range(asked.argval))
+        instruction = next(step for step in dis.get_instructions(caller.f_code) if step.offset == caller.f_lasti)
+        if instruction.opname == "UNPACK_SEQUENCE":  # the instruction of `a, b = x` has the length
+            return (self[i] for i in range(instruction.argval))
         return self.tracer.iter(self)
 
     def __bool__(self) -> bool:

@@ -81,7 +81,7 @@ class Statements:
         if isinstance(expr, Op) and expr.name == "masked":
             condition = emit(self, expr.args[0])
             return f"{condition} ? {self.inline(expr.args[1])} : {self.inline(expr.args[2])}"
-        return operation(expr.name, [emit(self, each) for each in expr.args], expr.dtype)
+        return operation(expr.name, [emit(self, argument) for argument in expr.args], expr.dtype)
 
     def inline(self, expr: Expr) -> str:
         """A value as one expression, for an operand of `? :`, of which nothing may be evaluated before the condition."""
@@ -92,7 +92,7 @@ class Statements:
             return f"{self.pointers[expr.buffer]}[{self.index(expr.index, inline=True)}]"
         if isinstance(expr, IndexExpr):
             return f"({self.index(expr.index, inline=True)})"
-        args = [f"({self.inline(each)})" for each in expr.args]
+        args = [f"({self.inline(argument)})" for argument in expr.args]
         text = operation("where" if expr.name == "masked" else expr.name, args, expr.dtype)
         return f"static_cast<{TYPES[expr.dtype]}>({text})"
 
@@ -119,14 +119,14 @@ class Statements:
 
     def checked(self, term: Indirect) -> str:
         """The name of an index that was read from memory and checked, once, outside all loops that it does not depend on."""
-        home = self
-        while home.hoist is not None and not term.value.symbols & home.varying:
-            home = home.hoist
+        block = self
+        while block.hoist is not None and not term.value.symbols & block.varying:
+            block = block.hoist
         key = id(term.value), term.size
-        if key not in home.names:
-            value, home.names[key] = emit(home, term.value), home.new_name()
-            home.lines.append(f"const int64_t {home.names[key]} = inside({value}, {term.size}, bad);")
-        return home.names[key]
+        if key not in block.names:
+            value, block.names[key] = emit(block, term.value), block.new_name()
+            block.lines.append(f"const int64_t {block.names[key]} = inside({value}, {term.size}, bad);")
+        return block.names[key]
 
 
 def emit(code: Statements, value: Expr) -> str:

@@ -188,7 +188,7 @@ class CppKernel:
         for nest in nests:
             value = emit(inside, nest.value)
             if nest.kind is None:
-                self.keep(nest, value, inside, loop)
+                self.store_element(nest, value, inside, loop)
             else:
                 self.combine(nest, value, totals[nest], loop)
         self.flush()
@@ -207,7 +207,7 @@ class CppKernel:
 
     # -- elements that a later inner loop reads again
 
-    def keep(self, nest: ComputedBuffer, value: str, inside: Statements, loop: InnerLoop) -> None:
+    def store_element(self, nest: ComputedBuffer, value: str, inside: Statements, loop: InnerLoop) -> None:
         """Store an element of pointwise work, in its buffer or in a row on the stack, if there is a reader."""
         row_element = self.row_element(nest)
         if nest.buffer not in self.local:

@@ -22,8 +22,8 @@ def codegen_node(node: FusedSchedulerNode, unused: set[str], layouts: dict[str, 
     body, arguments = kernel.codegen(), kernel.inputs + kernel.outputs
     origins = list(dict.fromkeys(name for nest in node.nests for name in nest.origins))
     name = kernel_name(origins, number)
-    types = [f"{'const ' if each in kernel.inputs else ''}{TYPES[layouts[each].dtype]}*" for each in arguments]
-    parameters = [f"{kind} {kernel.pointers[each]}" for kind, each in zip(types, arguments)]
+    types = [f"{'const ' if buffer in kernel.inputs else ''}{TYPES[layouts[buffer].dtype]}*" for buffer in arguments]
+    parameters = [f"{kind} {kernel.pointers[buffer]}" for kind, buffer in zip(types, arguments)]
     head = f"static int64_t {name}({', '.join(parameters)}) {{"
     text = "\n".join([head, "  int64_t bad = 0;", *body, "  return bad;", "}\n"])
     reads, written = set(), set()
@@ -42,7 +42,7 @@ def kernel_name(origins: list[str], number: int) -> str:
 def inplace_candidates(kernel: CppKernel) -> dict[str, list[str]]:
     """For each output the inputs whose memory it can reuse, of the same layout. Each element of such an input is read for the
     last time by the iteration that writes the same element of the output, and before it is written."""
-    node, layouts, found = kernel.node, kernel.layouts, {}
+    node, layouts, candidates = kernel.node, kernel.layouts, {}
     readers: dict[str, list] = {name: [] for name in kernel.inputs}
     for nest, number in zip(node.nests, kernel.numbers):
         for load in loads(nest.value):
@@ -50,10 +50,10 @@ def inplace_candidates(kernel: CppKernel) -> dict[str, list[str]]:
                 readers[load.buffer].append((load.index, number))
     for nest, number in zip(node.nests, kernel.numbers):
         if nest.buffer not in kernel.local:
-            found[nest.buffer] = [
+            candidates[nest.buffer] = [
                 name
                 for name in kernel.inputs
                 if layouts[name] == layouts[nest.buffer] and not kernel.works_by_row(nest)
                 if all(index == nest.index and at <= number for index, at in readers[name])
             ]
-    return found
+    return candidates

@@ -93,12 +93,12 @@ def why_no_graph(nodes: Sequence[GraphNode], static_input_idxs: Collection[int] 
 
 def graph_nodes(module: Any) -> list[GraphNode]:
     """The nodes of a graph module that is compiled for the CPU, whose nodes have their meta tensors in `meta["val"]`."""
-    found = []
+    nodes = []
     for node in module.graph.nodes:
         target = str(node.target) if node.op == "call_function" else node.op
-        inputs = tuple(each.name for each in node.all_input_nodes)
+        inputs = tuple(argument.name for argument in node.all_input_nodes)
         value = node.meta.get("val")
         device = "cpu" if isinstance(value, Tensor) else None
         dtype = str(value.dtype).rpartition(".")[2] if device else ""
-        found.append(GraphNode(node.name, target, inputs, device, dtype))
-    return found
+        nodes.append(GraphNode(node.name, target, inputs, device, dtype))
+    return nodes

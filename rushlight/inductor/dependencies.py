@@ -23,6 +23,6 @@ def extract_read_writes(computed: ComputedBuffer) -> tuple[list[MemoryDep], Memo
     """The elements that one iteration of a loop nest reads, each once and in no particular order, and the element that it writes.
     Source: `torch/_inductor/dependencies.py`, `extract_read_writes`."""
     if computed.read_writes is None:
-        reads = dict.fromkeys(MemoryDep(each.buffer, each.index) for each in loads(computed.value))
+        reads = dict.fromkeys(MemoryDep(access.buffer, access.index) for access in loads(computed.value))
         computed.read_writes = list(reads), MemoryDep(computed.buffer, computed.index)
     return computed.read_writes

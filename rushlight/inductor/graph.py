@@ -92,14 +92,14 @@ class GraphLowering:
             if node.op == "output":
                 outputs = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
             elif getattr(node.target, "name", str)() == "aten::copy_" and node.args[0].op == "placeholder":
-                target, source = (self.boxes[each] for each in node.args[:2])
+                target, source = (self.boxes[argument] for argument in node.args[:2])
                 copies.append((target, source))
                 self.boxes[node] = target
             else:
                 self.boxes[node] = self.run_node(node)
         self.node = None
         written = {target.in_memory().buffer for target, _ in copies}
-        for result in (self.boxes[each] for each in outputs if hasattr(each, "op")):
+        for result in (self.boxes[output] for output in outputs if hasattr(output, "op")):
             if isinstance(result, TensorBox) and not (result.is_realized and result.in_memory().buffer in written):
                 result.in_memory()  # before the graph writes to an input
         self.write_inputs(copies)
@@ -130,9 +130,11 @@ class GraphLowering:
             return self.boxes[node.args[0]][node.args[1]]
         args, kwargs = map_arg((node.args, node.kwargs), self.boxes.__getitem__)
         boxes = ir.leaves((args, kwargs), TensorBox)
-        self.origins = list(dict.fromkeys([*(name for each in boxes for name in each.pending_origins), node.name]))
+        self.origins = list(
+            dict.fromkeys([*(name for argument in boxes for name in argument.pending_origins), node.name])
+        )
         rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
-        dtypes = {each.dtype for each in ir.leaves((args, val), (TensorBox, Tensor))}
+        dtypes = {tensor.dtype for tensor in ir.leaves((args, val), (TensorBox, Tensor))}
         try:
             if rule is None or not dtypes.issubset(ir.LOOP_DTYPES):
                 raise Unsupported
@@ -140,7 +142,7 @@ class GraphLowering:
         except Unsupported:
             return self.fallback(node, args, kwargs)
         if isinstance(val, (list, tuple)):
-            return [self.finish(each, meta) for each, meta in zip(results, val)]
+            return [self.finish(result, meta) for result, meta in zip(results, val)]
         return self.finish(results, val)
 
     def finish(self, result: Any, val: Tensor) -> TensorBox | None:
@@ -161,8 +163,8 @@ class GraphLowering:
         val = node.meta["val"]
         vals = list(val) if isinstance(val, (list, tuple)) else [val]
         args, kwargs = in_memory((args, kwargs))
-        results = [self.buffer_like(each) if isinstance(each, Tensor) else None for each in vals]
-        names = [None if each is None else each.value.buffer for each in results]
+        results = [self.buffer_like(meta) if isinstance(meta, Tensor) else None for meta in vals]
+        names = [None if result is None else result.value.buffer for result in results]
         pairs = zip(node.target._schema.arguments, args)
         written = [value for argument, value in pairs if argument.alias.endswith("!")]
         mutates = [view.buffer for view in ir.leaves(written, ReinterpretView)]
@@ -197,7 +199,7 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
     view, indices = target.in_memory(), loop_indices(target.sizes)
     index = element_index(indices, view.strides, view.offset)
     loads = ir.loads(copied(target, source).inner(indices))
-    return any(each.buffer in written or (each.buffer == view.buffer and each.index != index) for each in loads)
+    return any(load.buffer in written or (load.buffer == view.buffer and load.index != index) for load in loads)
 
 
 # Tensors and arguments -----------------------------------------------------------------------------------------------
@@ -205,4 +207,4 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
 
 def in_memory(value: Any) -> Any:
     """Nested values with the view of a buffer in place of each box."""
-    return map_aggregate(value, lambda each: each.in_memory() if isinstance(each, TensorBox) else each)
+    return map_aggregate(value, lambda item: item.in_memory() if isinstance(item, TensorBox) else item)

@@ -44,7 +44,7 @@ class Expr:
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """The loop variables that the value depends on."""
-        return frozenset().union(*(each.symbols for each in (*self.parts, *self.indices)))
+        return frozenset().union(*(part.symbols for part in (*self.parts, *self.indices)))
 
     __add__, __sub__, __mul__, __truediv__ = _binary("add"), _binary("sub"), _binary("mul"), _binary("div")
     __radd__, __rsub__, __rmul__ = _binary("add", True), _binary("sub", True), _binary("mul", True)
@@ -154,7 +154,7 @@ def walk(value: Expr, seen: set[int] | None = None) -> Iterator[Expr]:
 
 def loads(value: Expr) -> list[Load]:
     """The loads in a value, each once."""
-    return [each for each in walk(value) if isinstance(each, Load)]
+    return [node for node in walk(value) if isinstance(node, Load)]
 
 
 def indirect_values(index: Index) -> Iterator[Expr]:
@@ -170,12 +170,12 @@ def reindexed(value: Expr, values: dict[Symbol, Index]) -> Expr:
     """The same value with other indices for its loop variables."""
 
     @cache
-    def visit(each: Expr) -> Expr:
-        if isinstance(each, Load):
-            return load(each.buffer, substitute(each.index, values, visit), each.dtype)
-        if isinstance(each, IndexExpr):
-            return index_expr(substitute(each.index, values, visit), each.dtype)
-        return _op(each.name, tuple(map(visit, each.args)), each.dtype) if isinstance(each, Op) else each
+    def visit(node: Expr) -> Expr:
+        if isinstance(node, Load):
+            return load(node.buffer, substitute(node.index, values, visit), node.dtype)
+        if isinstance(node, IndexExpr):
+            return index_expr(substitute(node.index, values, visit), node.dtype)
+        return _op(node.name, tuple(map(visit, node.args)), node.dtype) if isinstance(node, Op) else node
 
     return visit(value)
 
@@ -298,9 +298,9 @@ class FallbackKernel:
 
 def leaves(value: Any, kinds: type | tuple[type, ...]) -> list[Any]:
     """The values of these classes in nested lists, tuples and dicts."""
-    found: list[Any] = []
-    map_aggregate(value, lambda each: found.append(each) if isinstance(each, kinds) else None)
-    return found
+    members: list[Any] = []
+    map_aggregate(value, lambda member: members.append(member) if isinstance(member, kinds) else None)
+    return members
 
 
 Operation = ComputedBuffer | ExternKernel | FallbackKernel
@@ -348,8 +348,8 @@ def run(computed: ComputedBuffer, memory: dict[str, np.ndarray], outer: dict[Sym
         if computed.kind is None:
             result = value_of(computed.value, values, memory)
         else:
-            each = [value_of(computed.value, values | last, memory) for last in iterations(computed.reduced)]
-            result = REDUCERS[computed.kind](np.array(each, computed.value.dtype.numpy))
+            terms = [value_of(computed.value, values | last, memory) for last in iterations(computed.reduced)]
+            result = REDUCERS[computed.kind](np.array(terms, computed.value.dtype.numpy))
         out[evaluate(computed.index, values)] = result
 
 
@@ -367,7 +367,7 @@ def value_of(value: Expr, values: dict[Symbol, int], memory: dict[str, np.ndarra
         if value.name == "masked":  # the second argument is evaluated only where the first is true
             chosen = value.args[1] if value_of(value.args[0], values, memory) else value.args[2]
             return value_of(chosen, values, memory)
-        args = [value_of(each, values, memory) for each in value.args]
+        args = [value_of(argument, values, memory) for argument in value.args]
         return SCALARS[value.name](*args, *([value.dtype] if value.name == "cast" else []))
     number = evaluate(value.index, values, lambda inner: int(value_of(inner, values, memory)))
     return memory[value.buffer][number] if isinstance(value, Load) else value.dtype.numpy.type(number)

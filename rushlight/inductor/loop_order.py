@@ -48,11 +48,11 @@ def merge_loops(loops: Sequence[Symbol], prefix: str, parts: list[Index]) -> tup
 
 def affine_parts(index: Index) -> list[Index]:
     """The sum of loop variables in an index, and in every quotient and remainder inside it."""
-    found = [Index(tuple(pair for pair in index.terms if isinstance(pair[0], Symbol)))]
+    parts = [Index(tuple(pair for pair in index.terms if isinstance(pair[0], Symbol)))]
     for term, _ in index.terms:
         if isinstance(term, Division):
-            found += affine_parts(term.base)
-    return found
+            parts += affine_parts(term.base)
+    return parts
 
 
 def all_indices(node: FusedSchedulerNode) -> list[Index]:

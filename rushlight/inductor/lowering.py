@@ -98,13 +98,13 @@ class TensorBox:
         if key not in self.loaded:
             value = self.value
             if isinstance(value, Pointwise):
-                found = value.inner(list(key))
+                element = value.inner(list(key))
             elif isinstance(value, View) and (value.strides is None or not value.base.is_realized):
-                found = value.base.load(tuple(value.reindex(key)))
+                element = value.base.load(tuple(value.reindex(key)))
             else:
                 view = self.in_memory()
-                found = ir.load(view.buffer, element_index(key, view.strides, view.offset), view.dtype)
-            self.loaded[key] = found
+                element = ir.load(view.buffer, element_index(key, view.strides, view.offset), view.dtype)
+            self.loaded[key] = element
         return self.loaded[key]
 
     @property
@@ -139,8 +139,8 @@ class TensorBox:
         root = self.root
         if isinstance(root.value, Pointwise):
             values = list(ir.walk(root.load(loop_indices(root.sizes))))
-            reads = sum(isinstance(each, ir.Load) for each in values)
-            heavy = any(isinstance(each, ir.Op) and each.name in HEAVY for each in values)
+            reads = sum(isinstance(node, ir.Load) for node in values)
+            heavy = any(isinstance(node, ir.Op) and node.name in HEAVY for node in values)
             if heavy or reads > MOST_READS or len(values) - reads > MOST_OPERATIONS:
                 root.in_memory()
 

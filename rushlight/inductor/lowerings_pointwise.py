@@ -24,10 +24,12 @@ def make_pointwise(
 ) -> TensorBox:
     """`function` of the operands' values, broadcast but not promoted: each value has the dtype of its operand."""
     if sizes is None:
-        sizes = broadcast_shapes(*(each.sizes for each in operands if isinstance(each, TensorBox)))
+        sizes = broadcast_shapes(*(operand.sizes for operand in operands if isinstance(operand, TensorBox)))
 
     def inner(indices: Sequence[Index]) -> Expr:
-        values = (load_broadcast(each, indices) if isinstance(each, TensorBox) else each for each in operands)
+        values = (
+            load_broadcast(operand, indices) if isinstance(operand, TensorBox) else operand for operand in operands
+        )
         return ir.cast(function(*values), dtype)
 
     return box(Pointwise(tuple(sizes), dtype, inner))
@@ -40,16 +42,16 @@ def identity(x: TensorBox, dtype: dtype, sizes: Sequence[int] | None = None) -> 
 
 def floating(*operands: Any) -> dtype:
     """The dtype in which an operation with floating results computes."""
-    found = result_type(*operands)
-    return found if found.is_floating_point else float32
+    kind = result_type(*operands)
+    return kind if kind.is_floating_point else float32
 
 
 def only_floating(*operands: Any) -> dtype:
     """The dtype in which an operation on floating operands computes. An operation on integers is left to its eager kernel."""
-    found = result_type(*operands)
-    if not found.is_floating_point:
+    kind = result_type(*operands)
+    if not kind.is_floating_point:
         raise Unsupported
-    return found
+    return kind
 
 
 def to_dtype(x: Any, dtype: dtype) -> Any:
@@ -63,7 +65,7 @@ def comparison(name: str, x: Expr, y: Expr | float) -> Expr:
 
 def where(condition: Expr, x: Expr | float, y: Expr | float) -> Expr:
     kind = x.dtype if isinstance(x, Expr) else y.dtype
-    x, y = (each if isinstance(each, Expr) else constant(each, kind) for each in (x, y))
+    x, y = (side if isinstance(side, Expr) else constant(side, kind) for side in (x, y))
     return op("where", condition, x, y, dtype=kind)
 
 
@@ -92,17 +94,19 @@ def as_floating(x: TensorBox) -> list[TensorBox]:
     return [to_dtype(x, floating(x))]
 
 
-def floating_alone(*operands: Any) -> Sequence[Any]:
+def require_floating(*operands: Any) -> Sequence[Any]:
     only_floating(*operands)
     return operands
 
 
 register_operations(SAME_DTYPE)
 register_operations(COMPARISONS, dtype=bool_)
-register_operations(LOGICAL, lambda *x: [to_dtype(each, bool_) for each in x], bool_)
+register_operations(LOGICAL, lambda *x: [to_dtype(operand, bool_) for operand in x], bool_)
 register_operations({name: name for name in FLOATING}, as_floating)
 register_operations({"isnan": "isnan", "isinf": "isinf"}, as_floating, bool_)
-register_operations({"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, floating_alone)
+register_operations(
+    {"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, require_floating
+)
 register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
 
 
@@ -149,7 +153,7 @@ def div(x: Any, y: Any) -> Pointwise:
 def div_mode(x: Any, y: Any, rounding_mode: str | None) -> Pointwise:
     if rounding_mode is None:
         return div(x, y)
-    operands = floating_alone(x, y)  # eager raises if an integer is divided by zero
+    operands = require_floating(x, y)  # eager raises if an integer is divided by zero
     return pointwise({"floor": "floordiv", "trunc": "truncdiv"}[rounding_mode], operands)
 
 
@@ -161,7 +165,7 @@ def pow_scalar(x: TensorBox, exponent: float) -> Pointwise | TensorBox:
         special |= {0.5: lambda v: op("sqrt", v), -1: lambda v: op("reciprocal", v), -0.5: lambda v: op("rsqrt", v)}
     if exponent in special:
         return make_pointwise(lambda v: special[exponent](ir.cast(v, kind)), [x], kind)
-    return pointwise("pow", floating_alone(x, exponent))
+    return pointwise("pow", require_floating(x, exponent))
 
 
 register_lowering("square")(lambda x: pow_scalar(x, 2))
@@ -170,7 +174,7 @@ register_lowering("square")(lambda x: pow_scalar(x, 2))
 @register_lowering("where.self")
 def where_self(condition: TensorBox, x: Any, y: Any) -> TensorBox:
     kind = result_type(x, y)
-    x, y = (each if isinstance(each, TensorBox) else constant(each, kind) for each in (x, y))
+    x, y = (side if isinstance(side, TensorBox) else constant(side, kind) for side in (x, y))
 
     def chosen(c: Expr, x: Expr, y: Expr) -> Expr:
         return where(ir.cast(c, bool_), ir.cast(x, kind), ir.cast(y, kind))
@@ -186,7 +190,7 @@ def masked_fill(x: TensorBox, mask: TensorBox, value: Any) -> TensorBox:
 
 @register_lowering("clamp", "clamp.Tensor", "clamp_min", "clamp_min.Tensor")
 def clamp(x: TensorBox, low: Any = None, high: Any = None) -> TensorBox:
-    kind = result_type(*(each for each in (x, low, high) if each is not None))
+    kind = result_type(*(bound for bound in (x, low, high) if bound is not None))
     for name, bound in (("maximum", low), ("minimum", high)):
         if bound is not None:
             x = box(pointwise(name, [to_dtype(x, kind), to_dtype(bound, kind)]))
@@ -194,7 +198,7 @@ def clamp(x: TensorBox, low: Any = None, high: Any = None) -> TensorBox:
 
 
 register_lowering("clamp_max", "clamp_max.Tensor")(lambda x, high: clamp(x, None, high))
-register_lowering("hardtanh")(lambda x, low, high: clamp(*floating_alone(x), low, high))
+register_lowering("hardtanh")(lambda x, low, high: clamp(*require_floating(x), low, high))
 
 
 @register_lowering("_to_copy")
@@ -277,7 +281,7 @@ FORMULAS: dict[str, tuple[int, Callable, Callable[..., Expr]]] = {
 def compute_formula(count: int, dtype_of: Callable, function: Callable[..., Expr], *args: Any) -> TensorBox:
     operands, others = args[:count], args[count:]
     kind = dtype_of(*operands)
-    return make_pointwise(lambda *x: function(*(ir.cast(each, kind) for each in x), *others), operands, kind)
+    return make_pointwise(lambda *x: function(*(ir.cast(operand, kind) for operand in x), *others), operands, kind)
 
 
 for _name, _formula in FORMULAS.items():

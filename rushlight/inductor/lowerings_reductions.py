@@ -31,7 +31,7 @@ def operator_name() -> str:
 def reduced_dims(x: TensorBox, dim: Any) -> list[int]:
     """The dimensions that a reduction's argument names: an int, a list, or none for all dimensions."""
     dims = range(len(x.sizes)) if dim is None or dim == [] or dim == () else [dim] if isinstance(dim, int) else dim
-    return [] if not x.sizes else sorted({each % len(x.sizes) for each in dims})
+    return [] if not x.sizes else sorted({number % len(x.sizes) for number in dims})
 
 
 def reduce(kind: str, x: TensorBox, dims: Sequence[int], keepdim: bool, dtype: dtype | None = None) -> Any:
@@ -60,7 +60,7 @@ register_lowering("sum", "prod")(lambda x, dtype=None: sum_dims(x, None, False, 
 @register_lowering("mean.dim")
 def mean_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
     kind, dims = dtype or x.dtype, reduced_dims(x, dim)
-    count = math.prod(x.sizes[each] for each in dims)
+    count = math.prod(x.sizes[number] for number in dims)
     total = box(reduce("sum", x, dims, keepdim, kind))
     return make_pointwise(lambda total: total / count, [total], kind)
 
@@ -101,7 +101,7 @@ def max_dim(x: TensorBox, dim: int, keepdim: bool = False) -> Any:
 
 def variance(x: TensorBox, dims: Sequence[int], correction: float) -> TensorBox:
     """The variance, with the reduced dimensions kept: the mean square of the differences from the mean."""
-    count = math.prod(x.sizes[each] for each in dims)
+    count = math.prod(x.sizes[number] for number in dims)
     centre = box(mean_dims(x, dims, True)) if dims else x
     centre.in_memory()
     squares = make_pointwise(lambda x, m: (x - m) * (x - m), [x, centre], x.dtype)
@@ -224,8 +224,8 @@ def class_of(target: Expr, ignore_index: int) -> Expr:
 def class_weight(target: Expr, weight: TensorBox | None, x: TensorBox, ignore_index: int) -> Expr:
     """The weight of a target's class; 0 for an ignored target."""
     at = [Index.of(Indirect(class_of(target, ignore_index), x.sizes[1]))]
-    found = constant(1, x.dtype) if weight is None else weight.load(at)
-    return where(comparison("ne", ir.cast(target, int64), ignore_index), found, 0)
+    own = constant(1, x.dtype) if weight is None else weight.load(at)
+    return where(comparison("ne", ir.cast(target, int64), ignore_index), own, 0)
 
 
 @register_lowering("nll_loss_backward")

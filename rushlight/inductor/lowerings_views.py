@@ -131,8 +131,8 @@ def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Vie
     def reindex(indices: Sequence[Index]) -> list[Index]:
         *others, along = indices
         rest = iter(others)
-        found = {dim1: along + max(-offset, 0), dim2: along + max(offset, 0)}
-        return [found[dim] if dim in found else next(rest) for dim in range(len(x.sizes))]
+        positions = {dim1: along + max(-offset, 0), dim2: along + max(offset, 0)}
+        return [positions[dim] if dim in positions else next(rest) for dim in range(len(x.sizes))]
 
     return view(x, reindex)
 
@@ -154,7 +154,7 @@ def unbind(x: TensorBox, dim: int = 0) -> list[View]:
 
 def shifted(dim: int, start: int, step: int = 1) -> Callable:
     """The indices of a slice: in one dimension from `start`, in steps."""
-    return lambda indices: [each * step + start if d == dim else each for d, each in enumerate(indices)]
+    return lambda indices: [index * step + start if d == dim else index for d, index in enumerate(indices)]
 
 
 def selected(dim: int, index: int) -> Callable:
@@ -189,21 +189,21 @@ def index_value(index: Index) -> Expr:
 def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
     val = meta_result()
     dim = dim % len(val.shape)
-    tensors = [each for each in tensors if each.sizes != (0,) or len(val.shape) == 1]
-    for each in tensors:
-        if isinstance(each.value, Pointwise) and 0 not in each.sizes:
-            each.in_memory()  # keep branches cheap: they share no values with the code outside
+    tensors = [tensor for tensor in tensors if tensor.sizes != (0,) or len(val.shape) == 1]
+    for tensor in tensors:
+        if isinstance(tensor.value, Pointwise) and 0 not in tensor.sizes:
+            tensor.in_memory()  # keep branches cheap: they share no values with the code outside
 
     def inner(indices: Sequence[Index]) -> Expr:
-        end, found = val.shape[dim], None
-        for each in reversed(tensors):
-            start = end - each.sizes[dim]
+        end, result = val.shape[dim], None
+        for tensor in reversed(tensors):
+            start = end - tensor.sizes[dim]
             if start < end:
-                value = ir.cast(each.load(shifted(dim, -start)(indices)), val.dtype)
+                value = ir.cast(tensor.load(shifted(dim, -start)(indices)), val.dtype)
                 here = comparison("lt", index_value(indices[dim]), end)
-                found = value if found is None else masked(here, value, found)
+                result = value if result is None else masked(here, value, result)
             end = start
-        return found
+        return result
 
     return Pointwise(tuple(val.shape), val.dtype, inner)
 
@@ -212,16 +212,16 @@ def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
 def stack(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
     val = meta_result()
     dim = dim % len(val.shape)
-    for each in tensors:
-        each.in_memory()
+    for tensor in tensors:
+        tensor.in_memory()
 
     def inner(indices: Sequence[Index]) -> Expr:
-        own, found = [*indices[:dim], *indices[dim + 1 :]], None
-        for number, each in reversed(list(enumerate(tensors))):
-            value = ir.cast(each.load(own), val.dtype)
+        own, result = [*indices[:dim], *indices[dim + 1 :]], None
+        for number, tensor in reversed(list(enumerate(tensors))):
+            value = ir.cast(tensor.load(own), val.dtype)
             here = comparison("le", index_value(indices[dim]), number)
-            found = value if found is None else masked(here, value, found)
-        return found
+            result = value if result is None else masked(here, value, result)
+        return result
 
     return Pointwise(tuple(val.shape), val.dtype, inner)
 
@@ -259,7 +259,7 @@ def looked_up(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequence
 
 @register_lowering("index.Tensor")
 def index_tensor(x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise:
-    dims = [dim for dim, each in enumerate(indices) if each is not None]
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
     if not dims or dims != list(range(dims[0], dims[-1] + 1)) or any(indices[d].dtype is bool_ for d in dims):
         raise Unsupported
     first, shape = dims[0], tuple(broadcast_shapes(*(indices[d].sizes for d in dims)))

@@ -226,14 +226,14 @@ def plan(program: Program) -> Plan:
     fallbacks = [step for step in program.steps if isinstance(step, FallbackKernel)]
     made = [name for step in fallbacks for name in step.outputs if name is not None]
     kept = {*program.inputs, *program.constants, *made}
-    views = [step for step in fallbacks if any(each.alias for each in step.target._schema.returns)]
-    outputs = [each.buffer for each in program.outputs if isinstance(each, ReinterpretView)]
+    views = [step for step in fallbacks if any(returned.alias for returned in step.target._schema.returns)]
+    outputs = [output.buffer for output in program.outputs if isinstance(output, ReinterpretView)]
     outputs += [name for step in views for name in sorted(step.reads)]  # a view keeps its base alive
     orders = [step.arguments.index if isinstance(step, Kernel) else None for step in program.steps]  # of the parameters
     steps = [(sorted(step.reads), sorted(step.writes, key=order)) for step, order in zip(program.steps, orders)]
     candidates = [step.inplace if isinstance(step, Kernel) else {} for step in program.steps]
-    updates = [take_over(each, ending, kept) for each, ending in zip(candidates, last_uses(steps, outputs))]
-    sizes = {name: (str(each.dtype), each.nbytes) for name, each in program.layouts.items() if name not in kept}
+    updates = [take_over(reusable, ending, kept) for reusable, ending in zip(candidates, last_uses(steps, outputs))]
+    sizes = {name: (str(layout.dtype), layout.nbytes) for name, layout in program.layouts.items() if name not in kept}
     written = {name for _, writes in steps for name in writes}
     empty = [name for name in sizes if name not in written]  # buffers without elements: no step writes them
     lines = [("allocate", name) for name in empty]
@@ -246,11 +246,11 @@ def plan(program: Program) -> Plan:
 
 def segments(program: Program) -> list[int | None]:
     """For each step the number of its segment, a run of compiled steps; None for an operator that Python calls."""
-    found, number = [], -1
+    numbers, number = [], -1
     for compiled, steps in groupby(program.steps, lambda step: not isinstance(step, FallbackKernel)):
         number += compiled
-        found += [number if compiled else None for _ in steps]
-    return found
+        numbers += [number if compiled else None for _ in steps]
+    return numbers
 
 
 def assign_memory(lines: list[Line], program: Program, outputs: Sequence[str]) -> Plan:

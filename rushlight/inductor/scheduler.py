@@ -123,7 +123,7 @@ BaseSchedulerNode = FusedSchedulerNode | ExternKernel | ir.FallbackKernel
 
 def live_operations(graph: GraphLowering) -> list[Operation]:
     """The operations whose results are used. Source: `torch/_inductor/scheduler.py`, `Scheduler.dead_node_elimination`."""
-    wanted = {each.buffer for each in graph.outputs if isinstance(each, ReinterpretView)} | set(graph.mutated)
+    wanted = {output.buffer for output in graph.outputs if isinstance(output, ReinterpretView)} | set(graph.mutated)
     kept = []
     for operation in reversed(graph.operations):
         if isinstance(operation, ComputedBuffer):
@@ -140,7 +140,10 @@ def live_operations(graph: GraphLowering) -> list[Operation]:
 
 def create_nodes(operations: Sequence[Operation]) -> list[BaseSchedulerNode]:
     """A node for each operation."""
-    return [FusedSchedulerNode.of(each) if isinstance(each, ComputedBuffer) else each for each in operations]
+    return [
+        FusedSchedulerNode.of(operation) if isinstance(operation, ComputedBuffer) else operation
+        for operation in operations
+    ]
 
 
 def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> list[BaseSchedulerNode]:
@@ -180,21 +183,21 @@ def possible_fusions(
 
 def compute_ancestors(nodes: Sequence[BaseSchedulerNode]) -> list[set[int]]:
     """For each node the positions of the earlier nodes on which it depends, directly or not."""
-    found: list[set[int]] = []
+    ancestors: list[set[int]] = []
     sets = [(node.reads, node.writes) for node in nodes]
     for b, (reads, writes) in enumerate(sets):
         mine: set[int] = set()
         for a in range(b):
             if reads & sets[a][1] or writes & (sets[a][0] | sets[a][1]):
-                mine |= found[a] | {a}
-        found.append(mine)
-    return found
+                mine |= ancestors[a] | {a}
+        ancestors.append(mine)
+    return ancestors
 
 
 def schedule(graph: GraphLowering) -> Program:
     """The kernels and calls of a lowered graph, in the order of execution."""
     nodes = fuse_nodes(create_nodes(live_operations(graph)), graph.layouts)
-    kept = {each.buffer for each in graph.outputs if isinstance(each, ReinterpretView)}
+    kept = {output.buffer for output in graph.outputs if isinstance(output, ReinterpretView)}
     kept |= {*graph.inputs, *graph.constants}
     steps: list[ir.Step] = []
     for number, node in enumerate(nodes):

@@ -163,8 +163,8 @@ class PythonWrapper:
         return f"if segment_{number}({', '.join(arguments)}):\n        raise IndexError('index out of range')"
 
     def fallback(self, step: FallbackKernel) -> str:
-        arguments = [self.value(each) for each in step.args]
-        arguments += [f"{key}={self.value(each)}" for key, each in step.kwargs.items()]
+        arguments = [self.value(value) for value in step.args]
+        arguments += [f"{key}={self.value(value)}" for key, value in step.kwargs.items()]
         call = f"{self.constant('operator_', step.target)}({', '.join(arguments)})  # {step.target}"
         returns = step.target._schema.returns
         names = [name or "_" for name in step.outputs]
@@ -181,7 +181,7 @@ class PythonWrapper:
         if isinstance(value, list):
             return f"[{', '.join(map(self.value, value))}]"
         if isinstance(value, tuple):
-            return f"({''.join(f'{self.value(each)}, ' for each in value)})"
+            return f"({''.join(f'{self.value(item)}, ' for item in value)})"
         return repr(value) if type(value) in (type(None), bool, int, str) else self.constant("constant_", value)
 
     def view(self, view: ReinterpretView) -> str:

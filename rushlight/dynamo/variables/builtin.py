@@ -163,8 +163,8 @@ class BuiltinVariable(ConstantVariable):
 
     def call_filter(self, tx, function, value):
         def is_kept(item):
-            found = item if function.is_constant_none() else function.call_function(tx, [item], {})
-            return tx.truth(found.realize())
+            kept = item if function.is_constant_none() else function.call_function(tx, [item], {})
+            return tx.truth(kept.realize())
 
         return IteratorVariable(filter(is_kept, value.iterate(tx).remaining(tx)), cls=filter)
 
@@ -182,8 +182,8 @@ class BuiltinVariable(ConstantVariable):
 
     def call_any(self, tx, value):
         wanted = self.value is any
-        found = any(tx.truth(item.realize()) == wanted for item in value.iterate(tx).remaining(tx))
-        return ConstantVariable(found == wanted)
+        decided = any(tx.truth(item.realize()) == wanted for item in value.iterate(tx).remaining(tx))
+        return ConstantVariable(decided == wanted)
 
     call_all = call_any
 
@@ -226,7 +226,7 @@ NAMED = (
     len, isinstance, type, getattr, setattr, callable, super, str, repr, list, tuple, set, frozenset, dict, next, zip, enumerate,
     map, filter, itertools.chain, sum, any, all, max, min, sorted, rl._C._set_grad_enabled, rl.manual_seed, graph_break,
 )  # fmt: skip
-BUILTINS: dict[Any, Callable] = {each: getattr(BuiltinVariable, f"call_{each.__name__}") for each in NAMED}
+BUILTINS: dict[Any, Callable] = {function: getattr(BuiltinVariable, f"call_{function.__name__}") for function in NAMED}
 BUILTINS |= dict.fromkeys((OrderedDict, defaultdict), BuiltinVariable.call_dict) | {rl.Size: BuiltinVariable.call_tuple}
 BUILTINS |= {
     function: lambda self, tx, left, right, symbol=symbol: tx.compute(symbol, left, right)

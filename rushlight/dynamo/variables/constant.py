@@ -46,18 +46,18 @@ class ConstantVariable(VariableTracker):
 
     def var_getattr(self, tx, name):
         with observed(tx, AttributeError):
-            found = getattr(self.value, name)
+            attribute = getattr(self.value, name)
         value = self.value
         if not isinstance(value, (ModuleType, type)):
-            return ConstantVariable(found) if callable(found) or value is rl.ops else tx.constant(found)
+            return ConstantVariable(attribute) if callable(attribute) or value is rl.ops else tx.constant(attribute)
         if isinstance(value, type) and isinstance(static_getattr(value, name), classmethod):
-            return tx.builder.method(found.__func__, self)
+            return tx.builder.method(attribute.__func__, self)
         framework = str(getattr(value, "__name__", "")).startswith("rushlight") or self.source is None
-        if not framework and not isinstance(found, FIXED):
-            return tx.builder.lazy(found, f"{self.source}.{name}")
-        if isinstance(found, Tensor):
-            return tx.builder.lazy(found, f"{bind(tx.output.scope, value)}.{name}")
-        return tx.builder.known(found)
+        if not framework and not isinstance(attribute, FIXED):
+            return tx.builder.lazy(attribute, f"{self.source}.{name}")
+        if isinstance(attribute, Tensor):
+            return tx.builder.lazy(attribute, f"{bind(tx.output.scope, value)}.{name}")
+        return tx.builder.known(attribute)
 
     def call_function(self, tx, args, kwargs):
         if not callable(self.value):

@@ -103,11 +103,11 @@ class ConstDictVariable(ContainerVariable):
         """Whether there is an item with this key, with a guard if the dict is from before and the key was not written."""
         if type(key) not in CONSTANTS:
             return key in self.items
-        found = key in self.by_key
-        if self.source is not None and found == (key in self.original_items):
+        present = key in self.by_key
+        if self.source is not None and present == (key in self.original_items):
             written = repr(key) if isinstance(key, (str, int, type(None))) else bind(tx.output.scope, key, "key")
-            tx.output.add_guard(Guard(self.source, f"{written} {'in' if found else 'not in'} {self.source}"))
-        return found
+            tx.output.add_guard(Guard(self.source, f"{written} {'in' if present else 'not in'} {self.source}"))
+        return present
 
     def missing(self, tx: Translator, key: Any) -> Exception:
         return tx.error(KeyError, key) if type(key) in CONSTANTS else Unsupported("a key that is not there")
@@ -153,8 +153,8 @@ class ConstDictVariable(ContainerVariable):
                 key = key_of(tx, key)
                 if key not in self.items and not default:
                     raise self.missing(tx, key)
-                found = self.items.pop(key, *default)
-                return found if name == "pop" else ConstantVariable(None)
+                value = self.items.pop(key, *default)
+                return value if name == "pop" else ConstantVariable(None)
             case "update":
                 for arg in args:
                     self.by_key.update(self.pairs_of(tx, arg.realize()))

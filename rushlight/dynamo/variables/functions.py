@@ -87,7 +87,7 @@ class NestedUserFunctionVariable(BaseUserFunctionVariable):
                 codegen.remember(cell, cell.source or f"{codegen.bind(CellType)}()")
                 new_cells.append(cell)
             names.append(codegen(cell))
-        closure = f"({''.join(f'{each}, ' for each in names)})" if names else "None"
+        closure = f"({''.join(f'{name}, ' for name in names)})" if names else "None"
         made = f"{codegen.bind(FunctionType)}({code}, {space}, {self.name!r}, {defaults}, {closure})"
         name = codegen.remember(self, made)
         for cell in new_cells:

@@ -26,9 +26,9 @@ class IteratorVariable(VariableTracker):
         self.steps, self.over, self.taken, self.cls, self.made = steps, over, 0, cls or type(iter([])), made
 
     def next_variable(self, tx):
-        found = next(self.steps, None)
-        self.taken += found is not None
-        return found
+        item = next(self.steps, None)
+        self.taken += item is not None
+        return item
 
     def iterate(self, tx):
         return self
@@ -39,10 +39,10 @@ class IteratorVariable(VariableTracker):
     def call_method(self, tx, name, args, kwargs):
         if name != "__next__":
             raise Unsupported(f"{self.cls.__name__}.{name}")
-        found = self.next_variable(tx)
-        if found is None:
+        item = self.next_variable(tx)
+        if item is None:
             raise tx.error(StopIteration)
-        return found
+        return item
 
     def reconstruct(self, codegen):
         if self.over is not None:

@@ -33,8 +33,10 @@ class ContainerVariable(VariableTracker):
     def var_getattr(self, tx, name):
         if not hasattr(self.cls, name) or name == "__class__":
             return super().var_getattr(tx, name)
-        found = static_getattr(self.cls, name)
-        return tx.builder.method(found, self) if isinstance(found, FunctionType) else GetAttrVariable(self, name)
+        attribute = static_getattr(self.cls, name)
+        return (
+            tx.builder.method(attribute, self) if isinstance(attribute, FunctionType) else GetAttrVariable(self, name)
+        )
 
     def call_method(self, tx, name, args, kwargs):
         match name:
@@ -75,13 +77,13 @@ class BaseListVariable(ContainerVariable):
             return call_in_graph(tx, operator.getitem, [self, key], {})
         index = key.as_python_constant()
         with observed(tx, IndexError, TypeError, ValueError):
-            found = self.items[index]
+            chosen = self.items[index]
         if not isinstance(index, slice):
-            return found
-        return type(self)(found, cls=self.cls if self.cls in (list, rl.Size) else tuple)
+            return chosen
+        return type(self)(chosen, cls=self.cls if self.cls in (list, rl.Size) else tuple)
 
     def contains(self, tx, item):
-        return any(equal(tx, each, item) for each in self.items)
+        return any(equal(tx, own, item) for own in self.items)
 
     def iterate(self, tx):
         return IteratorVariable(iter(self.items), self)
@@ -151,9 +153,9 @@ class TupleVariable(BaseListVariable):
     def var_getattr(self, tx, name):
         if name in getattr(self.cls, "_fields", ()):
             return self.items[self.cls._fields.index(name)]
-        found = static_getattr(self.cls, name)
-        if self.cls is not tuple and isinstance(found, property):
-            return tx.builder.function(found.fget).call_function(tx, [self], {})
+        attribute = static_getattr(self.cls, name)
+        if self.cls is not tuple and isinstance(attribute, property):
+            return tx.builder.function(attribute.fget).call_function(tx, [self], {})
         return super().var_getattr(tx, name)
 
     def reconstruct(self, codegen):

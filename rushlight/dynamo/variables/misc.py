@@ -91,23 +91,23 @@ class SuperVariable(VariableTracker):
         raise tx.error(AttributeError, f"'super' object has no attribute '{name}'")
 
 
-def bind_class_attribute(tx: Translator, found: Any, obj: VariableTracker, cls: type) -> VariableTracker:
+def bind_class_attribute(tx: Translator, attribute: Any, obj: VariableTracker, cls: type) -> VariableTracker:
     """The value in the dict of a class as an access through `obj` gives it: a descriptor is called."""
-    if isinstance(found, FunctionType):
-        return tx.builder.method(found, obj)
-    if isinstance(found, staticmethod):
-        return tx.builder.known(found.__func__)
-    if isinstance(found, classmethod):
-        return tx.builder.method(found.__func__, tx.constant(cls))
-    if isinstance(found, property):
-        return tx.builder.function(found.fget).call_function(tx, [obj], {})
-    if isinstance(found, WrapperDescriptorType) and found is object.__init__:
+    if isinstance(attribute, FunctionType):
+        return tx.builder.method(attribute, obj)
+    if isinstance(attribute, staticmethod):
+        return tx.builder.known(attribute.__func__)
+    if isinstance(attribute, classmethod):
+        return tx.builder.method(attribute.__func__, tx.constant(cls))
+    if isinstance(attribute, property):
+        return tx.builder.function(attribute.fget).call_function(tx, [obj], {})
+    if isinstance(attribute, WrapperDescriptorType) and attribute is object.__init__:
         return tx.constant(lambda *args: None)
-    if isinstance(found, (WrapperDescriptorType, MethodDescriptorType)) or hasattr(type(found), "__get__"):
+    if isinstance(attribute, (WrapperDescriptorType, MethodDescriptorType)) or hasattr(type(attribute), "__get__"):
         if issubclass(obj.python_type(), type):
-            raise Unsupported(f"{found!r}")
-        return GetAttrVariable(obj, found.__name__)
-    if type(found) not in CONSTANTS or not cls.__module__.startswith("rushlight."):
-        name = next(name for base in cls.__mro__ for name, value in base.__dict__.items() if value is found)
-        return tx.builder.lazy(found, f"{bind(tx.output.scope, cls)}.{name}")
-    return tx.constant(found)
+            raise Unsupported(f"{attribute!r}")
+        return GetAttrVariable(obj, attribute.__name__)
+    if type(attribute) not in CONSTANTS or not cls.__module__.startswith("rushlight."):
+        name = next(name for base in cls.__mro__ for name, value in base.__dict__.items() if value is attribute)
+        return tx.builder.lazy(attribute, f"{bind(tx.output.scope, cls)}.{name}")
+    return tx.constant(attribute)

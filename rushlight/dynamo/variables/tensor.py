@@ -78,10 +78,10 @@ class TensorVariable(VariableTracker):
                 return call_in_graph(tx, "detach", [self], {}, op="call_method")
             case "__class__":
                 return ConstantVariable(self.cls)
-        found = getattr(Tensor, name, None)
-        if found is None:
+        method = getattr(Tensor, name, None)
+        if method is None:
             raise tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
-        if callable(found):
+        if callable(method):
             return GetAttrVariable(self, name)
         raise Unsupported(f"the attribute {name} of a tensor")
 
@@ -155,8 +155,8 @@ class TensorVariable(VariableTracker):
         if self.fake.requires_grad and leaves:  # the leaves that get a gradient
             given = gradient.fake if isinstance(gradient, TensorVariable) else None
             of_fakes = self.fake, [leaf.fake for leaf in leaves], given
-            found = run_on_fakes(rl.autograd.grad, of_fakes, {"retain_graph": True, "allow_unused": True})
-            reached = [leaf for leaf, fake in zip(leaves, found) if fake is not None]
+            gradients = run_on_fakes(rl.autograd.grad, of_fakes, {"retain_graph": True, "allow_unused": True})
+            reached = [leaf for leaf, fake in zip(leaves, gradients) if fake is not None]
         if not reached:
             raise Unsupported("backward of what depends on no leaf")
         gradients = call_grad(tx, self, ListVariable(reached), allow_unused=ConstantVariable(True), **kwargs)
@@ -170,13 +170,13 @@ def call_grad(tx, outputs, inputs, *args, **kwargs) -> TupleVariable:
     kwargs = dict(zip(names, args)) | kwargs
     node_args = (outputs.as_proxy(), inputs.as_proxy())
     node_kwargs = {name: arg.as_proxy() for name, arg in kwargs.items()}
-    found = run_on_fakes(rl.autograd.grad, node_args, node_kwargs)
+    gradients = run_on_fakes(rl.autograd.grad, node_args, node_kwargs)
     if tx.output.first_grad is None:
         tx.output.first_grad = tx.root.steps
     node = tx.output.graph.create_node("call_function", rl.autograd.grad, node_args, node_kwargs)
-    node.meta["example_value"] = found
+    node.meta["example_value"] = gradients
     emit, none = tx.output.emit, ConstantVariable(None)
-    parts = enumerate(found)
+    parts = enumerate(gradients)
     items = [none if x is None else emit("call_function", operator.getitem, (node, i), {}, x) for i, x in parts]
     return TupleVariable(items)
 

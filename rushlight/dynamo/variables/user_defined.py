@@ -59,9 +59,9 @@ class UserDefinedObjectVariable(VariableTracker):
             return variable
         if name == "__class__":
             return ConstantVariable(self.cls)
-        found = self.instance_attribute(tx, name, in_class)
-        if found is not None:
-            return found
+        attribute = self.instance_attribute(tx, name, in_class)
+        if attribute is not None:
+            return attribute
         if in_class is None:
             return self.missing_attribute(tx, name)
         if self.source is not None and hasattr(self.real, "__dict__") and not hasattr(type(in_class), "__set__"):
