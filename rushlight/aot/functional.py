@@ -32,13 +32,13 @@ aten = ops.aten
 
 
 def is_view(func: Operator) -> bool:
-    """Whether an operator returns views of its first argument, and does not write."""
+    """Return whether an operator returns views of its first argument, and does not write."""
     first = func.schema.arguments[0] if func.schema.arguments else None
     return first is not None and bool(first.alias) and not func.schema.is_mutable and bool(func.schema.returns[0].alias)
 
 
 def is_inplace_view(func: Operator) -> bool:
-    """Whether an operator changes the metadata of its argument, and no data, as `t_` does."""
+    """Return whether an operator changes the metadata of its argument, and no data, as `t_` does."""
     return func.schema.name in ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")
 
 

@@ -80,7 +80,7 @@ class ViewAndMutationMeta:
         return [i for i, x in enumerate(self.inputs) if written[i] and not self.is_written(x)]
 
     def is_written(self, info: InputAliasInfo) -> bool:
-        """Whether the graph itself writes to such an input."""
+        """Return whether the graph itself writes to such an input."""
         return self.in_graph and info.mutates_data and not info.mutates_metadata
 
     @property
@@ -190,8 +190,8 @@ def intermediate_alias(base: Tensor, positions: dict[int, int], bases: dict[int,
 
 
 def needs_autograd(meta: ViewAndMutationMeta) -> bool:
-    """Whether a backward graph is needed: an output requires grad, or autograd sees a write to an input. Views of an input that
-    requires grad are regenerated outside of the graph, which gives them their history.
+    """Return whether a backward graph is needed: an output requires grad, or autograd sees a write to an input. Views of an input
+    that requires grad are regenerated outside of the graph, which gives them their history.
 
     A training step needs none if it runs its own backward pass and writes to the parameters under `no_grad`.
 

@@ -52,7 +52,7 @@ def is_view_node(node: Node) -> bool:
 
 
 def is_fusible(a: Node, b: Node) -> bool:
-    """Whether `b`, which uses `a`, may be computed in one loop with `a`, so that `a` need not be in memory."""
+    """Return whether `b`, which uses `a`, may be computed in one loop with `a`, so that `a` need not be in memory."""
     if operator_name(b) == "cat":
         return True
     return all(operator_name(node) in FUSIBLE or operator_name(node) == "getitem" for node in (a, b))
@@ -233,6 +233,8 @@ def used_far_apart(info: NodeInfo) -> list[Node]:
 
 
 def find_first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int:
+    """Return the position, in the order of the forward, of the first node that depends on `start` and cannot be fused with the node
+    before it on the path; `furthest` if there is none."""
     waiting = [(info.fw_order[node], True) for node in start]
     nodes = {i: node for node, i in info.fw_order.items()}
     heapq.heapify(waiting)
@@ -347,8 +349,11 @@ def find_path(room: Mapping[str, Mapping[str, float]], source: str, sink: str) -
 
 
 def solve_min_cut(joint: Graph, info: NodeInfo) -> list[Node]:
-    """The nodes to save, in the graph's order. Source: `torch/_functorch/partitioners.py`, `solve_min_cut`."""
+    """Return the nodes to save, in the graph's order. Source: `torch/_functorch/partitioners.py`, `solve_min_cut`."""
     capacities = network(joint, info)
+    # Only the pipes of nodes have a limited capacity, so the cut is a set of nodes, and its cost is the cost of saving them. Every
+    # path from a node that must not be recomputed to the backward goes through the cut. So the backward can compute each value
+    # that it needs from the saved nodes, and it recomputes no forbidden node.
     _, before = minimum_cut(capacities, "source", "sink")
     cut = {start.removesuffix("_in") for start, end in capacities if start in before and end not in before}
     return [node for node in joint.nodes if node.name in cut]

@@ -78,7 +78,7 @@ def fakes_of(module: GraphModule) -> list[Any]:
 
 
 def overlapping(inputs: Sequence[Any]) -> bool:
-    """Whether two inputs share memory. Then a write to one changes the other, which a functional graph does not show."""
+    """Return whether two inputs share memory. Then a write to one changes the other, which a functional graph does not show."""
     storages = [id(x.untyped_storage()) for x in inputs if isinstance(x, Tensor)]
     return len(set(storages)) < len(storages)
 

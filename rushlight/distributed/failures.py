@@ -61,7 +61,7 @@ class RankOutcome:
 
     @property
     def lost_connection(self) -> bool:
-        """Whether the rank raised only because it could not reach another rank."""
+        """Return whether the rank raised only because it could not reach another rank."""
         return self.state == RAISED and bool(_DISCONNECTED.search("".join(self.raised[-1][2])))
 
 
@@ -101,7 +101,7 @@ def build_error(ranks: Sequence[RankOutcome], why: str, torch: str) -> RanksFail
 
 
 def _describe_death(rank: RankOutcome, torch: str) -> str:
-    """How a process ended, the last lines that C++ printed, and the stack if a signal ended it."""
+    """Describe the end of a process, with the last lines that C++ printed, and the stack if a signal ended it."""
     said, _, fatal = rank.native_output.partition("Fatal Python error:")
     called, own_lines = _find_caller(fatal.rpartition("hread 0x")[2], torch)  # the main thread is the last
     lines = [f"died: {_describe_exit(rank.status)}", *said.strip().splitlines()[-3:]]
@@ -114,7 +114,7 @@ def _list_ranks(ranks: Sequence[RankOutcome]) -> str:
 
 
 def _describe_exit(status: int | None) -> str:
-    """How a process ended, from the status that `waitpid` returns."""
+    """Describe the end of a process by the status that `waitpid` returns."""
     code = None if status is None else os.waitstatus_to_exitcode(status)
     if code is None:
         return "it could not be started"

@@ -3,6 +3,10 @@ them.
 
 The work of a stage is a list, its *order*: ("F", 2) is the forward of micro-batch 2, ("B", 2) its backward. GPipe does all
 forwards first. 1F1B starts a backward as soon as possible, so it keeps fewer activations at a time and takes the same time.
+The first gradient reaches a stage only after the micro-batch has passed all later stages. Meanwhile the stage does one forward
+for each of them. After that a backward follows each forward and releases the activations of one micro-batch, so the stage
+never keeps more micro-batches than there are stages from it to the last.
+
 The orders alone determine the times at which actions can start, and with them the bubble, the time in which stages are idle.
 In PyTorch: `torch/distributed/pipelining/schedules.py` and `stage.py`. Left out: several stages on a rank, splitting the
 backward (zero bubble), inferring sizes, skip connections between stages.

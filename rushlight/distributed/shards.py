@@ -1,4 +1,4 @@
-"""How a dimension is cut over ranks. Parameters, activations and placements are all sharded by this one rule.
+"""Cut a dimension into shards, one for each rank. One rule shards parameters, activations and placements.
 
 In PyTorch: `torch/distributed/tensor/placement_types.py`, `Shard`; its rule is that of `torch.chunk`.
 """

@@ -1,4 +1,4 @@
-"""What a rank sends: the number of collectives of each kind, and the bytes that it passes to them.
+"""Count the collectives of each kind that a rank calls, and the bytes that it passes to them.
 
 torch's `CommDebugMode` counts collectives; it does not report their sizes, and leaves out sends and receives. This mode
 records both. It intercepts each operator of c10d just before it runs: those of `torch.distributed` (`c10d::allreduce_`) and

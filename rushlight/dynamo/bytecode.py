@@ -105,7 +105,7 @@ _INTRINSICS = {3: ("STOPITERATION_ERROR", None), 5: ("UNARY_OP", "+"), 6: ("LIST
 
 
 class _Reader:
-    """What the argument of an instruction stands for: the names and constants of the code."""
+    """Reads the argument of an instruction as a name or a constant of the code object."""
 
     def __init__(self, code: CodeType) -> None:
         self.names, self.consts = code.co_names, code.co_consts

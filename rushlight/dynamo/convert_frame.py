@@ -34,7 +34,7 @@ _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 @dataclass(eq=False)
 class GraphCompileReason:
-    """Why a graph ended."""
+    """The reason that a graph ended, and the line."""
 
     reason: str
     line: int | None
@@ -239,7 +239,7 @@ LOOK_AT_FRAME = {  # functions that look at the frame that calls them, and autoc
 
 
 def autocast_enabled() -> bool:
-    """Whether calls are cast, which is not captured."""
+    """Return whether autocast casts the operands of calls. Such calls are not captured."""
     return local.excluded & AUTOCAST_KEYS != AUTOCAST_KEYS
 
 
@@ -262,7 +262,7 @@ def line_of(frame: InstructionTranslator) -> int | None:
 
 
 def has_backedge(instructions: list[bytecode.Instruction], index: int) -> bool:
-    """Whether a jump after this index goes back before it: the index is in a loop, and it is not worth resuming there.
+    """Return whether a jump after this index goes back before it. Then the index is in a loop, and nothing resumes there.
     Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`."""
     rest = itertools.takewhile(lambda instruction: instruction.op != "RETURN_VALUE", instructions[index:])
     return any(instruction.op in bytecode.JUMPS and instruction.arg < index for instruction in rest)

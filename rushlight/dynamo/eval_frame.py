@@ -143,7 +143,7 @@ def reset() -> None:
 
 @dataclass
 class ExplainOutput:
-    """What `explain` found. Source: `torch/_dynamo/backends/debugging.py`."""
+    """The graphs, breaks and guards that `explain` reports. Source: `torch/_dynamo/backends/debugging.py`."""
 
     graphs: list[fx.GraphModule]
     graph_count: int

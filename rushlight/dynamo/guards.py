@@ -2,10 +2,15 @@
 
 A value from before the capture has a *source*, the expression that finds it again: `L['x']` is a local, `G['alpha']` a global, and
 `L['self']._modules['fc']` a part of another value. `guards_for` gives the conditions on a value at its source, and `build_check`
-makes one Python function of all guards of a capture. In PyTorch: `torch/_dynamo/guards.py`, where the
-check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes as symbols, on global state other than grad mode;
-keys of a dict that are tuples, which torch compares by value; a guard on a string that contains its own source, such as "L['x']" at
-`L['x']`, never holds.
+makes one Python function of all guards of a capture.
+
+The guards are sufficient because a capture adds guards whenever it looks at a value from before (`VariableBuilder.wrap`), on all
+that it can then learn from this value. So if all guards hold, the function takes the same branches and records the same
+operations: a new capture would give the same graph.
+
+In PyTorch: `torch/_dynamo/guards.py`, where the check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes
+as symbols, on global state other than grad mode; keys of a dict that are tuples, which torch compares by value; a guard on a string
+that contains its own source, such as "L['x']" at `L['x']`, never holds.
 """
 
 from __future__ import annotations
@@ -184,7 +189,7 @@ def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any])
 
 
 def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:
-    """Why this guard does not hold: PyTorch's message for a property of a tensor, else the text of the guard."""
+    """Explain why this guard does not hold: PyTorch's message for a property of a tensor, else the text of the guard."""
     tensor = re.escape(guard.source)
     what = re.fullmatch(rf"{tensor}\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)", guard.text)
     try:

@@ -1,4 +1,4 @@
-"""`OutputGraph`: what a capture gives. The graph, its inputs, the guards, and the Python around them.
+"""`OutputGraph`: the result of a capture. It has the graph, its inputs, the guards, and the Python around the graph.
 
 It grows while the translator runs. At its end, or where the graph breaks, `compile_subgraph` writes one function `run(L)`: it calls
 the compiled graph, makes what the captured function made, and writes to things from before. In PyTorch:
@@ -160,7 +160,7 @@ class OutputGraph:
 
 
 def is_consumed(fake: Tensor) -> bool:
-    """Whether a backward pass has released the history of a tensor, or a part of it."""
+    """Return whether a backward pass has released the history of a tensor, or a part of it."""
     nodes, seen = [fake.grad_fn], {None}
     while nodes:
         node = nodes.pop()

@@ -1,4 +1,4 @@
-"""Where the graph breaks: one instruction, or all that are left, run on Python's own values.
+"""Run one instruction, or all that are left, on Python's own values: the step where the graph breaks.
 
 A captured function that stops before an instruction leaves a `SuspendedFrame`: its locals, its cells, its stack. `run_instruction`
 runs that instruction as CPython would, and the function is captured again from the next one. PyTorch generates a new function, a

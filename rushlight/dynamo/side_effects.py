@@ -1,4 +1,4 @@
-"""`SideEffects`: what a captured function does to objects from before it, recorded while it is captured and done after the graph.
+"""`SideEffects`: the writes of a captured function to objects from before it. They are recorded and replayed after the graph.
 
 While Dynamo captures, no object outside changes: a write goes to the object's variable, and is recorded here. The graph runs first,
 and then the statements of `codegen_update_mutated` write to the objects themselves: before the compiled function returns, and at a
@@ -64,7 +64,7 @@ class SideEffects:
         self.store_attr(self.globals[key], name, value)
 
     def load_global(self, space: dict[str, Any], name: str) -> VariableTracker | None:
-        """What was written to a global variable; None if nothing was."""
+        """Return the variable that was written to a global variable; None if nothing was written."""
         return self.written(self.globals.get((id(space), name))).get(name)
 
     def get_modified_vars(self) -> list[VariableTracker]:

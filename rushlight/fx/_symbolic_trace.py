@@ -127,7 +127,7 @@ class Tracer(TracerBase):
         return next((name for name, member in getattr(self.root, f"named_{kind}")() if member is a), None)
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        """Whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
+        """Return whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
         return type(m).__module__.startswith("rushlight.nn.") and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Module) -> str:

@@ -47,7 +47,7 @@ _RESERVED = {word: object() for word in keyword.kwlist} | vars(builtins) | CUSTO
 
 
 def is_reserved(name: str, obj: Any) -> bool:
-    """Whether Python or all generated code uses `name`, and `obj` is not the object of this name."""
+    """Return whether Python or all generated code uses `name`, and `obj` is not the object of this name."""
     return _RESERVED.get(name, obj) is not obj
 
 

@@ -170,7 +170,8 @@ def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
 
 
 def owner_of(module: Any, qualified_name: str) -> tuple[Any, str]:
-    """What has the attribute with this qualified name, and its name there. Missing modules on the path are added."""
+    """Return the object that has the attribute with this qualified name, and the attribute's own name. Missing modules on the path
+    are added."""
     *path, name = qualified_name.split(".")
     for step in path:
         if isinstance(module, Module) and getattr(module, step, None) is None:

@@ -191,7 +191,8 @@ class Node:
     def replace_all_uses_with(
         self, replace_with: Node, delete_user_cb: Callable[[Node], bool] | None = None, *, propagate_meta: bool = False
     ) -> list[Node]:
-        """Replace this node by `replace_with` in all users, or in those for which `delete_user_cb` is true. Returns these users."""
+        """Replace this node by `replace_with` in all users, or only in each user where `delete_user_cb(user)` is true. Return these
+        users."""
         if propagate_meta:
             assert not replace_with.meta, "replace_all_uses_with(propagate_meta=True): the new node has meta of its own"
             replace_with.meta.update(self.meta)
@@ -228,7 +229,7 @@ class Node:
     # Effects
 
     def is_impure(self, impure_random: bool = True) -> bool:
-        """Whether the node has effects besides its result. Then a pass must not erase it, even if it has no users."""
+        """Return whether the node has effects besides its result. Then a pass must not erase it, even if it has no users."""
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_module":
@@ -307,8 +308,9 @@ def has_side_effect(fn: Callable) -> Callable:
 
 
 def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
-    """Whether a call writes to its arguments, draws random numbers, or is declared to have an effect. For functions that are not
-    operators, only random functions and those of `has_side_effect` are known. Source: `torch/_library/utils.py`, `is_impure`."""
+    """Return whether a call writes to its arguments, draws random numbers, or is declared to have an effect. Of the functions that
+    are not operators, only random functions and those of `has_side_effect` are known.
+    Source: `torch/_library/utils.py`, `is_impure`."""
     if target in _side_effectful_functions:
         return True
     if isinstance(target, OpOverloadPacket):
@@ -329,8 +331,8 @@ RANDOM_FUNCTIONS = {name for name in RANDOM_OPERATORS if not name.endswith(("_",
 
 
 def public_namespace(obj: Any) -> str | None:
-    """The public namespace of a function of rushlight: `rushlight`, `rushlight.nn.functional`, `rushlight._C._nn` (as PyTorch for
-    operators of networks), or the module that defines it. None for functions from elsewhere.
+    """Return the public namespace of a function of rushlight: `rushlight`, `rushlight.nn.functional`, `rushlight._C._nn` (as in
+    PyTorch for operators of networks), or the module that defines it. None for functions from elsewhere.
     """
     module, name = getattr(obj, "__module__", None), getattr(obj, "__name__", None)
     if name is None or not isinstance(module, str) or not (module + ".").startswith("rushlight."):

@@ -74,7 +74,7 @@ def overridable() -> list[FunctionType]:
 
 
 def intercept_function(slot: FunctionType) -> Callable:
-    """What replaces a function's code: it calls the original code unless an argument is a proxy."""
+    """Return the function that replaces `slot`'s code. It calls the original code unless an argument is a proxy."""
     original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__)
     original.__kwdefaults__ = slot.__kwdefaults__
 

@@ -53,14 +53,14 @@ Graph.eliminate_dead_code = eliminate_dead_code
 
 
 def is_random(node: Node) -> bool:
-    """Whether a node calls an operator of `rl.ops.aten` whose result differs each time."""
+    """Return whether a node calls an operator of `rl.ops.aten` whose result differs each time."""
     if isinstance(node.target, (OpOverload, OpOverloadPacket)) and str(node.target).startswith("aten."):
         return str(node.target).split(".")[1] in {*RANDOM_OPERATORS, "empty"}
     return False
 
 
 def is_mutation(node: Node) -> bool:
-    """Whether a node writes to memory: by the schema of an operator, and by the name of other functions and methods."""
+    """Return whether a node writes to memory: by the schema of an operator, and by the name of other functions and methods."""
     if isinstance(node.target, OpOverload):
         return node.target.schema.is_mutable
     if node.op in ("call_function", "call_method"):
@@ -135,7 +135,7 @@ def common_subexpressions(graph: Graph) -> Graph:
 
 
 def has_tensor(values: Iterable[Any]) -> bool:
-    """Whether there is a tensor among these values, or in the tuples, lists and dicts among them."""
+    """Return whether there is a tensor among these values, or in the tuples, lists and dicts among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
         if isinstance(value, Tensor) or has_tensor(inner):

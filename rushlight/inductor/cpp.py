@@ -84,7 +84,7 @@ class Statements:
         return operation(expr.name, [emit(self, argument) for argument in expr.args], expr.dtype)
 
     def inline(self, expr: Expr) -> str:
-        """A value as one expression, for an operand of `? :`, of which nothing may be evaluated before the condition."""
+        """Write a value as one expression. An operand of `? :` needs this: C++ must not evaluate it before the condition."""
         is_stored = isinstance(expr, Load) and (expr.buffer, expr.index) in self.store_cache
         if id(expr) in self.names or isinstance(expr, Constant) or is_stored:
             return emit(self, expr)

@@ -65,13 +65,13 @@ class CppKernel:
     # -- the loop nests
 
     def needs_no_buffer(self, nest: ComputedBuffer) -> bool:
-        """Whether a nest whose result only this kernel reads needs no memory, or only a row that fits on the stack."""
+        """Return whether a nest whose result only this kernel reads needs no memory, or only a row that fits on the stack."""
         if self.works_by_row(nest) or nest.kind is not None or not self.node.inner or not self.read_later(nest):
             return True
         return numel(self.node.inner) * self.rows_at_once * nest.dtype.itemsize <= self.scratch
 
     def read_later(self, nest: ComputedBuffer) -> bool:
-        """Whether a later inner loop reads the elements of a row that a nest computes."""
+        """Return whether a later inner loop reads the elements of a row that a nest computes."""
         number = self.numbers[self.node.nests.index(nest)]
         later = [other for other, at in zip(self.node.nests, self.numbers) if at > number]
         return any(load.buffer == nest.buffer for other in later for load in loads(other.value))
@@ -238,7 +238,7 @@ class CppKernel:
     # -- totals
 
     def is_long_sum(self, nest: ComputedBuffer) -> bool:
-        """Whether a sum in float32 alone would lose digits."""
+        """Return whether a sum in float32 alone would lose digits."""
         return nest.kind == "sum" and nest.dtype is float32 and numel(self.node.inner) > LONGEST_SUM
 
     def declare_total(self, nest: ComputedBuffer, loop: InnerLoop) -> str:
@@ -309,5 +309,5 @@ class CppKernel:
 
 
 def notices_nan(nest: ComputedBuffer) -> bool:
-    """Whether a reduction needs a flag of its own for NaN, because a comparison with NaN is false."""
+    """Return whether a reduction needs a flag of its own for NaN, because a comparison with NaN is false."""
     return nest.kind in ("max", "min") and nest.dtype.is_floating_point

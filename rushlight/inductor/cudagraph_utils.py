@@ -1,4 +1,4 @@
-"""Why a compiled graph is not captured as one CUDA graph.
+"""Say why a compiled graph is not captured as one CUDA graph.
 
 `torch.compile(mode="reduce-overhead")` captures what Inductor has generated as a CUDA graph. A capture keeps launches, addresses
 and numbers. So a graph with work on the CPU, with an operator that must look at a number, or with an input that it writes to is

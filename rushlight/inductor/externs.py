@@ -160,14 +160,14 @@ def sizes(step: ExternKernel) -> tuple[int, int, int, int]:
 
 
 def is_small(step: ExternKernel) -> bool:
-    """Whether to use tiles: the product is small, and wide enough to fill vectors."""
+    """Return whether to use tiles: the product is small, and wide enough to fill vectors."""
     _, m, k, n = sizes(step)
     return m * k * n <= SMALL and k <= LONGEST and n >= NARROWEST and has_wide_vectors()
 
 
 @cache
 def has_wide_vectors() -> bool:
-    """Whether the vectors of this machine are wide enough for tiles to be as fast as BLAS."""
+    """Return whether the vectors of this machine are wide enough for tiles to be as fast as BLAS."""
     return "avx" in instructions().split()
 
 
@@ -204,7 +204,7 @@ def by_blas(step: ExternKernel, pool: int) -> tuple[list[str], int]:
 
 
 def is_blasable(operand: ReinterpretView) -> bool:
-    """Whether BLAS accepts a matrix with these strides: 1 in one dimension, and at least a whole row in the other."""
+    """Return whether BLAS accepts a matrix with these strides: 1 in one dimension, and at least a whole row in the other."""
     (rows, columns), (row, column) = operand.sizes[-2:], operand.strides[-2:]
     return (column == 1 and (row >= columns or rows == 1)) or (row == 1 and (column >= rows or columns == 1))
 

@@ -195,7 +195,7 @@ def copied(target: TensorBox, source: TensorBox) -> Pointwise:
 
 
 def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -> bool:
-    """Whether a copy reads a buffer in `written`, or reads its target at another element than it writes."""
+    """Return whether a copy reads a buffer in `written`, or reads its target at another element than it writes."""
     view, indices = target.in_memory(), loop_indices(target.sizes)
     index = element_index(indices, view.strides, view.offset)
     loads = ir.loads(copied(target, source).inner(indices))

@@ -121,7 +121,7 @@ class Index:
 
     @property
     def is_affine(self) -> bool:
-        """Whether all terms are loop variables."""
+        """Return whether all terms are loop variables."""
         return all(isinstance(term, Symbol) for term, _ in self.terms)
 
     def __str__(self) -> str:

@@ -16,7 +16,10 @@ from rushlight.inductor.scheduler_node import FusedSchedulerNode, numel
 
 
 def simplify_loops(node: FusedSchedulerNode) -> FusedSchedulerNode:
-    """The node with its loops in the order of their strides, and as few loops as possible."""
+    """Return the node with its loops in the order of their strides, and as few loops as possible.
+
+    Any order of the loops is right: a value passes from one nest to another only within one iteration (`can_fuse`), and a
+    reduction still covers the same elements. Only `argmax` and `argmin` depend on the order."""
     outer = order_by_stride(node.outer, [nest.index for nest in node.nests])
     inner = node.inner
     if not any(nest.kind in ("argmax", "argmin") for nest in node.nests):  # these need the first of equal elements

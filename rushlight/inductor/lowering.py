@@ -114,7 +114,7 @@ class TensorBox:
 
     @property
     def is_realized(self) -> bool:
-        """Whether its elements are in memory."""
+        """Return whether its elements are in memory."""
         value = self.value
         if isinstance(value, View):
             return value.strides is not None and value.base.is_realized

@@ -292,6 +292,6 @@ def addmm(bias: TensorBox, a: TensorBox, b: TensorBox, beta: float = 1, alpha: f
 
 
 def is_loop_user(node: Any) -> bool:
-    """Whether a node computes in loops of its own, so that its operands need no memory."""
+    """Return whether a node computes in loops of its own, so that its operands need no memory."""
     rule = lowering.LOWERINGS.get(getattr(node.target, "name", str)())
     return rule is not None and rule not in (mm, addmm) and not rule.__module__.endswith("_views")

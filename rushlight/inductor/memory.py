@@ -2,7 +2,8 @@
 
 A schedule is a list of steps. Each step reads some buffers and writes others. The steps determine the lines of the call: allocate,
 call, free. Memory is then passed on in two ways. A loop that reads a buffer for the last time can write its result to the same
-memory (in place). A new buffer can reuse the memory of a freed buffer of the same size. In PyTorch: `torch/_inductor/scheduler.py`
+memory (in place). A new buffer can reuse the memory of a freed buffer of the same size. No value is lost: a freed buffer is never
+read again, and a loop in place reads each element before it writes this element. In PyTorch: `torch/_inductor/scheduler.py`
 (`last_usage`, `decide_inplace_update`), `torch/_inductor/codegen/wrapper.py` (`AllocateLine`, `FreeIfNotReusedLine`, `ReuseLine`),
 `torch/_inductor/memory.py`. Left out: sizes that are not known when compiling, inputs that the caller gives away, and the search
 for an order of the steps that needs less memory.

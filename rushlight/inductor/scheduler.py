@@ -154,7 +154,10 @@ def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> li
         ancestors = compute_ancestors(nodes)
         for a, b in possible_fusions(nodes, ancestors, layouts, refused):
             together = fused(nodes[a], nodes[b])
-            if together is not None:  # a node between that needs `a` comes after both, any other before both
+            if together is not None:
+                # The nodes between that need `a` move after the pair. `b` needs none of them: `possible_fusions` leaves such pairs
+                # out. The other nodes stay before the pair. They need none of the moved nodes, or they would need `a` too. So
+                # each node still runs after all nodes that it needs.
                 before = [nodes[c] for c in range(a + 1, b) if a not in ancestors[c]]
                 after = [nodes[c] for c in range(a + 1, b) if a in ancestors[c]]
                 nodes = [*nodes[:a], *before, together, *after, *nodes[b + 1 :]]

@@ -51,7 +51,7 @@ class FusedSchedulerNode:
         return numel(self.outer), numel(self.inner)
 
     def works_by_row(self, nest: ComputedBuffer) -> bool:
-        """Whether a nest works once for each row."""
+        """Return whether a nest works once for each row."""
         return nest.kind is None and bool(self.inner) and len(nest.loops) == len(self.outer)
 
     def reindexed(self, outer: list[Symbol], inner: list[Symbol], values: dict[Symbol, Index]) -> FusedSchedulerNode:

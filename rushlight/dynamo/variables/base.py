@@ -27,7 +27,7 @@ Source = str | None
 
 
 class VariableTracker:
-    """A value of the captured function. The methods here are those of a value of which nothing is known."""
+    """A value of the captured function. The methods of this class are for a value about which nothing is known."""
 
     source: Source = None
     cls: type | None = None  # of the value, if it is known
@@ -66,7 +66,7 @@ class VariableTracker:
         return self.as_python_constant()
 
     def is_same(self, other: VariableTracker) -> bool:
-        """Whether two variables are one object."""
+        """Return whether two variables are one object."""
         if self is other:
             return True
         if not (self.has_identity and other.has_identity):

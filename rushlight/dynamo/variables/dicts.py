@@ -1,8 +1,8 @@
 """`ConstDictVariable`: a dict whose keys are known, and whose values are variables. `SetVariable`: a set of known elements.
 
 A tensor as a key is equal to itself only, so `TensorKey` stands for it. In PyTorch: `torch/_dynamo/variables/dicts.py`, `sets.py`,
-`user_defined.py` (`DefaultDictVariable`, `OrderedDictVariable`). Left out: views, for which a list is enough while the dict is
-only read, and dicts of subclasses.
+`user_defined.py` (`DefaultDictVariable`, `OrderedDictVariable`). Left out: views, because a list is enough while the dict is only
+read, and dicts of subclasses.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class ConstDictVariable(ContainerVariable):
         return self.by_key[key]
 
     def has_key(self, tx: Translator, key: Any) -> bool:
-        """Whether there is an item with this key, with a guard if the dict is from before and the key was not written."""
+        """Return whether there is an item with this key. Add a guard if the dict is from before and the key was not written."""
         if type(key) not in CONSTANTS:
             return key in self.items
         present = key in self.by_key
@@ -187,7 +187,7 @@ class ConstDictVariable(ContainerVariable):
         return f"[{', '.join(pairs)}]"
 
     def is_new_item(self, key: Any, item: VariableTracker) -> bool:
-        """Whether an item must be written to the dict from before."""
+        """Return whether an item must be written to the dict from before."""
         return self.should_reconstruct_all or self.original_items.get(key) is not item
 
     def reconstruct_key(self, codegen: Codegen, key: Any) -> str:

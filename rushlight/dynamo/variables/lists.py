@@ -22,7 +22,7 @@ from rushlight.dynamo.variables.torch import call_in_graph
 
 
 class ContainerVariable(VariableTracker):
-    """What lists, tuples, dicts and sets have in common: `items`, and `cls`, the class of the container."""
+    """The base of lists, tuples, dicts and sets. `items` has the items, and `cls` is the class of the container."""
 
     frozen = False  # whether a write to it breaks the graph
     should_reconstruct_all = False  # whether the capture removed an item from a dict or a set

@@ -28,7 +28,7 @@ class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
         return None
 
     def intercept_setattr(self, tx, name, value):
-        """Whether nothing is left to do: `p -= 1` writes to `p`, and then stores the same tensor again."""
+        """Return whether nothing is left to do: `p -= 1` writes to `p`, and then stores the same tensor again."""
         if value is None:
             return False
         seen, state = value.realize(), self.state()

@@ -1,4 +1,4 @@
-"""`TensorVariable`: a tensor, of which the metadata are known and the data are not.
+"""`TensorVariable`: a tensor. Its metadata are known while the graph is captured, and its data are not.
 
 Sizes, strides and dtypes hold for every tensor that passes the guards, so Python may compute with them. An operation that needs
 the data, `item` or `tolist`, breaks the graph. `autograd.grad` becomes a node, and `loss.backward()` one `autograd.grad` for all

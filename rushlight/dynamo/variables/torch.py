@@ -30,7 +30,7 @@ class TorchInGraphFunctionVariable(ConstantVariable):
 
 
 def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None) -> Any:
-    """What a function gives for the arguments of a node, with the fake of each node in them."""
+    """Call a function with the arguments of a node, and the fake of each node in place of the node."""
     fake_args, fake_kwargs = fx.node.map_arg((args, kwargs or {}), lambda node: node.meta["example_value"])
     name = getattr(function, "__name__", function)
     of_size = name == "normal" and (len(fake_args) > 2 or "size" in fake_kwargs)
@@ -45,7 +45,7 @@ def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None 
 def call_in_graph(
     tx: Translator, target: Any, args: Args, kwargs: Kwargs, op: str = "call_function"
 ) -> VariableTracker:
-    """A node for an operation, and the variable of its result, which the fakes tell."""
+    """Record an operation as a node. Return the variable of its result, whose metadata come from the fakes."""
     node_args = tuple(arg.as_proxy() for arg in args)
     node_kwargs = {key: arg.as_proxy() for key, arg in kwargs.items()}
     function = target if op == "call_function" else getattr(Tensor, target)

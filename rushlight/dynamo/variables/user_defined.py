@@ -96,7 +96,7 @@ class UserDefinedObjectVariable(VariableTracker):
             self.store_attribute(tx, name, value)
 
     def intercept_setattr(self, tx: Translator, name: str, value: VariableTracker | None) -> bool:
-        """Whether the class itself handles the write, by `__setattr__`."""
+        """Return whether the class itself handles the write, using `__setattr__`."""
         setter = static_getattr(self.cls, "__setattr__")
         if not isinstance(setter, FunctionType):
             return False
