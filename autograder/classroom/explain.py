@@ -18,6 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 
+from ..course import classroom, did_you_mean, exercise_name, points, printable, submitted_path
 from ..engine.card import card
 from ..engine.check import (
     DIED,
@@ -31,16 +32,15 @@ from ..engine.check import (
     Verdict,
     exercise_of,
 )
-from ..course import classroom, did_you_mean, exercise_name, points, printable, submitted_path
 from ..engine.edition import versions
 from ..engine.judge import Ask, Judge, SecondChance
 from ..engine.observe import GradingError
-from .plugin import class_seed
 from ..engine.run import name_of_seed, run, seal_of
 from .by_hand import is_entered
 from .grade import autograded, students, verdict_in
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
+from .plugin import class_seed
 from .releases import release_of
 from .restore import Unreadable, checks_in, digest, read_submission, restore_text
 from .walk import split_lines

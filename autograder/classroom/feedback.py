@@ -20,8 +20,8 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades
 
-from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
 from ..course import check_name, exercise_name, is_added, printable
+from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
 from .formulas import markdown2html
 from .gradebook import entries_digest
 from .late import renew

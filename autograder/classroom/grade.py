@@ -38,8 +38,6 @@ from nbgrader.api import MissingEntry, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from ..engine import sandbox
-from ..engine.check import OUTCOMES, PASSED, is_bench
 from ..course import (
     classroom,
     neutral,
@@ -51,14 +49,16 @@ from ..course import (
     required_in,
     submitted_path,
 )
+from ..engine import sandbox
+from ..engine.check import OUTCOMES, PASSED, is_bench
 from ..engine.edition import versions
 from ..engine.observe import GradingError, NotGraded
-from .plugin import class_seed, configure, judge_of, marked_path
 from ..engine.run import run
 from . import groups, late, releases
 from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
+from .plugin import class_seed, configure, judge_of, marked_path
 from .restore import Unreadable, checks_in, digest, edited_checks, read_submission, released_notebook, restore_text
 
 FEEDBACK_SECONDS = 60

@@ -22,8 +22,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from ..engine.check import Check, describe, find, is_bench, is_milestone, source
 from ..course import check_name, classroom
+from ..engine.check import Check, describe, find, is_bench, is_milestone, source
 from ..engine.judge import Judge
 from ..engine.limits import Allowance, seconds
 from ..engine.observe import Malformed, NotGraded, Tree, clean, difference, result_of, show

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from ..engine.check import DISAGREED, NOT_ATTEMPTED, PASSED
 from ..course import printable, replacing
+from ..engine.check import DISAGREED, NOT_ATTEMPTED, PASSED
 
 # text and background of each kind of result, in a light and in a dark scheme
 COLOURS = {

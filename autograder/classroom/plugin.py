@@ -41,6 +41,9 @@ from ..course import (
     replacing,
     set_environment,
 )
+from ..engine.observe import NotGraded
+from ..engine.run import run
+from ..engine.sandbox import missing
 from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .feedback import FeedbackExporter, FeedbackPage
@@ -48,9 +51,6 @@ from .gradebook import gradebook_url, open_gradebook
 from .late import LatePenalty, renew
 from .releases import keep, release_of
 from .restore import Unreadable, digest, read_released, read_submission, restore_text
-from ..engine.observe import NotGraded
-from ..engine.run import run
-from ..engine.sandbox import missing
 
 if TYPE_CHECKING:
     from ..engine.judge import Judge

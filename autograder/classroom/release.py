@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..engine.check import function_of
 from ..course import (
     COURSE,
     READINGS,
@@ -30,9 +29,10 @@ from ..course import (
     phases,
     replacing,
 )
+from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
-from .github import workflow
 from . import releases
+from .github import workflow
 
 _README = """# Rushlight
 

@@ -18,7 +18,6 @@ from collections.abc import Collection, Mapping
 import nbformat
 from nbformat import NotebookNode
 
-from ..engine.check import find
 from ..course import (
     asked,
     check_name,
@@ -33,6 +32,7 @@ from ..course import (
     replacing,
     todays_path,
 )
+from ..engine.check import find
 from ..engine.observe import GradingError
 from .restore import released_notebook
 

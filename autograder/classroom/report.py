@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..engine.check import PASSED
 from ..course import check_name, classroom, points, released, written_points
+from ..engine.check import PASSED
 from .grade import Row, has_other_marks
 from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import rushlight
 
-from ..engine.check import Verdict, describe, exercise_of, is_milestone
 from ..course import points, written_points
+from ..engine.check import Verdict, describe, exercise_of, is_milestone
 from .releases import claimed
 
 
