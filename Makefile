@@ -18,6 +18,7 @@ test: setup             ## run the tests (about 17 minutes on two cores): a fixe
 	@sh system.sh chromium hub
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -n 3 --durations 10
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8

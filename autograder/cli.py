@@ -787,12 +787,12 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
     LAB is a lab, or a phase, which means its reading and all its labs. Without one, everything is built.
     """
     _need_repository()
-    from rushlight.torchgen import gen, gen_autograd
+    from rushlight.torchgen import gen, gen_autograd, gen_pyi
 
     from .author import build as building
 
     names = [name for number in labs for name in building.find_sources(number)] or building.sources()
-    generators = (gen, gen_autograd)
+    generators = (gen, gen_autograd, gen_pyi)
     with _progress() as progress:
         if check:
             stale = []

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from rushlight.c10.dtypes import Scalar, bfloat16, dtype, get_default_dtype
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
+
+if TYPE_CHECKING:  # the types of the attributes and methods that a tensor gets from other modules
+    from rushlight.aten.generated.tensor_base import TensorBase
+else:
+    TensorBase = object
 
 __all__ = ["Tensor"]
 
@@ -157,7 +162,7 @@ def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[in
 # The tensor ----------------------------------------------------------------------------------------------------------
 
 
-class Tensor:
+class Tensor(TensorBase):
     """A strided view of a storage.
 
     The element at index `(i, j, ...)` is at `storage_offset + i * strides[0] + j * strides[1] + ...`,
@@ -240,6 +245,12 @@ class Tensor:
     def layout(self) -> layout:
         return strided_layout
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+
+    @overload
+    def size(self, dim: int) -> int: ...
+
     def size(self, dim: int | None = None) -> Size | int:
         if dim is None:
             return self._sizes
@@ -247,6 +258,12 @@ class Tensor:
         if dim.__class__ is int and -len(sizes) <= dim < len(sizes):
             return tuple.__getitem__(sizes, dim)
         return sizes[self._existing_dim(dim)]
+
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+
+    @overload
+    def stride(self, dim: int) -> int: ...
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Distance between neighbours in each dimension, or in `dim`, in elements."""

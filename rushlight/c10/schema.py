@@ -51,7 +51,7 @@ class Argument:
 
     @cached_property
     def base(self) -> str:
-        return re.match(r"\w+", self.type)[0]
+        return re.split(r"\W", self.type, maxsplit=1)[0]
 
     @property
     def is_optional(self) -> bool:
@@ -417,7 +417,13 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
 # Matching a call with a schema ---------------------------------------------------------------------------------------
 
 NUMBERS = (bool, int, float, np.generic)
-PYTHON_TYPES = {"int": (int, np.integer), "bool": (bool, np.bool_), "float": NUMBERS, "Scalar": NUMBERS, "str": str}
+PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "int": (int, np.integer),
+    "bool": (bool, np.bool_),
+    "float": NUMBERS,
+    "Scalar": NUMBERS,
+    "str": str,
+}
 NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wraps it, or has an overload for it
     **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
     "remainder": ("self",),

@@ -10,7 +10,7 @@ import ctypes
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from rushlight.c10.dispatch import DispatchKey
 
 __all__ = ["Size", "UntypedStorage", "device", "layout"]
 
+Value = TypeVar("Value")
 
-class Size(tuple):
+
+class Size(tuple[int, ...]):
     """The sizes of a tensor: a tuple that can count elements. Slices, sums and multiples of it are `Size` too."""
 
     def numel(self) -> int:
@@ -38,7 +40,7 @@ class Size(tuple):
     def __radd__(self, other: tuple) -> Size:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
-    def __mul__(self, times: int) -> Size:
+    def __mul__(self, times: SupportsIndex) -> Size:
         return Size(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
@@ -47,13 +49,19 @@ class Size(tuple):
         return f"rushlight.Size({list(self)})"
 
 
-class lazy:
+class lazy(Generic[Value]):
     """An attribute that is computed when it is first read: `functools.cached_property` without its lock."""
 
-    def __init__(self, compute: Callable[[Any], Any]) -> None:
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
         self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[Value]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+
+    def __get__(self, instance: object | None, owner: type) -> lazy[Value] | Value:
         if instance is None:
             return self
         value = self.compute(instance)
@@ -101,7 +109,9 @@ class UntypedStorage:
 
     @classmethod
     def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
-        memory = (ctypes.c_uint8 * nbytes).from_address(address)
+        memory: Any = (ctypes.c_uint8 * nbytes).from_address(
+            address
+        )  # typeshed knows no attributes of it, and no buffer
         memory.owner = owner  # numpy arrays keep `memory` alive as their base, and so the owner
         self = cls.__new__(cls)
         self._bytes = np.ndarray((nbytes,), np.uint8, buffer=memory)
@@ -164,18 +174,28 @@ def share_version(storage: UntypedStorage, other: UntypedStorage) -> None:
     if not isinstance(storage, SharedVersionStorage):
         counter = VersionCounter(storage.version)
         storage.__dict__.pop("version", None)
-        storage.__class__, storage.counter = SharedVersionStorage, counter
-    other.__class__, other.counter = SharedVersionStorage, storage.counter
+        storage = _share(storage, counter)
+    _share(other, storage.counter)
+
+
+def _share(storage: UntypedStorage, counter: VersionCounter) -> SharedVersionStorage:
+    storage.__class__ = SharedVersionStorage
+    shared = cast(SharedVersionStorage, storage)  # a type checker does not follow the change of its class
+    shared.counter = counter
+    return shared
 
 
 class device:
     """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only."""
 
+    type: str
+    index: int | None
+
     def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
         """`device("cpu")`, `device("cpu:0")` or `device("cpu", 0)`. The last two are equal. A tensor's device has no index.
         Source: `c10/core/Device.cpp`, `parse_type`; `torch/csrc/Device.cpp`, `THPDevice_pynew`."""
         if isinstance(type, device):
-            type, index = type.type, type.index
+            index, type = type.index, type.type
         if type not in _BACKENDS:
             parts = re.fullmatch(r"(cpu|meta):(0|[1-9]\d*)", type) if isinstance(type, str) else None
             if parts is None:

@@ -23,8 +23,6 @@ class _TypeInfo:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, self.__class__) and self.dtype == other.dtype
 
-    __hash__ = None
-
 
 class finfo(_TypeInfo):
     """The limits of a floating type, by default of the default type: `bits`, `min`, `max`, `eps` (the distance from 1 to the next

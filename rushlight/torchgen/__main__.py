@@ -10,7 +10,7 @@ from types import ModuleType
 sys.modules["rushlight"] = ModuleType("rushlight")
 sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
 
-from rushlight.torchgen import gen, gen_autograd  # noqa: E402
+from rushlight.torchgen import gen, gen_autograd, gen_pyi  # noqa: E402
 
-for path in [*gen.write(gen), *gen.write(gen_autograd)]:
+for path in [*gen.write(gen), *gen.write(gen_autograd), *gen.write(gen_pyi)]:
     print(f"{path.name} updated")

@@ -216,7 +216,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
-    varargs = _varargs(native.schema, method)
+    varargs = varargs_of(native.schema, method)
     more = ["requires_grad=False"] if is_factory else []
     more += ["**named"] if varargs is not None else []
     required = required_by_name(native.schema, method) if varargs is None else None
@@ -229,7 +229,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         result = with_fields(native, f"call_by_name([{variables}], locals())")
         lines += [f"    if {test}:", f"        return {result}"]
     for argument in native.schema.arguments:
-        parameter = _parameter_name(argument, method)
+        parameter = parameter_name(argument, method)
         if argument is varargs:
             lines.append(f'    {parameter} = int_list({parameter}, "{parameter}", named)')
         elif argument.base == "ScalarType":
@@ -239,7 +239,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
             lines += [f"    if {parameter}.__class__ is not tuple:", f"        {parameter} = {as_list}"]
         if argument.default == []:  # PyTorch's parser has None as this default
             lines.append(f"    {parameter} = () if {parameter} is None else {parameter}")
-    stack = [_parameter_name(argument, method) for argument in native.schema.arguments]
+    stack = [parameter_name(argument, method) for argument in native.schema.arguments]
     if out is not None:
         passed = [argument.name for argument in out.schema.arguments]
         given = [name for name, argument in zip(stack, native.schema.arguments) if argument.name in passed]
@@ -261,7 +261,7 @@ def required_by_name(schema: FunctionSchema, method: bool) -> list[str] | None:
     """The required arguments, without tensors and what may be None, of a function that also takes the names that numpy has
     for its arguments (`NUMPY_NAMES`). The function then declares a default for all arguments. None for other functions, and for
     methods whose only such argument is `other`: `x.add(x2=y)` is left out, because the keywords cost time in every call."""
-    names = {_parameter_name(argument, method): argument for argument in schema.arguments}
+    names = {parameter_name(argument, method): argument for argument in schema.arguments}
     if not names.keys() & ({"dim", "keepdim"} if method else set(NUMPY_NAMES.values())):
         return None
     needed = [name for name, argument in names.items() if not (argument.has_default or argument.is_optional)]
@@ -273,7 +273,7 @@ def self_only_call(overloads: list[Native]) -> list[str]:
     every argument but `self`."""
     for native in overloads:
         if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
-            defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
+            defaults = "".join(f", {default_of(argument)}" for argument in native.schema.arguments[1:])
             key_set = "(self._key_set | local.included) & ~local.excluded"
             call = f"{native.variable}.table[{key_set}](self{defaults})"
             return ["    if not (args or kwargs):", f"        return {with_fields(native, call)}"]
@@ -312,8 +312,8 @@ def returned(result: str, is_factory: bool) -> str:
 def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool, by_name: bool) -> str:
     positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
-        name = _parameter_name(argument, method)
-        default = f"={_default(argument)}" if argument.has_default else "=None" if by_name and name != "self" else ""
+        name = parameter_name(argument, method)
+        default = f"={default_of(argument)}" if argument.has_default else "=None" if by_name and name != "self" else ""
         parameter = f"*{name}" if argument is varargs else name + default
         (keywords if argument.kwarg_only else positional).append(parameter)
     keywords += ["out=None"] if out else []
@@ -321,11 +321,11 @@ def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, 
     return ", ".join(positional + star + keywords)
 
 
-def _parameter_name(argument: Argument, method: bool) -> str:
+def parameter_name(argument: Argument, method: bool) -> str:
     return "input" if argument.name == "self" and not method else argument.name
 
 
-def _default(argument: Argument) -> str:
+def default_of(argument: Argument) -> str:
     if argument.base == "MemoryFormat" and argument.has_default:
         return str(argument.default)
     if isinstance(argument.default, list):
@@ -333,7 +333,7 @@ def _default(argument: Argument) -> str:
     return f'"{argument.default}"' if isinstance(argument.default, str) else repr(argument.default)
 
 
-def _varargs(schema: FunctionSchema, method: bool) -> Argument | None:
+def varargs_of(schema: FunctionSchema, method: bool) -> Argument | None:
     """The list of ints that may be passed without brackets: the only positional argument besides a method's `self`."""
     positional = schema.positional[1:] if method else schema.positional
     return positional[0] if len(positional) == 1 and positional[0].type == "int[]" else None
@@ -346,7 +346,7 @@ def dunder(name: str, natives: dict[str, Native]) -> str:
     position = 0 if name in OTHER_FIRST else 1  # of `other`
     takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[position])
     operands = ["other", "self"] if name in OTHER_FIRST else ["self", "other"]
-    arguments = ", ".join(operands + [_default(argument) for argument in native.schema.arguments[2:]])
+    arguments = ", ".join(operands + [default_of(argument) for argument in native.schema.arguments[2:]])
     lines = [
         f"def __{name}__(self, other):",
         "    if isinstance(other, Tensor):",

@@ -284,7 +284,8 @@ class Runtime:
 
     def __init__(self, total: int = 1 << 40) -> None:
         self.total, self.free_bytes = total, total
-        self._next, self._sizes = count(1), {}
+        self._next = count(1)
+        self._sizes: dict[int, int] = {}  # of each segment, by address
         self._running: dict[int, list[Event]] = {}  # by stream: the events that are not complete yet
 
     def malloc(self, size: int) -> int | None:
@@ -467,7 +468,8 @@ class CachingAllocator:
         for head in self._blocks():
             if head.prev is not None and head.prev.mapped:
                 continue
-            blocks, block = [], head
+            blocks: list[Block] = []
+            block: Block | None = head
             while block is not None and block.mapped:
                 blocks.append(block)
                 block = block.next
@@ -637,6 +639,7 @@ class CachingAllocator:
     def garbage_collect_cached_blocks(self) -> None:
         """Give back the large blocks that were not used for the longest time.
         Source: `c10/cuda/CUDACachingAllocator.cpp`, `garbage_collect_cached_blocks`."""
+        assert self.allowed is not None, "only limited memory is collected"
         threshold = int(self.settings.garbage_collection_threshold * self.allowed)
         target = self.total_allocated_memory - threshold
         reclaimed, freed = 0, True
@@ -662,6 +665,7 @@ class CachingAllocator:
             return None
         while candidate.size < size:
             unmapped = candidate.next
+            assert unmapped is not None, "the found blocks are large enough together"
             if not self.map_block(unmapped, min(size - candidate.size, unmapped.size)):
                 return None
             candidate = unmapped  # which has merged with the free block before it
@@ -674,7 +678,8 @@ class CachingAllocator:
                 continue
             if block.prev is not None and block.prev.is_free():
                 block = block.prev
-            found, each = 0, block
+            found = 0
+            each: Block | None = block
             while found < size and each is not None and each.is_free():
                 found, each = found + each.size, each.next
             if found >= size:
@@ -686,6 +691,7 @@ class CachingAllocator:
 
     def map_block(self, block: Block, size: int) -> bool:
         """Map memory to the first pages of a block, and merge it with its neighbours."""
+        assert block.segment is not None
         mapped, pool = block.segment.map(block.ptr, size), block.pool
         if not mapped:
             return False
@@ -711,6 +717,7 @@ class CachingAllocator:
     def unmap_block(self, block: Block) -> None:
         """Unmap the pages that are free as a whole. Source: `c10/cuda/CUDACachingAllocator.cpp`, `unmap_block`."""
         segment, pool = block.segment, block.pool
+        assert segment is not None
         ptr, size = segment.unmap(block.ptr, block.size)
         if size:
             pool.blocks.remove(block)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rushlight.c10.cuda.caching_allocator import CachingAllocator, OutOfMemoryError, Runtime, Settings
+from rushlight.c10.cuda.caching_allocator import Block, CachingAllocator, OutOfMemoryError, Runtime, Settings
 
 __all__ = ["replay", "settings_of"]
 
@@ -51,7 +51,9 @@ def _divisions(text: str) -> int | dict[int, int]:
 def replay(total: int, settings: str, steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
     """Run steps on an allocator of its own, of a device with `total` bytes."""
     allocator = CachingAllocator(Runtime(total), settings_of(settings))
-    blocks, events, bytes_, errors = {}, [], [], {}
+    blocks: dict[str, Block] = {}
+    errors: dict[str, str] = {}
+    events, bytes_ = [], []
     for i, step in enumerate(steps):
         before = len(allocator.trace)
         try:

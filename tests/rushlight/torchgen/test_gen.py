@@ -2,10 +2,10 @@ import pytest
 
 from rushlight.c10.dispatch import operators
 from rushlight.c10.schema import parse_schema
-from rushlight.torchgen import gen, gen_autograd
+from rushlight.torchgen import gen, gen_autograd, gen_pyi
 
 
-@pytest.mark.parametrize("generator", [gen, gen_autograd])
+@pytest.mark.parametrize("generator", [gen, gen_autograd, gen_pyi])
 def test_what_is_committed_is_what_the_declarations_generate(generator):
     assert not gen.stale(generator), "run `rushlight build`"
 

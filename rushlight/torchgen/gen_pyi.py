@@ -1,0 +1,260 @@
+"""Write the types of the operators from their schemas, for type checkers and editors: at build time, never at import.
+
+Three stubs in `rushlight/aten/generated/`: `functions.pyi` types the functions such as `rl.add`, `tensor_base.pyi` the methods that
+`Tensor` gets when the framework is imported, and `return_types.pyi` the results that have names. Only type checkers read them.
+In PyTorch: `tools/pyi/gen_pyi.py`, which writes `torch/_C/_VariableFunctions.pyi`, `TensorBase` in `torch/_C/__init__.pyi` and
+`torch/return_types.pyi`; the types are those of `torchgen/api/python.py`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from keyword import iskeyword
+from pathlib import Path
+
+from rushlight.c10.dtypes import ALL
+from rushlight.c10.schema import Argument, may_be_number
+from rushlight.torchgen import gen
+from rushlight.torchgen.gen import Native
+
+GENERATED = gen.FUNCTIONS.parent
+FUNCTIONS, METHODS, RETURN_TYPES = (GENERATED / f"{name}.pyi" for name in ("functions", "tensor_base", "return_types"))
+
+HEADER = '''"""{}. Generated from `native_functions.yaml`. Do not edit."""
+
+# ruff: noqa: A001, A002, E501, F401, I001
+from builtins import bool as _bool, float as _float, int as _int, str as _str
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+
+from rushlight.aten.generated import return_types
+from rushlight.aten.native.random import Generator
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import dtype as _dtype
+from rushlight.c10.memory_formats import contiguous_format, memory_format as _memory_format
+from rushlight.c10.storage import device as _device, layout as _layout
+'''
+IMPORTS = """from rushlight.aten import dlpack, functional, indexing
+from rushlight.aten.native import creation
+from rushlight.aten.native.views import CreationMeta
+from rushlight.autograd import grad_mode, variable
+from rushlight.autograd.graph import AutogradMeta, Node
+"""
+NUMBER = "\nNumber: TypeAlias = _bool | _int | _float | np.generic\n"
+
+BY_HAND = '''
+class TensorBase:
+    """What `Tensor` has in addition to the body of its class: attributes that other modules set, and the operators' methods."""
+
+    # autograd/variable.py and nn/parameter.py
+
+    _autograd: AutogradMeta | None
+    _base: Tensor | None
+    _view_fn: Callable[[Tensor], Tensor] | None
+    _view_version: _int
+    _creation_meta: CreationMeta
+    _counts_versions: _bool
+    requires_grad: _bool
+    grad: Tensor | None
+    data: Tensor
+    @property
+    def grad_fn(self) -> Node | None: ...
+    @property
+    def is_leaf(self) -> _bool: ...
+    @property
+    def output_nr(self) -> _int: ...
+    @property
+    def retains_grad(self) -> _bool: ...
+    @property
+    def _version(self) -> _int: ...
+    def _is_view(self) -> _bool: ...
+    is_inference = grad_mode.is_inference
+    backward = variable.tensor_backward
+    requires_grad_ = variable.requires_grad_
+    retain_grad = variable.retain_grad
+    detach_ = variable.detach_
+    register_hook = variable.register_hook
+    register_post_accumulate_grad_hook = variable.register_post_accumulate_grad_hook
+    as_subclass = variable.as_subclass
+    _make_subclass = staticmethod(variable.make_subclass)
+    __deepcopy__ = variable._deepcopy
+
+    # aten
+
+    @overload
+    def to(self, dtype: _dtype, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: _memory_format | None = ...
+    ) -> Tensor: ...
+    @overload
+    def to(self, device: _device | str | None = ..., dtype: _dtype | None = ..., non_blocking: _bool = ..., copy: _bool = ...,
+        *, memory_format: _memory_format | None = ...
+    ) -> Tensor: ...
+    @overload
+    def to(self, other: Tensor, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: _memory_format | None = ...
+    ) -> Tensor: ...
+    _base_tensor_ctor = creation.base_tensor_ctor
+    new_tensor = creation.new_tensor
+    unique = functional.unique
+    unique_consecutive = functional.unique_consecutive
+    is_floating_point = functional.is_floating_point
+    is_complex = functional.is_complex
+    nonzero = functional.tensor_nonzero
+    norm = functional.tensor_norm
+    __array_wrap__ = creation.array_wrap
+    __reversed__ = functional.reverse
+    __contains__ = functional.contains
+    __getitem__ = indexing.getitem
+    __setitem__ = indexing.setitem
+    __dlpack__ = dlpack.to_dlpack
+    def __dlpack_device__(self) -> tuple[_int, _int]: ...
+    def ndimension(self) -> _int: ...
+    def nelement(self) -> _int: ...
+
+    # rushlight/__init__.py
+
+    @property
+    def T(self) -> Tensor: ...
+    @property
+    def mT(self) -> Tensor: ...
+    def cpu(self) -> Tensor: ...
+'''
+CONVERSION = """
+    def {}(
+        self, *, non_blocking: _bool = ..., copy: _bool = ..., memory_format: _memory_format | None = ...
+    ) -> Tensor: ...
+"""
+
+
+# Types ---------------------------------------------------------------------------------------------------------------
+
+TYPES = {
+    "Tensor": "Tensor", "Scalar": "Number", "int": "_int", "float": "_float", "bool": "_bool", "str": "_str",
+    "ScalarType": "_dtype", "Layout": "_layout", "Device": "_device | _str", "Generator": "Generator",
+    "MemoryFormat": "_memory_format",
+}  # fmt: skip
+
+
+def argument_type(native: Native, argument: Argument) -> str:
+    """The Python type of an argument. Source: `torchgen/api/python.py`, `argument_type_str_pyi`."""
+    type = TYPES[argument.base]
+    if argument.is_list:
+        item = f"{type} | None" if argument.type.startswith(f"{argument.base}?") else type
+        type = f"Sequence[{item}]" if argument.length is None else f"{type} | Sequence[{item}]"
+    elif may_be_number(native.schema, argument):
+        type = "Tensor | Number"
+    is_optional = argument.is_optional or argument.default is None
+    return f"{type} | None" if is_optional else type
+
+
+def result_type(native: Native) -> str:
+    if gen.return_fields(native):
+        return f"return_types.{native.schema.name}"
+    types = [f"tuple[{TYPES[part.base]}, ...]" if part.is_list else TYPES[part.base] for part in native.schema.returns]
+    return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
+
+
+# Signatures ----------------------------------------------------------------------------------------------------------
+
+
+def signatures(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
+    """The function or method of all overloads of a name."""
+    texts = [text for native in overloads for text in parameters(native, outs, method)]
+    lines = [f"def {name}({text}) -> {result}: ...\n" for text, result in dict.fromkeys(texts)]
+    return "".join(f"@overload\n{line}" for line in lines) if len(lines) > 1 else lines[0]
+
+
+def parameters(native: Native, outs: list[Native], method: bool) -> list[tuple[str, str]]:
+    """The parameters and the result of an overload: twice if a list of ints may also be passed without brackets."""
+    schema, varargs = native.schema, gen.varargs_of(native.schema, method)
+    positional, keywords = [], []
+    for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
+        name = gen.parameter_name(argument, method)
+        name += "_" if iskeyword(name) else ""
+        default = f" = {gen.default_of(argument)}" if argument.has_default else ""
+        text = name if name == "self" else f"{name}: {argument_type(native, argument)}{default}"
+        (keywords if argument.kwarg_only else positional).append(text)
+    if not method and (out := next((out for out in outs if is_out_form(out, native)), None)):
+        type = "Tensor" if len(out.written) == 1 else f"tuple[{', '.join(['Tensor'] * len(out.written))}]"
+        keywords.append(f"out: {type} | None = None")
+    if any(argument.base == "Device" for argument in schema.arguments):
+        keywords.append("requires_grad: _bool = False")
+    first, rest = ["self"] if method else [], ["*", *keywords] if keywords else []
+    texts = [", ".join(positional + rest)]
+    if varargs is not None:
+        texts.append(", ".join([*first, f"*{varargs.name}: _int", *keywords]))
+    return [(text, result_type(native)) for text in texts]
+
+
+def is_out_form(out: Native, native: Native) -> bool:
+    """Whether `out` is the out= form of `native`. That of a factory has no arguments for the dtype or the device."""
+    given = [(argument.name, argument.type) for argument in out.schema.arguments if not argument.is_written]
+    known = [(argument.name, argument.type) for argument in native.schema.arguments]
+    factory = ("dtype", "layout", "device", "pin_memory")
+    return given == known or given == [each for each in known if each[0] not in factory]
+
+
+def dunder(name: str, natives: dict[str, Native]) -> str:
+    """`__add__` and the like. An editor shows the operand's types. `==` differs from the method of `object` that it overrides."""
+    native = natives[gen.DUNDERS[name]]
+    position = 0 if name in gen.OTHER_FIRST else 1
+    takes_numbers = name in gen.FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[position])
+    other = "Tensor | Number" if takes_numbers else "Tensor"
+    ignored = "  # type: ignore[override]" if name in ("eq", "ne") else ""
+    return f"def __{name}__(self, other: {other}) -> Tensor: ...{ignored}\n"
+
+
+# The files -----------------------------------------------------------------------------------------------------------
+
+
+def generate() -> dict[Path, str]:
+    """The texts of the three files."""
+    natives = gen.load()
+    names: dict[str, list[Native]] = {}
+    for native in natives.values():
+        names.setdefault(native.schema.name, []).append(native)
+    return {
+        FUNCTIONS: functions_file(natives, names),
+        METHODS: methods_file(natives, names),
+        RETURN_TYPES: return_types_file(natives),
+    }
+
+
+def functions_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> str:
+    functions = []
+    for name, group in names.items():
+        overloads = [native for native in group if native.out is None and "function" in native.variants]
+        outs = [native for native in group if native.out is not None]
+        if overloads:
+            functions.append(signatures(name, overloads, outs, method=False))
+    operators = [f"{native.variable}: OpOverload\n" for native in natives.values()]
+    imports = "from rushlight.library import OpOverload\n"
+    text = HEADER.format("The types of `functions.py`") + imports + NUMBER + "".join(functions + operators)
+    return gen.formatted(text, FUNCTIONS)
+
+
+def methods_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> str:
+    methods = []
+    for name, group in names.items():
+        overloads = [native for native in group if "method" in native.variants]
+        if overloads and f" {name}(" not in BY_HAND:
+            methods.append(signatures(name, overloads, [], method=True))
+    methods += [dunder(name, natives) for name in gen.DUNDERS]
+    methods += [f"def __{name}__(self) -> Tensor: ...\n" for name in (*gen.PREFIX, "invert")]
+    methods += [f"def __{name}__(self, other: Tensor | Number) -> Tensor: ...\n" for name in ("rtruediv", "rdiv")]
+    conversions = [CONVERSION.format(dtype.type_name.lower()) for dtype in ALL]
+    text = HEADER.format("The attributes and methods that `Tensor` has in addition to the body of its class")
+    text += IMPORTS + NUMBER + BY_HAND + "".join(conversions) + textwrap.indent("".join(methods), "    ")
+    return gen.formatted(text, METHODS)
+
+
+def return_types_file(natives: dict[str, Native]) -> str:
+    classes = {native.schema.name: gen.return_fields(native) for native in natives.values() if native.out is None}
+    texts = ['"""The types of results that have names. Generated from `native_functions.yaml`. Do not edit."""\n']
+    texts += ["\nfrom rushlight.aten.strided import Tensor\n"]
+    for name, fields in classes.items():
+        if fields:
+            tensors = ", ".join(["Tensor"] * len(fields))
+            texts.append(f"\nclass {name}(tuple[{tensors}]):\n")
+            texts += [f"    @property\n    def {field}(self) -> Tensor: ...\n" for field in fields]
+    return gen.formatted("".join(texts), RETURN_TYPES)
