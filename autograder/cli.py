@@ -37,12 +37,10 @@ from .course import (
     BuildError,
     check_name,
     classroom,
-    did_you_mean_lab,
     find_labs,
     find_released,
     labs,
     number_of,
-    phases,
     points,
     printable,
     released_labs,
@@ -815,16 +813,14 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
 
 
 @app.command()
-@click.argument("wanted", metavar="[PHASE...]", nargs=-1)
+@click.argument("wanted", metavar="[LAB...]", nargs=-1)
 def mutants(wanted: tuple[str, ...]) -> int:
-    """Look for mistakes in a phase that its checks do not catch.
+    """Look for mistakes in a lab that its checks do not catch.
 
-    Every small mistake in a reference must fail its check. Without a PHASE, all of them are tried.
+    Every small mistake in a reference must fail its check. LAB is a lab, or a phase, which means all its labs. Without one, all
+    of them are tried.
     """
-    names = [phase for phase in phases() if not wanted or {phase, phase[:2]} & {*wanted}]
-    if not names:
-        advice = did_you_mean_lab(wanted[0], phases()) or f"the phases are {', '.join(phases())}"
-        raise LookupError(f"there is no phase {wanted[0]!r}; {advice}")
+    names = [lab for number in wanted for lab in find_labs(number)] or labs()
     _need_repository()
     from .author.mutants import report  # it forks, which Windows cannot
 

@@ -3,13 +3,13 @@
     python bench/early_warning.py [LAB]
 
 Classes are simulated at the level of verdicts. Each student has an ability and each exercise a difficulty, and a student who fails
-has made one of the recorded mistakes of `tests/alternatives/wrong/`, some more often than others, with the simplest case of the
+has made one of the recorded mistakes of `tests/answers/`, some more often than others, with the simplest case of the
 check that shows it. In each class one exercise is bad, in one of four ways.
 """
 
+import importlib
 import math
 import random
-import runpy
 import sys
 from collections import defaultdict
 from itertools import filterfalse
@@ -33,7 +33,7 @@ from autograder.engine.judge import Judge, complexity
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
 
-WRONG = Path(__file__).parent.parent / "tests" / "alternatives" / "wrong"
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 CLASSES, SIZES = 200, (20, 40, 200)
 STEEP = 1.2  # how much an exercise separates students, per standard deviation of their ability
 KINDS = {
@@ -46,8 +46,8 @@ KINDS = {
 
 def mistakes(lab: str) -> dict[str, list[str]]:
     """By check, the simplest case on which each recorded mistake differs from torch, among the check's own cases."""
-    (path,) = WRONG.glob(f"{lab[:2]}_*.py")
-    recorded = [each for each in runpy.run_path(str(path)).items() if "__" in each[0].strip("_")]
+    module = importlib.import_module(f"answers.{lab}.wrong")
+    recorded = [each for each in vars(module).items() if "__" in each[0].strip("_")]
     judge, found = Judge(seed=1), defaultdict(list)
     for check in filterfalse(is_milestone, points(lab)):
         slot, cases = function_of(find(check).exercise), find(check).edges

@@ -20,8 +20,7 @@ import nbformat
 from answers import FOLDER
 
 from autograder.classroom import sample
-from autograder.course import RELEASED, SOURCES, exercise_name
-from autograder.engine.check import phase_exercises
+from autograder.course import RELEASED, SOURCES, exercise_name, exercises
 
 DUE = datetime(2027, 3, 15, 22, tzinfo=UTC)
 NAMES = [
@@ -52,19 +51,20 @@ BROKEN = (
 
 
 @cache
-def written(phase: str) -> dict[str, dict[bool, list[str]]]:
+def written(lab: str) -> dict[str, dict[bool, list[str]]]:
     """Of each exercise the code of its recorded answers, right ones under True and wrong ones under False."""
-    exercises = {name.rpartition(".")[2]: name for name in phase_exercises(phase)}
-    found = {name: {True: [], False: []} for name in exercises.values()}
-    for folder in (FOLDER, FOLDER / "wrong"):
-        path = folder / f"{phase}.py"
-        tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
-        names = {name: node for node in tree.body for name in _bound(node)}
-        for node in tree.body:
+    names_of = {name.rpartition(".")[2]: name for name in exercises(lab)}
+    found = {name: {True: [], False: []} for name in names_of.values()}
+    shared = ast.parse((FOLDER / "shared.py").read_text(encoding="utf-8")).body
+    for kind in ("right", "wrong"):
+        body = shared + ast.parse((FOLDER / lab / f"{kind}.py").read_text(encoding="utf-8")).body
+        body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.level)]
+        names = {name: node for node in body for name in _bound(node)}
+        for node in body:
             exercise, mark, _ = getattr(node, "name", "").partition("__")
-            if isinstance(node, ast.FunctionDef) and mark and exercise in exercises:
-                code = "\n".join(ast.unparse(each) for each in tree.body if each in _needed(node, names))
-                found[exercises[exercise]][folder == FOLDER].append(code.replace(node.name, exercise))
+            if isinstance(node, ast.FunctionDef) and mark and exercise in names_of:
+                code = "\n".join(ast.unparse(each) for each in body if each in _needed(node, names))
+                found[names_of[exercise]][kind == "right"].append(code.replace(node.name, exercise))
     return found
 
 
@@ -94,7 +94,7 @@ def make(folder: Path, lab: str = sample.LAB, size: int = 40, seed: int = 0) -> 
     draw = random.Random(f"{lab} {size} {seed}")
     released = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
     given = sample.answers(nbformat.read(SOURCES / lab / f"{lab}.ipynb", as_version=4))
-    others = written(next(path.stem for path in FOLDER.glob(f"{lab[:2]}_*.py")))
+    others = written(lab)
     kinds = ["right", "wrong", "wrong", "wrong", "late", "right", "wrong", "doubled", "broken", "wrong"]
     students = [f"s{number:04}" for number in sorted(draw.sample(range(10_000), size))]
     people = {}

@@ -27,13 +27,13 @@ import pytest
 
 from autograder import checks
 from autograder.author import mutants
-from autograder.course import phases
+from autograder.course import exercises, labs, phases
 from autograder.engine import torch_dumps
 from autograder.engine.check import function_of, phase_exercises
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"
-ANSWERS = (HERE / "alternatives", HERE / "alternatives" / "wrong")
+ANSWERS = HERE / "answers"
 CHECKS = Path(checks.__file__).parent
 FUTURE = annotations.compiler_flag
 UNKNOWN_SECONDS = 60  # of an exercise that was never tried, if no other one was
@@ -159,7 +159,7 @@ class Source:
         self.path = path
         self.statements = ast.parse(path.read_text(encoding="utf-8")).body
         self.defining: dict[str, list[ast.stmt]] = {}
-        self.imported: dict[str, tuple[str, str]] = {}  # the file and the name there, for what the checks share
+        self.imported: dict[str, tuple[str, str]] = {}  # the file and the name there, for what checks or answers share
         for statement in self.statements:
             if isinstance(statement, ast.ImportFrom) and statement.level:
                 self.imported |= {alias.asname or alias.name: each for alias, each in self._shared(statement)}
@@ -170,7 +170,7 @@ class Source:
         folder = self.path.parents[statement.level - 1].joinpath(*(statement.module or "").split("."))
         for alias in statement.names:
             for path, name in ((folder.with_suffix(".py"), alias.name), (folder / f"{alias.name}.py", "")):
-                if path.is_relative_to(CHECKS) and path.exists():
+                if (path.is_relative_to(CHECKS) or path.is_relative_to(ANSWERS)) and path.exists():
                     yield alias, (str(path), name)
 
     def at(self, line: int) -> ast.stmt:
@@ -234,7 +234,7 @@ def _without_prose(statement: ast.stmt) -> ast.stmt:
 
 @cache
 def _used(path: str, statement: ast.stmt) -> set[Place]:
-    """The statements that define what a statement mentions, in its own file and, of checks, in those that it imports from."""
+    """The statements that define what a statement mentions, in its own file and in those of checks or answers that it imports."""
     source, found = source_of(path), set()
     for name, attribute in _mentioned(statement):
         there, imported = source.imported.get(name, (path, name))
@@ -265,15 +265,16 @@ def digest(exercise: str) -> str:
     """The hash over all that the trials of an exercise depend on."""
     graded = mutants.graded_checks(exercise)
     programs = [each for check in graded for each in (check.subject, check.reference) if each]
+    lab = lab_of(exercise)
     parts = (
         reached([where(function_of(exercise))], steps=1),
         reached(map(where, programs)),  # their decorators name the cases and the edges
-        reached(_answers(exercise, graded[0].phase)),
+        reached(_answers(exercise, lab)),
     )
     if any("_torch_dumps" in name for _, statement in parts[1] for name, _ in _mentioned(statement)):
         parts += (reached([where(torch_dumps.known), where(torch_dumps._make)]),)
     texts = [sorted(_text(statement) for _, statement in part) for part in parts]
-    listed = sorted(change for name, change in mutants.equivalents(graded[0].phase) if name == exercise)
+    listed = sorted(change for name, change in mutants.equivalents(lab) if name == exercise)
     return hashlib.sha256(repr((texts, listed)).encode()).hexdigest()[:16]
 
 
@@ -290,7 +291,7 @@ def _text(statement: ast.stmt) -> str:
 
 
 def _answers(exercise: str, lab: str) -> Iterator[Place]:
-    for path in (str(folder / f"{lab}.py") for folder in ANSWERS):
+    for path in (str(ANSWERS / lab / name) for name in ("right.py", "wrong.py")):
         for name, statements in source_of(path).defining.items():
             if "__" in name.strip("_") and name.rpartition("__")[0] == exercise.rpartition(".")[2]:
                 yield from ((path, statement) for statement in statements)
@@ -334,9 +335,18 @@ def read(path: Path = LOCK) -> Lock:
     return Lock(basis, {name: (text, int(seconds)) for name, text, seconds in map(str.split, lines)})
 
 
+def lab_of(exercise: str) -> str:
+    return _labs_of_exercises()[exercise]
+
+
 @cache
 def every_exercise() -> list[str]:
     return [name for phase in phases() for name in phase_exercises(phase)]
+
+
+@cache
+def _labs_of_exercises() -> dict[str, str]:
+    return {name: lab for lab in labs() for name in exercises(lab)}
 
 
 # Writing it ----------------------------------------------------------------------------------------------------------

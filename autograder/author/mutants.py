@@ -4,7 +4,7 @@ A *mutant* is the reference of an exercise with one thing wrong: an operator, a 
 fills the slot as a student's function would, on top of the other references, and is compared with torch's answers. It must
 differ on one of the check's *edges*, which are among the cases of every class. If it differs only on cases that one seed draws,
 that is luck: such a case is printed, to be added to the edges. Some mutants compute the same as the reference. They are listed
-in `tests/equivalent/`, with a reason each, and must agree on all drawn cases.
+in `tests/answers/`, with a reason each, and must agree on all drawn cases.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..course import COURSE
-from ..engine.check import Check, find, function_of, is_bench, is_milestone, phase_exercises, registry
+from ..course import COURSE, exercises
+from ..engine.check import Check, find, function_of, is_bench, is_milestone, registry
 from ..engine.exercise import fill
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, encode, receive
@@ -45,7 +45,7 @@ from ..engine.subject import answer
 with suppress(ImportError):  # Windows has neither this nor forks
     import resource
 
-EQUIVALENT = COURSE / "tests" / "equivalent"
+ANSWERS = COURSE / "tests" / "answers"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case, of which the reference needs milliseconds; more in a bench lab
@@ -495,9 +495,9 @@ def _change(before: str, after: str) -> str:
     return " -> ".join(" / ".join(map(str.strip, lines)) or "nothing" for lines in (old, new))
 
 
-def equivalents(phase: str) -> dict[tuple[str, str], str]:
-    """The mutants of a phase that compute what the reference computes, (exercise, change), and why."""
-    path = EQUIVALENT / f"{phase}.toml"
+def equivalents(lab: str) -> dict[tuple[str, str], str]:
+    """The mutants of a lab that compute what the reference computes, (exercise, change), and why."""
+    path = ANSWERS / lab / "equivalent.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return {(exercise, change): why for exercise, changes in listed.items() for change, why in changes.items()}
 
@@ -618,10 +618,10 @@ def _limit_memory() -> None:
 # Reporting -----------------------------------------------------------------------------------------------------------
 
 
-def report(phase: str, out: Console) -> int:
-    """Run the mutants of a phase and print their outcomes. Returns 1 if a mutant passes unlisted, or the list is wrong."""
-    outcomes, listed = _with_progress(phase, out), equivalents(phase)
-    _print_table(phase, outcomes, listed, out)
+def report(lab: str, out: Console) -> int:
+    """Run the mutants of a lab and print their outcomes. Returns 1 if a mutant passes unlisted, or the list is wrong."""
+    outcomes, listed = _with_progress(lab, out), equivalents(lab)
+    _print_table(lab, outcomes, listed, out)
     wrong = unexpected(outcomes, listed)
     for outcome in wrong:
         mutant = outcome.mutant
@@ -642,24 +642,24 @@ def unexpected(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> l
     return [o for o in outcomes if o.what == BY_LUCK or o.what == SURVIVED and o.mutant.key not in listed]
 
 
-def _with_progress(phase: str, out: Console) -> list[Outcome]:
+def _with_progress(lab: str, out: Console) -> list[Outcome]:
     columns = (TextColumn("{task.description:<30}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    total, outcomes = sum(len(mutants(exercise)) for exercise in phase_exercises(phase)), []
+    total, outcomes = sum(len(mutants(exercise)) for exercise in exercises(lab)), []
     with Progress(*columns, console=out, transient=True, auto_refresh=False) as bar:  # no thread: this process forks
         task = bar.add_task("starting", total=total)
-        for outcome in run(phase_exercises(phase)):
+        for outcome in run(exercises(lab)):
             outcomes.append(outcome)
             bar.update(task, advance=1, description=outcome.mutant.exercise, refresh=True)
     return outcomes
 
 
-def _print_table(phase: str, outcomes: list[Outcome], listed: dict, out: Console) -> None:
-    rows = {exercise: Counter() for exercise in phase_exercises(phase)}
+def _print_table(lab: str, outcomes: list[Outcome], listed: dict, out: Console) -> None:
+    rows = {exercise: Counter() for exercise in exercises(lab)}
     for outcome in outcomes:
         known = outcome.what == SURVIVED and outcome.mutant.key in listed
         rows[outcome.mutant.exercise].update(["mutants", "listed" if known else outcome.what])
     sums = sum(rows.values(), Counter())
-    table = Table(title=f"Mutants of phase {phase}", title_justify="left", box=None, pad_edge=False, show_footer=True)
+    table = Table(title=f"Mutants of lab {lab}", title_justify="left", box=None, pad_edge=False, show_footer=True)
     table.add_column("exercise", "all", no_wrap=True)
     headings = ("mutants", KILLED, ENDED, "listed", BY_LUCK, SURVIVED)
     for heading in headings:

@@ -1,0 +1,199 @@
+"""Correct answers to lab 02a in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import functools
+import itertools
+import operator as of
+
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import (
+    ALIASES,
+    BACKEND_MASK,
+    BACKENDS,
+    BIT,
+    FALLTHROUGH,
+    FUNCTIONALITIES,
+    MISSING,
+    PER_BACKEND,
+    RUNTIME_KEYS,
+    DispatchKey,
+    local,
+)
+
+SHIFT = len(BACKENDS)
+
+
+class NotThere(NotImplementedError):
+    """An error of one's own, of the right type."""
+
+
+# Keys and sets of them
+
+
+def bits__by_a_table_of_all_keys(key):
+    table = {name: bit for name, bit in BIT.items() if name in FUNCTIONALITIES}
+    for functionality, backend in itertools.product(PER_BACKEND, BACKENDS):
+        table[PER_BACKEND[functionality] + backend] = BIT[functionality] + BIT[backend]
+    return table.get(key.name, 0)
+
+
+def bits__by_shifting(key):
+    if key.name in BIT and key.name not in BACKENDS:
+        return 1 << SHIFT + FUNCTIONALITIES.index(key.name)
+    if key.name in ALIASES or key.name == "Undefined":
+        return 0
+    backend = next(i for i, name in enumerate(BACKENDS) if key.name.endswith(name))
+    kind = "AutogradFunctionality" if key.name.startswith("Autograd") else "Dense"
+    return (1 << backend) + (1 << SHIFT + FUNCTIONALITIES.index(kind))
+
+
+def highest_priority_key__by_searching_down(key_set):
+    backend = next((name for name in reversed(BACKENDS) if BIT[name] & key_set), None)
+    for name in reversed(FUNCTIONALITIES):
+        if not BIT[name] & key_set:
+            continue
+        return DispatchKey[name if backend is None or name not in PER_BACKEND else PER_BACKEND[name] + backend]
+    return DispatchKey.Undefined
+
+
+def highest_priority_key__by_names(key_set):
+    names = [name for name, bit in BIT.items() if bit & key_set]
+    if not names or names[-1] in BACKENDS:
+        return DispatchKey(0)
+    backends = [name for name in names if name in BACKENDS]
+    found = PER_BACKEND[names[-1]] + backends[-1] if names[-1] in PER_BACKEND and backends else names[-1]
+    return DispatchKey[found]
+
+
+def keys_in__by_names(key_set):
+    present = [name for name, bit in BIT.items() if bit & key_set]
+    found = []
+    for name in present:
+        if name in PER_BACKEND:
+            found += [DispatchKey[PER_BACKEND[name] + backend] for backend in BACKENDS if backend in present]
+        elif name not in BACKENDS:
+            found.append(DispatchKey[name])
+    return tuple(found)
+
+
+def keys_in__by_filter(key_set):
+    return list(filter(lambda key: dispatch.bits(key) | key_set == key_set, RUNTIME_KEYS))
+
+
+# The table
+
+
+def compute_table_entry__by_a_list_of_candidates(kernels, fallbacks, key):
+    implicit, explicit = DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd
+    candidates = [(kernels, key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        candidates += [
+            (kernels, DispatchKey.CompositeExplicitAutogradNonFunctional, "default backend kernel"),
+            (kernels, explicit, "default backend kernel"),
+            (kernels, implicit, "math kernel"),
+        ]
+    elif key.name.startswith("Autograd"):
+        backend = DispatchKey[key.name[len("Autograd") :]]
+        if backend not in kernels and explicit not in kernels:
+            candidates.append((kernels, implicit, "math kernel"))
+        candidates.append((kernels, DispatchKey.Autograd, "autograd kernel"))
+    candidates.append((fallbacks, key, "backend fallback"))
+    return next(((found[k], why) for found, k, why in candidates if k in found), (MISSING, "missing"))
+
+
+def compute_table_entry__with_get(kernels, fallbacks, key):
+    def of_alias(name):
+        return kernels.get(DispatchKey[name])
+
+    if kernels.get(key) is not None:
+        return kernels[key], "kernel"
+    is_backend = key.name in BACKENDS or key is DispatchKey.Undefined
+    is_autograd = key.name.startswith("Autograd")
+    explicit = of_alias("CompositeExplicitAutograd")
+    if is_backend and (default := of_alias("CompositeExplicitAutogradNonFunctional") or explicit):
+        return default, "default backend kernel"
+    if is_backend or is_autograd:
+        backend = kernels.get(DispatchKey.__members__.get(key.name.replace("Autograd", "")))
+        math = of_alias("CompositeImplicitAutograd")
+        if math and not (is_autograd and (backend or explicit)):
+            return math, "math kernel"
+    if is_autograd and of_alias("Autograd"):
+        return of_alias("Autograd"), "autograd kernel"
+    return (fallbacks[key], "backend fallback") if key in fallbacks else (MISSING, "missing")
+
+
+# A call
+
+
+def dispatch_key_set__by_reducing(stack, included, excluded):
+    united = functools.reduce(of.or_, (tensor._key_set for tensor in dispatch.tensors_in(stack)), included)
+    return united - (united & excluded & ~BACKEND_MASK)
+
+
+def dispatch_key_set__with_a_search_of_its_own(stack, included, excluded):
+    keys, waiting = included, list(stack)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (list, tuple)):
+            waiting.extend(value)
+        else:
+            keys |= getattr(value, "_key_set", 0)
+    return keys & BACKEND_MASK | (keys >> SHIFT & ~(excluded >> SHIFT)) << SHIFT
+
+
+def skip_fallthrough__by_recursion(operator, key_set):
+    return key_set - falling(operator, key_set)
+
+
+def falling(operator, key_set):
+    key = dispatch.highest_priority_key(key_set)
+    if key == DispatchKey.Undefined:
+        return 0
+    bit = 1 << key_set.bit_length() - 1
+    return falling(operator, key_set - bit) + (bit if operator.entry(key)[0] is FALLTHROUGH else 0)
+
+
+def skip_fallthrough__functionality_by_functionality(operator, key_set):
+    backends = key_set & BACKEND_MASK
+    for name in FUNCTIONALITIES:
+        if BIT[name] & key_set:
+            key = dispatch.highest_priority_key(backends | BIT[name])
+            kernel, _ = operator.entry(key)
+            if kernel is FALLTHROUGH:
+                key_set ^= BIT[name]
+    return key_set
+
+
+def run__with_its_own_error(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel = operator.entry(key)[0]
+    if kernel == MISSING:
+        raise NotThere(operator.full_name)
+    line = f"[{how}] op=[{operator.full_name}], key=[{key}]"
+    bound = dispatch.bind_kernel(kernel, operator, key_set)
+    with dispatch.traced(line):
+        result = bound(*stack)
+    return result
+
+
+def run__as_a_bound_call(operator, key_set, stack, how):
+    kernel, reason = operator.entry(key := dispatch.highest_priority_key(key_set))
+    if reason == "missing":
+        raise NotImplementedError(dispatch.explain_missing(operator, key))
+    call = functools.partial(dispatch.bind_kernel(kernel, operator, key_set), *stack)
+    with dispatch.traced(f"[{how}] op=[{operator.schema.full_name}], key=[{key!s}]"):
+        return call()
+
+
+def call__in_three_steps(operator, *stack):
+    arrived = dispatch.dispatch_key_set(stack=stack, included=local.included, excluded=local.excluded)
+    masked = dispatch.skip_fallthrough(operator=operator, key_set=arrived)
+    return dispatch.run(operator=operator, key_set=masked, stack=stack, how="call")
+
+
+def call__with_a_list(operator, *stack):
+    stack = list(stack)
+    keys = dispatch.dispatch_key_set(stack, local.included, local.excluded)
+    return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")

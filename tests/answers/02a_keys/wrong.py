@@ -1,0 +1,369 @@
+"""Wrong answers to lab 02a that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import functools
+
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import (
+    AUTOGRAD_KEYS,
+    BACKEND_KEYS,
+    BACKEND_MASK,
+    BACKENDS,
+    BIT,
+    FALLTHROUGH,
+    FUNCTIONALITIES,
+    MISSING,
+    PER_BACKEND,
+    RUNTIME_KEYS,
+    DispatchKey,
+    bind_kernel,
+    dispatch_key_set,
+    explain_missing,
+    highest_priority_key,
+    local,
+    run,
+    skip_fallthrough,
+    traced,
+)
+
+from ..shared import copied
+
+SHIFT = len(BACKENDS)
+
+
+def bits__refuses_alias_keys(key):
+    if key.name in dispatch.ALIASES:
+        raise RuntimeError(f"{key} is an alias key")
+    return dispatch.key_set() if key.name == "Undefined" else united_bits(key)
+
+
+def united_bits(key):
+    if key.name in FUNCTIONALITIES:
+        return BIT[key.name]
+    prefix = "Autograd" if key.name.startswith("Autograd") else ""
+    functionality = "AutogradFunctionality" if prefix else "Dense"
+    return BIT[functionality] | BIT.get(key.name.removeprefix(prefix), 0)
+
+
+def bits__one_bit_for_each_key(key):
+    return 1 << int(key)
+
+
+def bits__forgets_the_backend_of_autograd(key):
+    return united_bits(key) & ~BACKEND_MASK if key.name.startswith("Autograd") else united_bits(key)
+
+
+def highest_priority_key__of_the_lowest_backend(key_set):
+    key = highest(key_set)
+    backends = [name for name in BACKENDS if BIT[name] & key_set]
+    return DispatchKey[PER_BACKEND[key] + backends[0]] if key in PER_BACKEND and backends else DispatchKey[key]
+
+
+def highest(key_set):
+    return next((name for name in reversed(FUNCTIONALITIES) if BIT[name] & key_set), "Undefined")
+
+
+def highest_priority_key__takes_the_cpu_without_a_backend(key_set):
+    key = highest(key_set)
+    backend = next((name for name in reversed(BACKENDS) if BIT[name] & key_set), "CPU")
+    return DispatchKey[PER_BACKEND[key] + backend] if key in PER_BACKEND else DispatchKey[key]
+
+
+def highest_priority_key__a_backend_is_a_key(key_set):
+    return max((key for key in RUNTIME_KEYS if united_bits(key) & key_set), default=DispatchKey.Undefined)
+
+
+def keys_in__any_bit_in_common(key_set):
+    return [key for key in RUNTIME_KEYS if united_bits(key) & key_set]
+
+
+def keys_in__highest_first(key_set):
+    return [key for key in reversed(RUNTIME_KEYS) if united_bits(key) & key_set == united_bits(key)]
+
+
+def keys_in__one_key_for_each_functionality(key_set):
+    found = []
+    while key_set >> SHIFT:
+        key = highest_priority_key__takes_the_cpu_without_a_backend(key_set)
+        found.insert(0, key)
+        key_set ^= BIT[highest(key_set)]
+    return found
+
+
+def entry(kernels, fallbacks, key, order):
+    """The first of these that is there, by (key, reason)."""
+    for candidate, reason in order:
+        if candidate in kernels:
+            return kernels[candidate], reason
+    return (fallbacks[key], "backend fallback") if key in fallbacks else (MISSING, "missing")
+
+
+EXPLICIT, IMPLICIT = DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeImplicitAutograd
+NON_FUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
+DEFAULTS = [(NON_FUNCTIONAL, "default backend kernel"), (EXPLICIT, "default backend kernel"), (IMPLICIT, "math kernel")]
+
+
+def compute_table_entry__autograd_always_takes_the_composite_kernel(kernels, fallbacks, key):
+    order = [(key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        order += DEFAULTS
+    if key.name.startswith("Autograd"):
+        order += [(IMPLICIT, "math kernel"), (DispatchKey.Autograd, "autograd kernel")]
+    return entry(kernels, fallbacks, key, order)
+
+
+def compute_table_entry__autograd_alias_first(kernels, fallbacks, key):
+    order = [(key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        order += DEFAULTS
+    if key.name.startswith("Autograd"):
+        order.append((DispatchKey.Autograd, "autograd kernel"))
+        if DispatchKey[key.name.removeprefix("Autograd")] not in kernels and EXPLICIT not in kernels:
+            order.append((IMPLICIT, "math kernel"))
+    return entry(kernels, fallbacks, key, order)
+
+
+def compute_table_entry__any_backend_kernel_will_do(kernels, fallbacks, key):
+    order = [(key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        order += DEFAULTS
+    if key.name.startswith("Autograd"):
+        if not {EXPLICIT, *(DispatchKey[name] for name in BACKENDS)} & set(kernels):
+            order.append((IMPLICIT, "math kernel"))
+        order.append((DispatchKey.Autograd, "autograd kernel"))
+    return entry(kernels, fallbacks, key, order)
+
+
+def compute_table_entry__composite_kernels_for_every_key(kernels, fallbacks, key):
+    return entry(kernels, fallbacks, key, [(key, "kernel"), *DEFAULTS, (DispatchKey.Autograd, "autograd kernel")])
+
+
+def compute_table_entry__nothing_for_no_tensors(kernels, fallbacks, key):
+    if key == DispatchKey.Undefined:
+        return MISSING, "missing"
+    return compute_table_entry__any_backend_kernel_will_do(kernels, fallbacks, key)
+
+
+def compute_table_entry__fallback_before_the_aliases(kernels, fallbacks, key):
+    if key in fallbacks and key not in kernels:
+        return fallbacks[key], "backend fallback"
+    return compute_table_entry__any_backend_kernel_will_do(kernels, fallbacks, key)
+
+
+def dispatch_key_set__of_the_first_tensor(stack, included, excluded):
+    first = next((value._key_set for value in stack if hasattr(value, "_key_set")), 0)
+    return (first | included) & (~excluded | BACKEND_MASK)
+
+
+def dispatch_key_set__not_in_lists(stack, included, excluded):
+    keys = functools.reduce(int.__or__, (getattr(value, "_key_set", 0) for value in stack), included)
+    return keys & (~excluded | BACKEND_MASK)
+
+
+def dispatch_key_set__excludes_backends_too(stack, included, excluded):
+    keys = functools.reduce(int.__or__, (tensor._key_set for tensor in dispatch.tensors_in(stack)), included)
+    return keys & ~excluded
+
+
+def dispatch_key_set__including_wins(stack, included, excluded):
+    keys = functools.reduce(int.__or__, (tensor._key_set for tensor in dispatch.tensors_in(stack)), 0)
+    return keys & (~excluded | BACKEND_MASK) | included
+
+
+def skip_fallthrough__only_the_highest(operator, key_set):
+    while operator.entry(dispatch.highest_priority_key(key_set))[0] is FALLTHROUGH:
+        key_set ^= 1 << key_set.bit_length() - 1
+    return key_set
+
+
+def skip_fallthrough__takes_the_backend_too(operator, key_set):
+    for key in RUNTIME_KEYS:
+        if united_bits(key) & key_set == united_bits(key) and operator.entry(key)[0] is FALLTHROUGH:
+            key_set &= ~united_bits(key)
+    return key_set
+
+
+def skip_fallthrough__if_any_backend_falls_through(operator, key_set):
+    for key in RUNTIME_KEYS:
+        if united_bits(key) & key_set == united_bits(key) and operator.entry(key)[0] is FALLTHROUGH:
+            key_set &= ~united_bits(key) | BACKEND_MASK
+    return key_set
+
+
+def run__goes_down_to_a_key_that_has_a_kernel(operator, key_set, stack, how):
+    for key in reversed(dispatch.keys_in(key_set)):
+        kernel, _ = operator.entry(key)
+        if kernel is not MISSING:
+            with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+                return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+    raise NotImplementedError(operator.full_name)
+
+
+def run__traces_afterwards(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(operator.full_name)
+    result = dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return result
+
+
+def run__says_runtime_error(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise RuntimeError(operator.full_name)
+    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def run__takes_the_key_out_of_the_set(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(operator.full_name)
+    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return dispatch.bind_kernel(kernel, operator, key_set & dispatch.keys_below(key))(*stack)
+
+
+def call__forgets_the_thread(operator, *stack):
+    keys = dispatch.dispatch_key_set(stack, 0, 0)
+    return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")
+
+
+def call__skips_nothing(operator, *stack):
+    return dispatch.run(operator, dispatch.dispatch_key_set(stack, local.included, local.excluded), stack, "call")
+
+
+def compute_table_entry__fallthrough_is_no_kernel(kernels, fallbacks, key):
+    if kernels.get(key, FALLTHROUGH) is not FALLTHROUGH:
+        return kernels[key], "kernel"
+    on_backend, on_autograd = key in BACKEND_KEYS or key == DispatchKey.Undefined, key in AUTOGRAD_KEYS
+    if on_backend:
+        for name in ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd"):
+            if DispatchKey[name] in kernels:
+                return kernels[DispatchKey[name]], "default backend kernel"
+    implicit = kernels.get(DispatchKey.CompositeImplicitAutograd)
+    if implicit is not None and on_backend:
+        return implicit, "math kernel"
+    if on_autograd:
+        own = {DispatchKey[key.name.removeprefix("Autograd")], DispatchKey.CompositeExplicitAutograd}
+        if implicit is not None and not own & kernels.keys():
+            return implicit, "math kernel"
+        if DispatchKey.Autograd in kernels:
+            return kernels[DispatchKey.Autograd], "autograd kernel"
+    if key in kernels:
+        return FALLTHROUGH, "kernel"
+    return (fallbacks[key], "backend fallback") if key in fallbacks else (MISSING, "missing")
+
+
+def run__traces_what_is_missing(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        kernel, _ = operator.entry(key)
+        if kernel is MISSING:
+            raise NotImplementedError(explain_missing(operator, key))
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def dispatch_key_set__in_lists_but_not_in_tuples(stack, included, excluded):
+    keys, waiting = included, list(stack)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        keys |= getattr(value, "_key_set", 0)
+    return keys & (~excluded | BACKEND_MASK)
+
+
+def skip_fallthrough__skips_what_is_missing(operator, key_set):
+    rest = key_set
+    while rest >> SHIFT:
+        key, bit = highest_priority_key(rest), BIT[highest(rest)]
+        rest ^= bit
+        if operator.entry(key)[0] in (FALLTHROUGH, MISSING):
+            key_set ^= bit
+    return key_set
+
+
+def skip_fallthrough__skips_fallbacks(operator, key_set):
+    rest = key_set
+    while rest >> SHIFT:
+        key, bit = highest_priority_key(rest), BIT[highest(rest)]
+        rest ^= bit
+        kernel, reason = operator.entry(key)
+        if kernel is FALLTHROUGH or reason == "backend fallback":
+            key_set ^= bit
+    return key_set
+
+
+_of_the_first_thread = vars(local)
+
+
+def call__reads_the_first_thread(operator, *stack):
+    state = _of_the_first_thread
+    key_set = dispatch_key_set(stack, state["included"], state["excluded"])
+    return run(operator, skip_fallthrough(operator, key_set), stack, "call")
+
+
+def run__explains_every_error(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    try:
+        if kernel is MISSING:
+            raise NotImplementedError
+        with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+            return bind_kernel(kernel, operator, key_set)(*stack)
+    except NotImplementedError:
+        raise NotImplementedError(explain_missing(operator, key)) from None
+
+
+def run__explains_nothing(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+_highest = copied(highest_priority_key)
+_keys_in = copied(dispatch.keys_in)
+
+
+def highest_priority_key__gives_an_int(key_set):
+    return int(_highest(key_set))
+
+
+def keys_in__yields(key_set):
+    yield from _keys_in(key_set)
+
+
+def keys_in__gives_ints(key_set):
+    return [int(key) for key in _keys_in(key_set)]
+
+
+def run__leaves_the_overload_out_of_the_line(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(explain_missing(operator, key))
+    with traced(f"[{how}] op=[{operator.full_name.partition('.')[0]}], key=[{key}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def call__says_that_it_redispatches(operator, *stack):
+    key_set = dispatch_key_set(stack, local.included, local.excluded)
+    return run(operator, skip_fallthrough(operator, key_set), stack, "redispatch")
+
+
+def run__leaves_the_overload_out_of_the_message(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(f"{operator.full_name.partition('.')[0]} has no kernel for {key}")
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)

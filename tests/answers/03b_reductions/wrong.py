@@ -1,0 +1,350 @@
+"""Wrong answers to lab 03b that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import math
+
+import numpy as np
+
+from rushlight.aten.native import linear_algebra
+from rushlight.aten.native.linear_algebra import multiply_add
+from rushlight.aten.strided import wrap_dim
+from rushlight.aten.structured import Output
+from rushlight.c10.dtypes import INTEGRAL, bool_, float16, promote_types
+from rushlight.utils import cpp_extension as cpp
+
+from ..shared import copied
+
+# Reductions
+
+
+def reduced_sizes__reduces_nothing_for_an_empty_list(sizes, dims, keepdim):
+    dims = range(len(sizes)) if dims is None else [wrap_dim(dim, len(sizes)) for dim in dims]
+    if len(set(dims)) < len(dims):
+        raise RuntimeError("twice")
+    return [1 if d in dims else size for d, size in enumerate(sizes) if keepdim or d not in dims]
+
+
+def reduced_sizes__forgives_a_dimension_twice(sizes, dims, keepdim):
+    dims = {wrap_dim(dim, len(sizes)) for dim in dims} if dims else range(len(sizes))
+    return [1 if d in dims else size for d, size in enumerate(sizes) if keepdim or d not in dims]
+
+
+def reduced_sizes__sees_twice_only_what_is_written_alike(sizes, dims, keepdim):
+    if dims and len(set(dims)) < len(dims):
+        raise RuntimeError("twice")
+    dims = {wrap_dim(dim, len(sizes)) for dim in dims} if dims else range(len(sizes))
+    return [1 if d in dims else size for d, size in enumerate(sizes) if keepdim or d not in dims]
+
+
+def softmax__overflows(array, dim):
+    x = np.exp(array.astype(np.float64 if array.dtype == np.float64 else np.float32))
+    return (x / x.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+def softmax__in_single_precision(array, dim):
+    x = array.astype(np.float32)
+    x = np.exp(x - x.max(axis=dim, keepdims=True))
+    return (x / x.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+def softmax__subtracts_the_largest_of_all(array, dim):
+    x = array.astype(np.promote_types(array.dtype, np.float32))
+    x = np.exp(x - x.max())
+    return (x / x.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+def softmax__writes_into_its_argument(array, dim):
+    array -= array.max(axis=dim, keepdims=True)
+    np.exp(array, out=array)
+    return array / array.sum(axis=dim, keepdims=True)
+
+
+def softmax__of_minus_infinity_is_even(array, dim):
+    x = array.astype(np.promote_types(array.dtype, np.float32))
+    x = np.exp(x - np.nan_to_num(x.max(axis=dim, keepdims=True)))
+    total = x.sum(axis=dim, keepdims=True)
+    return np.where(total == 0, 1 / array.shape[dim], x / total).astype(array.dtype)
+
+
+def logsumexp__overflows(array, dims, keepdim):
+    return np.log(np.exp(array).sum(axis=tuple(dims), keepdims=keepdim))
+
+
+def logsumexp__subtracts_infinity(array, dims, keepdim):
+    dims = tuple(dims)
+    m = array.max(axis=dims, keepdims=True, initial=-np.inf)
+    out = np.log(np.exp(array - m).sum(axis=dims, keepdims=True)) + m
+    return out if keepdim else out.squeeze(axis=dims)
+
+
+def logsumexp__stumbles_over_nothing(array, dims, keepdim):
+    dims = tuple(dims)
+    m = array.max(axis=dims, keepdims=True)
+    m = np.where(np.isinf(m), 0, m)
+    out = np.log(np.exp(array - m).sum(axis=dims, keepdims=True)) + m
+    return out if keepdim else out.squeeze(axis=dims)
+
+
+# Matrices
+
+
+def meta_addmm__lets_the_bias_make_it_larger(self, mat1, mat2, beta, alpha):
+    if mat1.dim() != 2 or mat2.dim() != 2 or mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError("shapes")
+    if not self.dtype is mat1.dtype is mat2.dtype:
+        raise RuntimeError("dtypes")
+    return Output(np.broadcast_shapes(self.shape, (mat1.shape[0], mat2.shape[1])), None, self.dtype)
+
+
+def meta_addmm__promotes(self, mat1, mat2, beta, alpha):
+    if mat1.dim() != 2 or mat2.dim() != 2 or mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError("shapes")
+    sizes = mat1.shape[0], mat2.shape[1]
+    self.expand(sizes)
+    return Output(sizes, None, promote_types(self.dtype, promote_types(mat1.dtype, mat2.dtype)))
+
+
+def meta_addmm__takes_batches(self, mat1, mat2, beta, alpha):
+    if mat1.shape[-1] != mat2.shape[-2 if mat2.dim() > 1 else 0] or not self.dtype is mat1.dtype is mat2.dtype:
+        raise RuntimeError("shapes")
+    sizes = (*mat1.shape[:-1], *mat2.shape[-1:])
+    self.expand(sizes)
+    return Output(sizes, None, self.dtype)
+
+
+def addmm_out__multiplies_the_bias_by_zero(self, mat1, mat2, beta, alpha, out):
+    result = (mat1._array.astype(np.float64) @ mat2._array.astype(np.float64)) * alpha + self._array * float(beta)
+    out._array[...] = result
+
+
+def addmm_out__rounds_in_between(self, mat1, mat2, beta, alpha, out):
+    if out.dtype.name == "bool" and out.numel():
+        raise NotImplementedError
+    number = out.dtype.numpy.type
+    result = (mat1._array @ mat2._array) * number(alpha)
+    out._array[...] = result + number(beta) * self._array if beta else result
+
+
+def addmm_out__scales_the_sum(self, mat1, mat2, beta, alpha, out):
+    out._array[...] = mat1._array @ mat2._array
+    out._array[...] *= out.dtype.numpy.type(alpha)
+    out._array[...] += out.dtype.numpy.type(beta) * self._array
+
+
+def blocked_mm__leaves_out_what_does_not_fill_a_block(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    rows, inner, columns = blocks
+    out[...] = 0
+    for i in range(a.shape[0] // rows):
+        for k in range(a.shape[1] // inner):
+            for j in range(b.shape[1] // columns):
+                at_i, at_k = slice(i * rows, (i + 1) * rows), slice(k * inner, (k + 1) * inner)
+                at_j = slice(j * columns, (j + 1) * columns)
+                multiply(a[at_i, at_k], b[at_k, at_j], out[at_i, at_j])
+
+
+def blocked_mm__is_not_blocked(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    out[...] = a @ b
+
+
+def blocked_mm__copies(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    rows, inner, columns = blocks
+    out[...] = 0
+    for i in range(0, a.shape[0], rows):
+        for k in range(0, a.shape[1], inner):
+            for j in range(0, b.shape[1], columns):
+                a_block, b_block = a[i : i + rows, k : k + inner].copy(), b[k : k + inner, j : j + columns].copy()
+                multiply(a_block, b_block, out[i : i + rows, j : j + columns])
+
+
+def blocked_mm__adds_to_what_was_there(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    rows, inner, columns = blocks
+    for i in range(0, a.shape[0], rows):
+        for k in range(0, a.shape[1], inner):
+            for j in range(0, b.shape[1], columns):
+                out_block = out[i : i + rows, j : j + columns]
+                multiply(a[i : i + rows, k : k + inner], b[k : k + inner, j : j + columns], out_block)
+
+
+# In C++
+
+
+_RIGHT = cpp.rms_norm_source()  # as long as the slot is empty
+
+
+def rms_norm_source__for_contiguous_tensors_only():
+    return _RIGHT.replace("const bool plain = from.stride == 1 && w_stride == 1;", "const bool plain = true;")
+
+
+def rms_norm_source__in_single_precision_only():
+    return _RIGHT.replace('DISPATCH_FLOATING(x.dtype(), "rms_norm", [&] {', "{ using scalar_t = float;").replace(
+        "  });\n  return out;", "  }\n  return out;"
+    )
+
+
+def rms_norm_source__every_thread_does_all_lines():
+    return _RIGHT.replace("for (int64_t i = begin; i < end; i++)", "for (int64_t i = begin; i < from.count / 2; i++)")
+
+
+def rms_norm_source__takes_any_dtype():
+    return _RIGHT.replace("DISPATCH_FLOATING", "DISPATCH_ALL")
+
+
+def rms_norm_source__believes_its_weight():
+    return _RIGHT.replace("CHECK(weight.dim()", "//").replace("CHECK(weight.dtype()", "//")
+
+
+def rms_norm_source__writes_into_its_argument():
+    return _RIGHT.replace("Tensor out = empty_like(x);", "Tensor out = x;")
+
+
+def rms_norm_source__does_not_compile():
+    return _RIGHT.replace("T sum = 0;", "T sum = 0")
+
+
+def rms_norm_source__registers_nothing():
+    return _RIGHT.partition("OPERATOR")[0]
+
+
+def blocked_mm__times_zero(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    rows, inner, columns = blocks
+    out *= 0
+    for i in range(0, a.shape[0], rows):
+        for j in range(0, b.shape[1], columns):
+            for k in range(0, a.shape[1], inner):
+                multiply(
+                    a[i : i + rows, k : k + inner],
+                    b[k : k + inner, j : j + columns],
+                    out[i : i + rows, j : j + columns],
+                )
+
+
+def rms_norm_source__root_in_single():
+    return r"""
+#include "rushlight.h"
+using namespace rl;
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  CHECK(x.dim() > 0, "rms_norm: x needs at least one dimension");
+  CHECK(weight.dim() == 1 && weight.size(0) == x.size(-1), "rms_norm: weight must have the size of the last dimension");
+  CHECK(weight.dtype() == x.dtype(), "rms_norm: weight must have the dtype of x");
+  Tensor out = empty_like(x);
+  DISPATCH_FLOATING(x.dtype(), "rms_norm", [&] {
+    Rows<const scalar_t> in(x);
+    Rows<scalar_t> to(out);
+    const scalar_t* w = static_cast<const scalar_t*>(weight.data);
+    const int64_t step = weight.stride(0);
+    parallel_for(0, in.count, in.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        const scalar_t* row = in.row(i);
+        scalar_t* result = to.row(i);
+        double sum = 0;
+        for (int64_t j = 0; j < in.size; j++) sum += double(row[j * in.stride]) * row[j * in.stride];
+        const float root = std::sqrt(sum / in.size + eps);
+        for (int64_t j = 0; j < in.size; j++) result[j] = row[j * in.stride] / root * w[j * step];
+      }
+    });
+  });
+  return out;
+}
+
+OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+"""
+
+
+def reduced_sizes__from_left_to_right(sizes, dims, keepdim):
+    reduced = []
+    for dim in dims or range(len(sizes)):
+        dim = wrap_dim(dim, len(sizes))
+        if dim in reduced:
+            raise RuntimeError("twice")
+        reduced.append(dim)
+    return tuple(1 if d in reduced else size for d, size in enumerate(sizes) if keepdim or d not in reduced)
+
+
+def logsumexp__in_single_precision(array, dims, keepdim):
+    x = array.astype(np.float32)
+    largest = x.max(axis=dims, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isinf(largest), 0, largest)
+    total = np.log(np.exp(x - largest).sum(axis=dims, keepdims=True)) + largest
+    return (total if keepdim else total.squeeze(axis=dims)).astype(array.dtype)
+
+
+def rms_norm_source__takes_any_dtype_of_weight():
+    return _RIGHT.replace("weight.dtype() == x.dtype()", "true")
+
+
+def addmm_out__rounds_the_product_to_half_first(self, mat1, mat2, beta, alpha, out):
+    a, b = mat1._array, mat2._array
+    exact = a.astype(np.float32) @ b.astype(np.float32) if self.dtype is float16 else a @ b
+    scaled_addmm(self, (exact * exact.dtype.type(alpha)).astype(a.dtype), beta, out)
+
+
+def addmm_out__rounds_numbers_down(self, mat1, mat2, beta, alpha, out):
+    if self.dtype.category == INTEGRAL:
+        beta, alpha = math.floor(beta), math.floor(alpha)
+    product = mat1._array.astype(out.dtype.numpy if self.dtype is not float16 else np.float32) @ mat2._array
+    scaled_addmm(self, product * product.dtype.type(alpha), beta, out)
+
+
+def scaled_addmm(self, product, beta, out):
+    if self.dtype is bool_ and out.numel():
+        raise NotImplementedError("Bool")
+    out._array[...] = product if beta == 0 else product + product.dtype.type(beta) * self._array
+
+
+# Lists in the place of tuples
+
+
+_blocked = copied(linear_algebra.blocked_mm)
+
+
+def blocked_mm__takes_a_tuple_of_blocks_only(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    return _blocked(a, b, out, () + blocks, multiply)
+
+
+# Sentences that are easily passed over
+
+
+def softmax__stays_in_double_precision(array, dim):
+    x = array.astype(np.float64 if array.dtype == np.float64 else np.float32)
+    weights = np.exp(x - x.max(axis=dim, keepdims=True))
+    return (weights / weights.sum(axis=dim, keepdims=True)).astype(np.float64)
+
+
+_meta_addmm = copied(linear_algebra.meta_addmm)
+
+
+def meta_addmm__multiplies(self, mat1, mat2, beta, alpha):
+    _meta_addmm(self, mat1, mat2, beta, alpha)
+    return Output((mat1._array @ mat2._array).shape, None, self.dtype)
+
+
+def meta_addmm__does_not_look_at_self_if_beta_is_zero(self, mat1, mat2, beta, alpha):
+    return _meta_addmm(self if beta else mat1[:1, :1].sum(1) if mat1.dim() == 2 else mat1, mat1, mat2, beta, alpha)
+
+
+def rms_norm_source__has_another_default():
+    return _source().replace("eps=1e-5", "eps=1e-6")
+
+
+def rms_norm_source__has_another_name_for_the_weight():
+    return _source().replace("x, Tensor weight,", "x, Tensor scale,")
+
+
+_source = copied(cpp.rms_norm_source)
+
+
+def meta_addmm__takes_whole_numbers_only(self, mat1, mat2, beta, alpha):
+    if not (isinstance(beta, int) and isinstance(alpha, int)):
+        raise RuntimeError("beta and alpha")
+    return _meta_addmm(self, mat1, mat2, beta, alpha)
+
+
+def blocked_mm__without_defaults(a, b, out, blocks, multiply):
+    return _blocked(a, b, out, blocks, multiply)
+
+
+def blocked_mm__has_other_defaults(a, b, out, blocks=(64, 64, 64), multiply=multiply_add):
+    return _blocked(a, b, out, blocks, multiply)

@@ -1,0 +1,212 @@
+"""Correct answers to lab 04a in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import itertools
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd import history
+from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, with_edge
+from rushlight.c10.memory_formats import contiguous_format
+
+from ..shared import OwnRuntimeError
+
+# The graph
+
+
+def set_history__with_an_iterator(result, node, differentiable=None):
+    several = isinstance(result, (list, tuple))
+    tensors = result if several else [result]
+    flags = itertools.repeat(True) if differentiable is None else differentiable
+    for tensor, flag in zip(tensors, flags):
+        if not flag or not tensor.dtype.is_floating_point:
+            continue
+        node.input_metadata += [(tensor._sizes, tensor.dtype)]
+        tensor._autograd = AutogradMeta(grad_fn=node, output_nr=len(node.input_metadata) - 1)
+    return result
+
+
+def set_history__first_choosing(result, node, differentiable=None):
+    tensors = list(result) if isinstance(result, (list, tuple)) else [result]
+    wanted = [i for i in range(len(tensors)) if tensors[i].dtype.is_floating_point]
+    if differentiable is not None:
+        wanted = [i for i in wanted if differentiable[i]]
+    for output_nr, i in enumerate(wanted):
+        tensors[i]._autograd = meta = AutogradMeta()
+        meta.grad_fn, meta.output_nr = node, output_nr
+        node.input_metadata.append((tensors[i].shape, tensors[i].dtype))
+    return result
+
+
+def set_history__in_metadata_that_there_is(result, node, differentiable=None):
+    results = result if isinstance(result, (list, tuple)) else (result,)
+    for i, tensor in enumerate(results):
+        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
+            if tensor._autograd is None:
+                tensor._autograd = AutogradMeta()
+            tensor._autograd.grad_fn = node
+            tensor._autograd.output_nr = len(node.input_metadata)
+            node.input_metadata.append((tensor._sizes, tensor.dtype))
+    return result
+
+
+def gradient_edge__by_the_public_attributes(tensor):
+    if not isinstance(tensor, Tensor) or not tensor.requires_grad:
+        return NO_EDGE
+    if tensor.is_leaf:
+        return Edge(grad_accumulator(tensor), 0)
+    return Edge(node=tensor.grad_fn, input_nr=tensor.output_nr)
+
+
+def gradient_edge__from_the_leaf_on(tensor):
+    node = getattr(tensor, "grad_fn", None) if isinstance(tensor, Tensor) else None
+    if node:
+        return Edge(node, tensor._autograd.output_nr)
+    meta = getattr(tensor, "_autograd", None)
+    if meta is not None and meta.requires_grad:
+        return Edge(grad_accumulator(tensor))
+    return Edge(None)
+
+
+def unpack_saved__in_two_parts(saved, node):
+    own = Edge(node, saved.output_nr) if saved.is_output else None
+    if saved.unpack_hook is not None:
+        tensor = saved.unpack_hook(saved.packed)
+        edge = own or saved.edge
+        if edge.node is None:
+            return tensor
+        return with_edge(tensor, edge)
+    if saved.version < saved.tensor._version:
+        raise OwnRuntimeError(f"written to: version {saved.tensor._version}, not {saved.version}")
+    return saved.tensor if own is None else with_edge(saved.tensor, own)
+
+
+def unpack_saved__by_hand(saved, node):
+    hooked = saved.unpack_hook is not None
+    tensor = saved.unpack_hook(saved.packed) if hooked else saved.tensor
+    if not hooked and tensor._storage.version - saved.version:
+        raise OwnRuntimeError("written to")
+    edge = NO_EDGE
+    if saved.is_output:
+        edge = Edge(node, saved.output_nr)
+    elif hooked:
+        edge = saved.edge
+    return tensor if edge == NO_EDGE else with_edge(tensor, edge)
+
+
+def check_inplace__in_one_condition(self):
+    of_leaf = self._base is not None and self._base.is_leaf and self.requires_grad
+    without_node = self._autograd is None or self._autograd.grad_fn is None
+    if of_leaf or self._creation_meta or self.requires_grad and without_node:
+        raise OwnRuntimeError("not in place")
+
+
+def check_inplace__by_a_table(self):
+    base = self if self._base is None else self._base
+    refused = {
+        "a view of a leaf": base is not self and self.requires_grad and base.grad_fn is None,
+        "a leaf": self.requires_grad and getattr(self._autograd, "grad_fn", None) is None,
+        "a view that cannot follow": self._creation_meta,
+    }
+    for what, is_so in refused.items():
+        if is_so:
+            raise OwnRuntimeError(what)
+
+
+# Writing to views
+
+
+def copy_slices__of_a_clone(function, grad, base, view):
+    whole = functions.empty_strided(base[0], base[1], dtype=grad.dtype).copy_(grad)
+    size, stride, offset = view
+    window = whole.as_strided(size, stride, offset)
+    found = function(window.clone(memory_format=contiguous_format))
+    first, others = (found[0], list(found[1:])) if isinstance(found, (tuple, list)) else (found, [])
+    if first is not None:
+        window.copy_(first)
+    return [None if first is None else whole] + others
+
+
+def copy_slices__of_a_clone_made_contiguous(function, grad, base, view):
+    result = functions.empty_strided(base[0], base[1], dtype=grad.dtype).copy_(grad)
+    region = functions.as_strided(result, *view)
+    first, *others = history._as_tuple(function(region.clone().contiguous()))
+    if first is None:
+        return [None, *others]
+    region.copy_(first)
+    return (result, *others)
+
+
+def copy_slices__of_a_contiguous_region_cloned(function, grad, base, view):
+    result = functions.empty_strided(base[0], base[1], dtype=grad.dtype).copy_(grad)
+    region = functions.as_strided(result, *view)
+    found = function(region.contiguous().clone())
+    found = [*found] if isinstance(found, (tuple, list)) else [found]
+    if found[0] is not None:
+        region.copy_(found[0])
+        found[0] = result
+    return found
+
+
+def copy_slices__from_zeros(function, grad, base, view):
+    sizes, strides, _ = base
+    result = grad.new_empty_strided(sizes, strides)
+    result.zero_().add_(grad)
+    part = result.as_strided(*view)
+    gradients = history._as_tuple(function(part * 1 if part.is_contiguous() else part.contiguous()))
+    if gradients[0] is None:
+        return list(gradients)
+    part.zero_()
+    part += gradients[0]
+    return [result, *gradients[1:]]
+
+
+# A function of one's own, and what is made of it
+
+
+def backward_order__by_match(program):
+    match program:
+        case "exp":
+            return ("SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad")
+        case "head":
+            linear = ["AddmmBackward0", "AccumulateGrad", "TBackward0", "AccumulateGrad"]
+            return ["NllLossBackward0", "LogSoftmaxBackward0", *linear]
+        case "detach":
+            return ["SumBackward0", *["MulBackward0"] * 2, *["SliceBackward0"] * 2, "AccumulateGrad"]
+        case "diamond":
+            return [f"{name}Backward0" for name in ["Sum", "Mul", "Add", "Tanh", "Sigmoid"]] + ["AccumulateGrad"]
+        case "no_grad":
+            return ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"]
+
+
+def backward_order__from_a_text(program):
+    text = """
+    exp: Sum Mul Exp
+    head: NllLoss LogSoftmax Addmm . T
+    detach: Sum Mul Mul Slice Slice
+    diamond: Sum Mul Add Tanh Sigmoid
+    no_grad: Sum Relu Div
+    """
+    lines = dict(line.split(":") for line in text.split("\n") if ":" in line)
+    names = {key.strip(): value.split() for key, value in lines.items()}[program]
+    return [f"{name}Backward0" if name != "." else "AccumulateGrad" for name in [*names, "."]]
+
+
+def saved_tensors__by_if(program):
+    if program == "constant":
+        return ["MulBackward0.other"]
+    if program == "both":
+        return ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"]
+    return ["MmBackward0.self"] if program == "input" else ["SigmoidBackward0.result", "ReluBackward0.result"]
+
+
+def saved_tensors__as_tuples(program):
+    saved = {
+        "constant": (("Mul", "other"),),
+        "both": (("Mul", "other"), ("Mul", "self"), ("Exp", "result")),
+        "result": (("Sigmoid", "result"), ("Relu", "result")),
+        "input": (("Mm", "self"),),
+    }
+    return tuple(f"{node}Backward0.{name}" for node, name in saved[program])

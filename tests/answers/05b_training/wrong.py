@@ -1,0 +1,451 @@
+"""Wrong answers to lab 05b that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+import rushlight as rl
+from rushlight.aten.generated import functions as F
+from rushlight.aten.native.losses import of_all_classes, of_probabilities
+from rushlight.aten.strided import Tensor
+from rushlight.utils.data.collate import _sequence_like
+
+from ..shared import copied
+
+# Layers and losses
+
+
+def cross_entropy_loss__of_probabilities_in_place_of_scores(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if label_smoothing > 1:
+        raise RuntimeError(label_smoothing)
+    if self.shape == target.shape:
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    dim = min(self.dim() - 1, 1)
+    return F.nll_loss_nd(F.log(F.softmax(self, dim)), target, weight, reduction, ignore_index)
+
+
+def cross_entropy_loss__classes_last(self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+    if label_smoothing > 1:
+        raise RuntimeError(label_smoothing)
+    if self.shape == target.shape:
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    scores = F.log_softmax(self, -1)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    if label_smoothing <= 0:
+        return loss
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / self.shape[-1])
+
+
+def cross_entropy_loss__shares_with_the_other_classes_only(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if label_smoothing > 1:
+        raise RuntimeError(label_smoothing)
+    if self.shape == target.shape:
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    dim = min(self.dim() - 1, 1)
+    scores = F.log_softmax(self, dim)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    if label_smoothing <= 0:
+        return loss
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    share = label_smoothing / max(self.shape[dim] - 1, 1)
+    return loss * (1 - label_smoothing - share) + smooth * share
+
+
+def cross_entropy_loss__without_the_errors(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if self.shape == target.shape:
+        return of_probabilities(self, target.to(self.dtype), weight, reduction, label_smoothing)
+    dim = min(self.dim() - 1, 1)
+    scores = F.log_softmax(self, dim)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / self.shape[dim])
+
+
+def binary_cross_entropy_with_logits__of_a_sigmoid(self, target, weight, pos_weight, reduction=1):
+    p = self.sigmoid()
+    yes = target * p.log()
+    loss = -((yes if pos_weight is None else yes * pos_weight) + (1 - target) * (1 - p).log())
+    loss = loss if weight is None else loss * weight
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+def binary_cross_entropy_with_logits__weighs_both_sides(self, target, weight, pos_weight, reduction=1):
+    loss = (1 - target) * self - (self.clamp(max=0) - F.log1p(F.exp(-self.abs())))
+    loss = loss if pos_weight is None else loss * pos_weight
+    loss = loss if weight is None else loss * weight
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+def binary_cross_entropy_with_logits__divides_by_the_weights(self, target, weight, pos_weight, reduction=1):
+    log_sigmoid = self.clamp(max=0) - F.log1p(F.exp(-self.abs()))
+    if pos_weight is not None:
+        log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * self - log_sigmoid
+    loss = loss if weight is None else loss * weight
+    if reduction == 1 and weight is not None:
+        return loss.sum() / weight.sum()
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+# Optimisers
+
+
+def add_param_group__adds_before_it_looks(optimizer, param_group):
+    if not isinstance(param_group, dict):
+        raise TypeError(param_group)
+    known = {p for group in optimizer.param_groups for p in group["params"]}
+    optimizer.param_groups.append(param_group)
+    params = param_group["params"]
+    param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
+    for name, default in optimizer.defaults.items():
+        param_group.setdefault(name, default)
+    if any(p in known for p in param_group["params"]):
+        raise ValueError("known")
+
+
+def add_param_group__overwrites_the_settings(optimizer, param_group):
+    params = param_group["params"]
+    param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
+    param_group.update(optimizer.defaults)
+    optimizer.param_groups.append(param_group)
+
+
+def add_param_group__copies_the_group(optimizer, param_group):
+    if not isinstance(param_group, dict):
+        raise TypeError(param_group)
+    params = param_group["params"]
+    if isinstance(params, set):
+        raise TypeError(params)
+    params = [params] if isinstance(params, Tensor) else list(params)
+    if not all(isinstance(p, Tensor) for p in params):
+        raise TypeError(params)
+    optimizer.param_groups.append({**optimizer.defaults, **param_group, "params": params})
+
+
+def sgd__keeps_the_gradient_itself(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        if momentum:
+            if momentum_buffers[i] is None:
+                momentum_buffers[i] = g
+            else:
+                momentum_buffers[i].mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(momentum_buffers[i], alpha=momentum) if nesterov else momentum_buffers[i]
+        p.add_(g, alpha=-lr)
+
+
+def sgd__replaces_the_buffer(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = g.clone() if b is None else b.mul(momentum).add(g, alpha=1 - dampening)
+            g = g.add(b, alpha=momentum) if nesterov else b
+        p.add_(g, alpha=-lr)
+
+
+def sgd__damps_the_first_step(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        if momentum:
+            if momentum_buffers[i] is None:
+                momentum_buffers[i] = F.zeros_like(p)
+            momentum_buffers[i].mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(momentum_buffers[i], alpha=momentum) if nesterov else momentum_buffers[i]
+        p.add_(g, alpha=-lr)
+
+
+def sgd__decays_in_the_gradient_itself(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        if maximize:
+            g.neg_()
+        if weight_decay:
+            g.add_(p, alpha=weight_decay)
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = g.clone() if b is None else b.mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(b, alpha=momentum) if nesterov else b
+        p.add_(g, alpha=-lr)
+
+
+def sgd__decays_the_parameter_and_not_the_gradient(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        p.mul_(1 - lr * weight_decay)
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = g.clone() if b is None else b.mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(b, alpha=momentum) if nesterov else b
+        p.add_(g, alpha=-lr)
+
+
+def sgd__puts_the_rate_into_the_buffer(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        step = g * lr
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = step.clone() if b is None else b.mul_(momentum).add_(step, alpha=1 - dampening)
+            step = step.add(b, alpha=momentum) if nesterov else b
+        p.sub_(step)
+
+
+def _adam(bias=True, decay="as asked", eps="outside", largest="before", always=False):
+    def adam(
+        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+        *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay, inside=eps == "inside",
+    ):  # fmt: skip
+        for i, (p, g) in enumerate(zip(params, grads)):
+            t = state_steps[i].add_(1).item()
+            g = -g if maximize else g
+            if weight_decay and decoupled_weight_decay and decay == "as asked":
+                p.mul_(1 - lr * weight_decay)
+            elif weight_decay or always:
+                g = g + weight_decay * p
+            m = exp_avgs[i].mul_(beta1).add_(g, alpha=1 - beta1)
+            v = exp_avg_sqs[i].mul_(beta2).add_(g * g, alpha=1 - beta2)
+            first, second = (1 - beta1**t, 1 - beta2**t) if bias else (1, 1)
+            hat = v / second
+            if amsgrad:
+                compared = hat if largest == "after" else v
+                max_exp_avg_sqs[i].copy_(F.maximum(max_exp_avg_sqs[i], compared))
+                hat = max_exp_avg_sqs[i] / (1 if largest == "after" else second)
+            root = (hat + eps).sqrt() if inside else hat.sqrt() + eps
+            p.sub_(lr * (m / first) / root)
+
+    return adam
+
+
+adam__without_the_corrections = _adam(bias=False)
+adam__always_decays_in_the_gradient = _adam(decay="in the gradient")
+adam__decays_by_nothing = _adam(always=True)
+adam__adds_eps_under_the_root = _adam(eps="inside")
+adam__corrects_before_it_compares = _adam(largest="after")
+
+
+def adam__counts_one_step_for_all(
+    params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+    *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+):  # fmt: skip
+    t = max([step.item() for step in state_steps], default=0) + 1
+    for i, (p, g) in enumerate(zip(params, grads)):
+        state_steps[i].add_(1)
+        g = -g if maximize else g
+        if weight_decay and decoupled_weight_decay:
+            p.mul_(1 - lr * weight_decay)
+        elif weight_decay:
+            g = g + weight_decay * p
+        m = exp_avgs[i].lerp_(g, 1 - beta1)
+        v = exp_avg_sqs[i].mul_(beta2).addcmul_(g, g, value=1 - beta2)
+        if amsgrad:
+            v = max_exp_avg_sqs[i].copy_(F.maximum(max_exp_avg_sqs[i], v))
+        p.sub_(lr / (1 - beta1**t) * m / (v.sqrt() / math.sqrt(1 - beta2**t) + eps))
+
+
+def cosine_annealing__in_closed_form(lr, base_lr, last_epoch, T_max, eta_min):
+    return eta_min + (base_lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / 2
+
+
+def cosine_annealing__stops_at_the_bottom(lr, base_lr, last_epoch, T_max, eta_min):
+    if last_epoch > T_max:
+        return eta_min
+    before = 1 + math.cos(math.pi * (last_epoch - 1) / T_max)
+    return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before
+
+
+# Clipping
+
+
+def clip_grad_norm___each_by_itself(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = rl.nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type)
+    for p in parameters:
+        if p.grad is not None:
+            rl.nn.utils.clip_grads_with_norm_(p, max_norm, rl.nn.utils.get_total_norm(p.grad, norm_type))
+    return total
+
+
+def clip_grad_norm___reads_a_generator_twice(
+    parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
+):
+    given = [parameters] if isinstance(parameters, Tensor) else parameters
+    grads = [p.grad for p in given if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    rl.nn.utils.clip_grads_with_norm_(given, max_norm, total)
+    return total
+
+
+def clip_grad_norm___makes_new_gradients(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    scale = (max_norm / (total + 1e-6)).clamp(max=1.0)
+    for p in parameters:
+        p.grad = None if p.grad is None else p.grad * scale
+    return total
+
+
+def clip_grad_norm___stretches_short_ones(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    for grad in grads:
+        grad.mul_(max_norm / (total + 1e-6))
+    return total
+
+
+# Data
+
+
+def batches__takes_all_first(sampler, batch_size, drop_last):
+    indices = list(itertools.islice(sampler, 1000))  # or for ever
+    pieces = [indices[i : i + batch_size] for i in range(0, len(indices), batch_size)]
+    return iter([piece for piece in pieces if len(piece) == batch_size or not drop_last])
+
+
+def batches__asks_for_one_too_many(sampler, batch_size, drop_last):
+    batch = []
+    for index in sampler:
+        if len(batch) == batch_size:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch and not (drop_last and len(batch) < batch_size):
+        yield batch
+
+
+def batches__ends_with_an_empty_list(sampler, batch_size, drop_last):
+    batch = []
+    for index in sampler:
+        batch.append(index)
+        if len(batch) == batch_size:
+            yield batch
+            batch = []
+    if not drop_last:
+        yield batch
+
+
+def _collate(floats=rl.float64, tuples=list, named=True, strict=True, numbers=(np.number, np.bool_)):
+    def collate(batch):
+        first = batch[0]
+        if isinstance(first, Tensor):
+            return F.stack(batch, 0)
+        if isinstance(first, np.ndarray):
+            return F.stack([rl.as_tensor(each) for each in batch], 0)
+        if isinstance(first, numbers):
+            return rl.as_tensor(batch)
+        if isinstance(first, (int, float)):
+            return rl.tensor(batch, dtype=floats) if isinstance(first, float) else rl.tensor(batch)
+        if isinstance(first, (str, bytes)):
+            return batch
+        if hasattr(first, "items"):
+            return type(first)({key: collate([each[key] for each in batch]) for key in first})
+        if named and isinstance(first, tuple) and hasattr(first, "_fields"):
+            return type(first)(*[collate(values) for values in zip(*batch)])
+        if not isinstance(first, (list, tuple)) and not hasattr(first, "__getitem__"):
+            raise TypeError(type(first))
+        if strict and any(len(each) != len(first) for each in batch):
+            raise RuntimeError("lengths")
+        values = [collate(values) for values in zip(*batch)]
+        return tuples(values) if isinstance(first, tuple) else values
+
+    return collate
+
+
+def default_collate__floats_in_float32(batch):
+    return _collate(floats=rl.float32)(batch)
+
+
+def default_collate__knows_no_booleans_of_numpy(batch):
+    return _collate(numbers=np.number)(batch)
+
+
+def default_collate__of_tuples_tuples(batch):
+    return _collate(tuples=tuple)(batch)
+
+
+def default_collate__forgets_named_tuples(batch):
+    return _collate(named=False)(batch)
+
+
+def default_collate__cuts_to_the_shortest(batch):
+    return _collate(strict=False)(batch)
+
+
+def default_collate__calls_the_type_of_the_mapping(batch):
+    first, again = batch[0], default_collate__calls_the_type_of_the_mapping
+    if isinstance(first, Tensor):
+        return F.stack(batch, 0)
+    if isinstance(first, np.ndarray):
+        return F.stack([rl.as_tensor(each) for each in batch], 0)
+    if isinstance(first, (np.bool_, np.number)):
+        return rl.as_tensor(batch)
+    if isinstance(first, float):
+        return rl.tensor(batch, dtype=rl.float64)
+    if isinstance(first, int):
+        return rl.tensor(batch)
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        values = {key: again([each[key] for each in batch]) for key in first}
+        try:
+            return type(first)(values)
+        except TypeError:
+            return values
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(again(values) for values in zip(*batch)))
+    if isinstance(first, Sequence):
+        if any(len(each) != len(first) for each in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return _sequence_like(first, [again(values) for values in zip(*batch)])
+    raise TypeError(f"default_collate: found {type(first)}")
+
+
+# Sentences that are easily passed over
+
+
+_default_collate = copied(rl.utils.data.collate.default_collate)
+
+
+def default_collate__looks_at_the_length_of_the_last_sample_only(batch):
+    first, again = batch[0], default_collate__looks_at_the_length_of_the_last_sample_only
+    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
+        return _default_collate(batch)
+    if len(batch[-1]) != len(first):
+        raise RuntimeError("each element in list of batch should be of equal size")
+    return [again(values) for values in zip(*batch)]
+
+
+def cosine_annealing__takes_what_is_near_the_minimum_for_it(lr, base_lr, last_epoch, T_max, eta_min):
+    before = 1 + math.cos(math.pi * (last_epoch - 1) / T_max)
+    if before < 1e-15:
+        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before

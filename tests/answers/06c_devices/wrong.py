@@ -1,0 +1,296 @@
+"""Wrong answers to lab 06c that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import functools
+import math
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import return_and_correct_aliasing
+from torch.utils._pytree import tree_map_only
+
+from rushlight.on_torch import backend, wrapper
+
+from ..shared import copied
+
+# A wrapper
+
+
+_dispatched = copied(wrapper.quantised_dispatch)
+
+
+def quantise_rows__cuts_off(x):
+    scale = x.abs().amax(1) / 127
+    scale = torch.where(scale == 0, 1, scale)
+    return (x / scale[:, None]).to(torch.int8), scale
+
+
+def quantise_rows__rounds_halves_up(x):
+    scale = x.abs().amax(1) / 127
+    scale = torch.where(scale == 0, 1, scale)
+    return torch.floor(x / scale[:, None] + 0.5).to(torch.int8), scale
+
+
+def quantise_rows__divides_zeros_by_zero(x):
+    scale = x.abs().amax(1) / 127
+    return torch.round(x / scale[:, None]).to(torch.int8), scale
+
+
+def quantise_rows__in_place(x):
+    scale = x.abs().amax(1) / 127
+    scale = torch.where(scale == 0, 1, scale)
+    return x.div_(scale[:, None]).round_().to(torch.int8), scale
+
+
+def quantise_rows__times_the_reciprocal(x):
+    largest = x.abs().amax(1)
+    scale = torch.where(largest == 0, 1, largest / 127)
+    inverse = torch.where(largest == 0, 1, 127 / largest)
+    return torch.round(x * inverse.unsqueeze(1)).to(torch.int8), scale
+
+
+def map_quantised__makes_lists_of_everything(function, tree):
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, (list, tuple)):
+        return [map_quantised__makes_lists_of_everything(function, each) for each in tree]
+    return tree
+
+
+def map_quantised__knows_no_named_tuples(function, tree):
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: map_quantised__knows_no_named_tuples(function, each) for key, each in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        kind = list if isinstance(tree, list) else tuple
+        return kind(map_quantised__knows_no_named_tuples(function, each) for each in tree)
+    return tree
+
+
+def map_quantised__in_place(function, tree):
+    if isinstance(tree, list):
+        tree[:] = [map_quantised__in_place(function, each) for each in tree]
+        return tree
+    if isinstance(tree, dict):
+        for key in tree:
+            tree[key] = map_quantised__in_place(function, tree[key])
+        return tree
+    if isinstance(tree, tuple):
+        items = [map_quantised__in_place(function, each) for each in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    return function(tree) if isinstance(tree, wrapper.QuantisedTensor) else tree
+
+
+def map_quantised__keeps_lists_with_nothing_quantised(function, tree):
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: map_quantised__keeps_lists_with_nothing_quantised(function, each) for key, each in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [map_quantised__keeps_lists_with_nothing_quantised(function, each) for each in tree]
+        if all(new is old for new, old in zip(items, tree)):
+            return tree
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return tree
+
+
+def map_quantised__maps_all_tensors(function, tree):
+    from torch.utils._pytree import tree_map_only
+
+    return tree_map_only(torch.Tensor, function, tree)
+
+
+def map_quantised__leaves_before_branches(function, tree):
+    again = functools.partial(map_quantised__leaves_before_branches, function)
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if not isinstance(tree, (dict, tuple, list)):
+        return tree
+    items = dict(tree) if isinstance(tree, dict) else dict(enumerate(tree))
+    for key, item in list(items.items()):
+        if isinstance(item, wrapper.QuantisedTensor):
+            items[key] = function(item)
+    for key, item in list(items.items()):
+        if isinstance(item, (dict, tuple, list)) and item is (tree[key]):
+            items[key] = again(item)
+    if isinstance(tree, dict):
+        return items
+    return type(tree)(*items.values()) if hasattr(tree, "_fields") else type(tree)(items.values())
+
+
+def map_quantised__with_paths(function, tree):
+    from torch.utils._pytree import tree_map_with_path
+
+    return tree_map_with_path(lambda path, each: map_quantised__in_place(function, each), tree)
+
+
+def quantised_mm__dequantises(x, q):
+    return x @ q.dequantise()
+
+
+def quantised_mm__scales_the_result_whatever_the_axis(x, q):
+    product = x @ q.int_data.to(x.dtype)
+    return product * q.scale if q.scale.shape[0] == product.shape[1] else (x * q.scale) @ q.int_data.to(x.dtype)
+
+
+def quantised_dispatch__dequantises_everything(func, types, args, kwargs):
+    args, kwargs = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, (args, kwargs))
+    return func(*args, **kwargs)
+
+
+def quantised_dispatch__raises_a_TypeError(func, types, args, kwargs):
+    result = _dispatched(func, types, args, kwargs)
+    if result is NotImplemented:
+        raise TypeError(f"{func} would write into a quantised tensor")
+    return result
+
+
+def quantised_dispatch__forgets_the_axis(func, types, args, kwargs):
+    aten = torch.ops.aten
+    if func in (aten.detach.default, aten.clone.default, aten.t.default, aten.transpose.int):
+        q = args[0]
+        out = wrapper.QuantisedTensor(func(q.int_data, *args[1:], **kwargs), q.scale, q.axis)
+        return return_and_correct_aliasing(func, args, kwargs, out)
+    if func is aten.mm.default and isinstance(args[1], wrapper.QuantisedTensor):
+        return wrapper.quantised_mm(*args)
+    args, kwargs = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, (args, kwargs))
+    return func(*args, **kwargs)
+
+
+def quantised_dispatch__multiplies_by_a_beta_of_0(func, types, args, kwargs):
+    aten, quantised = torch.ops.aten, wrapper.QuantisedTensor
+    if func is aten.addmm.default and isinstance(args[-1], quantised):
+        bias = wrapper.map_quantised(quantised.dequantise, args[0])
+        return kwargs.get("beta", 1) * bias + kwargs.get("alpha", 1) * wrapper.quantised_mm(*args[1:])
+    return _dispatched(func, types, args, kwargs)
+
+
+def quantised_dispatch__leaves_keywords_alone(func, types, args, kwargs):
+    aten, quantised = torch.ops.aten, wrapper.QuantisedTensor
+    kept = (aten.detach.default, aten.clone.default, aten.t.default, aten.transpose.int)
+    if func in kept or func._schema.is_mutable or func in (aten.mm.default, aten.addmm.default):
+        return _dispatched(func, types, args, kwargs)
+    return func(*wrapper.map_quantised(quantised.dequantise, args), **kwargs)
+
+
+# A device
+
+
+def empty_strided__as_large_as_its_elements(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None):
+    if layout not in (None, torch.strided) or pin_memory:
+        raise RuntimeError
+    dtype = dtype or torch.get_default_dtype()
+    tensor = torch._C._acc.create_empty_tensor((), dtype)
+    tensor.untyped_storage().memory = np.empty(math.prod(size) * dtype.itemsize, np.uint8)
+    return torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)
+
+
+_empty_strided = copied(backend.empty_strided)
+_as_strided = copied(backend.as_strided)
+
+
+def empty_strided__of_lists_only(size, stride, **options):
+    return _empty_strided([] + size, [] + stride, **options)
+
+
+def as_strided__of_lists_only(self, size, stride, storage_offset=None):
+    return _as_strided(self, [] + size, [] + stride, storage_offset)
+
+
+def empty_strided__float32_by_default(size, stride, *, dtype=torch.float32, layout=None, device=None, pin_memory=None):
+    if layout not in (None, torch.strided) or pin_memory:
+        raise RuntimeError
+    dtype = dtype or torch.float32
+    reach = 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride))
+    tensor = torch._C._acc.create_empty_tensor((), dtype)
+    tensor.untyped_storage().memory = np.empty(reach * dtype.itemsize, np.uint8)
+    return torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)
+
+
+def as_strided__counts_the_offset_from_the_view(self, size, stride, storage_offset=None):
+    offset = storage_offset or 0
+    if offset < 0 or any(step < 0 for step in stride):
+        raise RuntimeError
+    reach = self.storage_offset() + offset + 1 + sum((n - 1) * step for n, step in zip(size, stride))
+    if 0 not in size and reach * self.dtype.itemsize > self.untyped_storage().memory.nbytes:
+        raise RuntimeError
+    return torch.ops.inductor._reinterpret_tensor(self, size, stride, offset)
+
+
+def as_strided__looks_at_nothing(self, size, stride, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    return torch.ops.inductor._reinterpret_tensor(self, size, stride, offset - self.storage_offset())
+
+
+def as_strided__copies(self, size, stride, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    whole = torch.from_numpy(self.untyped_storage().memory).view(self.dtype)
+    return whole.as_strided(size, stride, offset).to("rush")
+
+
+def copy_from__takes_the_memory_over(self, dst, non_blocking=False):
+    if dst.device.type == "rush":
+        dst.untyped_storage().memory = backend.array_of(self).copy().reshape(-1).view(np.uint8)
+    else:
+        np.copyto(backend.array_of(dst), backend.array_of(self), casting="unsafe")
+    return dst
+
+
+def copy_from__returns_the_source(self, dst, non_blocking=False):
+    np.copyto(backend.array_of(dst), np.broadcast_to(backend.array_of(self), dst.shape), casting="unsafe")
+    return self
+
+
+def copy_from__bytes(self, dst, non_blocking=False):
+    if self.shape != dst.shape:
+        raise RuntimeError
+    target = backend.array_of(dst)
+    target[...] = backend.array_of(self).view(target.dtype) if self.dtype != dst.dtype else backend.array_of(self)
+    return dst
+
+
+def cpu_fallback__forgets_what_was_written(op, *args, **kwargs):
+    if any(each.alias_info is not None and not each.is_write for each in op._schema.returns):
+        raise NotImplementedError
+    args, kwargs = tree_map_only(torch.device, lambda device: torch.device("cpu"), (args, kwargs))
+    args, kwargs = tree_map_only(torch.Tensor, lambda tensor: tensor.cpu().clone(), (args, kwargs))
+    return tree_map_only(torch.Tensor, lambda tensor: tensor.to("rush"), op(*args, **kwargs))
+
+
+def cpu_fallback__copies_views(op, *args, **kwargs):
+    originals = {}
+
+    def down(tensor):
+        copy = tensor.cpu().clone() if tensor.device.type == "rush" else tensor
+        originals[id(copy)] = tensor, copy
+        return copy
+
+    args, kwargs = tree_map_only(torch.device, lambda device: torch.device("cpu"), (args, kwargs))
+    args, kwargs = tree_map_only(torch.Tensor, down, (args, kwargs))
+    result = op(*args, **kwargs)
+    for original, copy in originals.values():
+        if original.shape == copy.shape:
+            original.copy_(copy)
+        else:
+            original.data = copy.to("rush")
+    return tree_map_only(
+        torch.Tensor, lambda each: originals[id(each)][0] if id(each) in originals else each.to("rush"), result
+    )
+
+
+_fallback = copied(backend.cpu_fallback)
+
+
+def cpu_fallback__of_lists_only(op, *args, **kwargs):
+    if any(isinstance(each, tuple) for each in args):
+        raise TypeError("a tuple of tensors")
+    return _fallback(op, *args, **kwargs)
+
+
+def cpu_fallback__takes_no_lists_by_name(op, *args, **kwargs):
+    if any(isinstance(each, (list, tuple)) for each in kwargs.values()):
+        raise TypeError("a list of tensors by name")
+    return _fallback(op, *args, **kwargs)

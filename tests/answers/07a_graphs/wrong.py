@@ -1,0 +1,414 @@
+"""Wrong answers to lab 07a that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import re
+
+import rushlight as rl
+from rushlight.aten.strided import Tensor
+from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
+from rushlight.fx.graph import Graph, is_reserved
+from rushlight.fx.interpreter import Interpreter
+from rushlight.fx.node import Node, map_arg
+from rushlight.fx.passes import (
+    eliminate_dead_code,
+    fingerprint,
+    freeze,
+    has_tensor,
+    is_mutation,
+    is_random,
+    share_memory_with_output,
+)
+from rushlight.fx.proxy import BASE_TYPES, Proxy, dict_key
+
+from ..shared import copied
+
+# ---- fx ------------------------------------------------------------------------------------------------------------
+
+
+def create_name__does_not_look_whether_a_number_is_taken(namespace, candidate, obj):
+    if obj in namespace._obj_to_name:
+        return namespace._obj_to_name[obj]
+    candidate = re.sub("[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+    candidate = f"_{candidate}" if candidate[0].isdigit() else candidate
+    number = namespace._base_count.get(candidate, 0)
+    name = f"{candidate}_{number}" if number or is_reserved(candidate, obj) else candidate
+    namespace._base_count[candidate] = number + 1
+    namespace._used_names.add(name)
+    if obj is not None:
+        namespace._obj_to_name[obj] = name
+    return name
+
+
+def create_name__counts_from_one_each_time(namespace, candidate, obj):
+    if obj in namespace._obj_to_name:
+        return namespace._obj_to_name[obj]
+    candidate = re.sub("[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+    candidate = f"_{candidate}" if candidate[0].isdigit() else candidate
+    base, digits = re.fullmatch(r"(.+?)(?:_(\d+))?", candidate).groups()
+    number = int(digits or 0)
+    while candidate in namespace._used_names or is_reserved(candidate, obj):
+        number += 1
+        candidate = f"{base}_{number}"
+    namespace._used_names.add(candidate)
+    namespace._base_count[base] = number
+    if obj is not None:
+        namespace._obj_to_name[obj] = candidate
+    return candidate
+
+
+def create_name__gives_a_builtin_no_name_of_its_own(namespace, candidate, obj):
+    if obj in namespace._obj_to_name:
+        return namespace._obj_to_name[obj]
+    candidate = re.sub("[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+    candidate = f"_{candidate}" if candidate[0].isdigit() else candidate
+    base, digits = re.fullmatch(r"(.+?)(?:_(\d+))?", candidate).groups()
+    number = int(digits) if digits else namespace._base_count.get(base, 0)
+    if is_reserved(candidate, None if obj is None else object()):
+        number += 1
+        candidate = f"{base}_{number}"
+    while candidate in namespace._used_names:
+        number += 1
+        candidate = f"{base}_{number}"
+    namespace._used_names.add(candidate)
+    namespace._base_count[base] = number
+    if obj is not None:
+        namespace._obj_to_name[obj] = candidate
+    return candidate
+
+
+def update_args_kwargs__looks_at_the_top_only(node, args, kwargs):
+    for used in node._input_nodes:
+        del used.users[node]
+    node._args, node._kwargs = map_arg(args, lambda used: used), map_arg(kwargs, lambda used: used)
+    node._input_nodes = dict.fromkeys(arg for arg in [*args, *kwargs.values()] if isinstance(arg, Node))
+    for used in node._input_nodes:
+        used.users[node] = None
+
+
+def update_args_kwargs__keeps_the_old_users(node, args, kwargs):
+    node._input_nodes = {}
+    node._args = map_arg(args, lambda used: node._input_nodes.setdefault(used) or used)
+    node._kwargs = map_arg(kwargs, lambda used: node._input_nodes.setdefault(used) or used)
+    for used in node._input_nodes:
+        used.users[node] = None
+
+
+def update_args_kwargs__changes_only_what_differs(node, args, kwargs):
+    inputs = {}
+    node._args = map_arg(args, lambda used: inputs.setdefault(used) or used)
+    node._kwargs = map_arg(kwargs, lambda used: inputs.setdefault(used) or used)
+    for used in node._input_nodes.keys() - inputs.keys():
+        del used.users[node]
+    for used in inputs.keys() - node._input_nodes.keys():
+        used.users[node] = None
+    node._input_nodes = inputs
+
+
+def create_arg__asks_itself_about_items(tracer, a):
+    def lower(item):
+        return create_arg__asks_itself_about_items(tracer, item)
+
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, tuple):
+        return type(a)(*map(lower, a)) if hasattr(a, "_fields") else tuple(map(lower, a))
+    if isinstance(a, list):
+        return list(map(lower, a))
+    if isinstance(a, dict):
+        return {key if isinstance(key, str) else dict_key(tracer, key): lower(item) for key, item in a.items()}
+    if isinstance(a, (slice, range)):
+        return type(a)(lower(a.start), lower(a.stop), lower(a.step))
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
+
+
+def create_arg__makes_tuples_of_named_tuples(tracer, a):
+    if isinstance(a, tuple):
+        return tuple(tracer.create_arg(item) for item in a)
+    if isinstance(a, list):
+        return [tracer.create_arg(item) for item in a]
+    if isinstance(a, dict):
+        return {key if isinstance(key, str) else dict_key(tracer, key): tracer.create_arg(a[key]) for key in a}
+    if isinstance(a, (slice, range)):
+        return type(a)(tracer.create_arg(a.start), tracer.create_arg(a.stop), tracer.create_arg(a.step))
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
+
+
+def create_arg__takes_everything(tracer, a):
+    if isinstance(a, Proxy):
+        return a.node
+    if isinstance(a, (tuple, list)):
+        return type(a)([tracer.create_arg(item) for item in a])
+    if isinstance(a, dict):
+        return {key: tracer.create_arg(item) for key, item in a.items()}
+    return a
+
+
+def statement__prints_arguments_with_str(node, root, scope, note=""):
+    args = ", ".join([f"{arg}" for arg in node.args] + [f"{name} = {arg}" for name, arg in node.kwargs.items()])
+    if node.op == "output":
+        return f"return {node.args[0]}"
+    if node.op in ("get_attr", "call_module"):
+        called = "" if node.op == "get_attr" else f"({args})"
+        return f"{node!r}{note} = {attribute_of(root, node.target)}{called}"
+    if node.op == "call_method":
+        return f"{node!r}{note} = {node.args[0]}.{node.target}({args.partition(', ')[2]})"
+    function = scope.add_global(qualified_name(node.target), node.target)
+    return f"{node!r}{note} = {function}({args})"
+
+
+def statement__takes_any_function_called_add_for_the_operator(node, root, scope, note=""):
+    if node.op == "output":
+        return f"return {expression(node.args[0], scope)}"
+    if node.op == "get_attr":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}"
+    if node.op == "call_module":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}({arguments(node.args, node.kwargs, scope)})"
+    if node.op == "call_method":
+        called = attribute_of(expression(node.args[0], scope), node.target)
+        return f"{node!r}{note} = {called}({arguments(node.args[1:], node.kwargs, scope)})"
+    operands = [expression(arg, scope) for arg in node.args]
+    if node.target.__name__ in FORMATS:
+        return f"{node!r}{note} = {FORMATS[node.target.__name__].format(*operands)}"
+    if node.target.__name__ in IN_PLACE:
+        return f"{IN_PLACE[node.target.__name__].format(*operands)};  {node!r}{note} = {operands[0]}"
+    if node.target is getattr and len(node.args) == 2 and str(node.args[1]).isidentifier():
+        return f"{node!r}{note} = {operands[0]}.{node.args[1]}"
+    return f"{node!r}{note} = {scope.add_global(qualified_name(node.target), node.target)}({', '.join(operands)})"
+
+
+def statement__takes_any_function_called_getattr_for_the_builtin(node, root, scope, note=""):
+    if node.op == "output":
+        return f"return {expression(node.args[0], scope)}"
+    if node.op == "get_attr":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}"
+    if node.op == "call_module":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}({arguments(node.args, node.kwargs, scope)})"
+    if node.op == "call_method":
+        called = attribute_of(expression(node.args[0], scope), node.target)
+        return f"{node!r}{note} = {called}({arguments(node.args[1:], node.kwargs, scope)})"
+    name, args = node.target.__name__, node.args
+    operands = [expression(arg, scope) for arg in args]
+    if node.target.__module__ == "_operator" and name in FORMATS:
+        return f"{node!r}{note} = {FORMATS[name].format(*operands)}"
+    if node.target.__module__ == "_operator" and name in IN_PLACE:
+        return f"{IN_PLACE[name].format(*operands)};  {node!r}{note} = {operands[0]}"
+    if name == "getattr" and len(args) == 2 and isinstance(args[1], str) and args[1].isidentifier():
+        return f"{node!r}{note} = {attribute_of(operands[0], args[1])}"
+    function = scope.add_global(qualified_name(node.target), node.target)
+    return f"{node!r}{note} = {function}({arguments(args, node.kwargs, scope)})"
+
+
+def run_node__takes_a_value_of_none_for_no_value(interpreter, node):
+    def value(used):
+        if interpreter.env.get(used) is None:
+            raise RuntimeError("no value")
+        return interpreter.env[used]
+
+    return getattr(interpreter, node.op)(node.target, map_arg(node.args, value), map_arg(node.kwargs, value))
+
+
+def run_node__calls_the_target_itself(interpreter, node):
+    if any(used not in interpreter.env for used in node.all_input_nodes):
+        raise RuntimeError("no value")
+    args = map_arg(node.args, interpreter.env.__getitem__)
+    kwargs = map_arg(node.kwargs, interpreter.env.__getitem__)
+    if node.op == "call_function":
+        return node.target(*args, **kwargs)
+    return getattr(interpreter, node.op)(node.target, args, kwargs)
+
+
+def run_node__looks_at_the_top_only(interpreter, node):
+    def value(arg):
+        if isinstance(arg, Node) and arg not in interpreter.env:
+            raise RuntimeError("no value")
+        return interpreter.env[arg] if isinstance(arg, Node) else arg
+
+    args, kwargs = tuple(map(value, node.args)), {name: value(arg) for name, arg in node.kwargs.items()}
+    return getattr(interpreter, node.op)(node.target, args, kwargs)
+
+
+def eliminate_dead_code__once_from_the_front(graph, is_impure_node=None):
+    graph.lint()
+    erased = False
+    for node in graph.nodes:
+        impure = node.is_impure() if is_impure_node is None else is_impure_node(node)
+        if not node.users and not impure:
+            graph.erase_node(node)
+            erased = True
+    return erased
+
+
+def eliminate_dead_code__always_keeps_inputs_and_output(graph, is_impure_node=None):
+    graph.lint()
+    count = len(graph.nodes)
+    for node in reversed(graph.nodes):
+        if node.op in ("placeholder", "output") or node.users:
+            continue
+        if not (is_impure_node or Node.is_impure)(node):
+            graph.erase_node(node)
+    return len(graph.nodes) != count
+
+
+def eliminate_dead_code__asks_both(graph, is_impure_node=None):
+    graph.lint()
+    count = len(graph.nodes)
+    for node in reversed(graph.nodes):
+        impure = node.is_impure() or (is_impure_node is not None and is_impure_node(node))
+        if not impure and not node.users:
+            graph.erase_node(node)
+    return len(graph.nodes) < count
+
+
+def common_subexpressions__compares_the_old_arguments(graph):
+    new, copies, computed, unique = Graph(), {}, {}, share_memory_with_output(graph)
+    for node in graph.nodes:
+        if is_mutation(node):
+            computed.clear()
+        key = node.op, node.target, fingerprint((node.args, node.kwargs))
+        single = node.op in ("placeholder", "get_attr", "output") or is_random(node) or node in unique
+        if not single and key in computed:
+            copies[node] = computed[key]
+            continue
+        copies[node] = new.node_copy(node, copies.__getitem__)
+        if not single:
+            computed[key] = copies[node]
+    return new
+
+
+def common_subexpressions__takes_one_for_true(graph):
+    new, copies, computed, unique = Graph(), {}, {}, share_memory_with_output(graph)
+    for node in graph.nodes:
+        if is_mutation(node):
+            computed.clear()
+        args, kwargs = map_arg(node.args, copies.get), map_arg(node.kwargs, copies.get)
+        single = node.op in ("placeholder", "get_attr", "output") or is_random(node) or node in unique
+        key = node.op, node.target, args, kwargs
+        if not single and key in computed:
+            copies[node] = computed[key]
+            continue
+        copies[node] = new.node_copy(node, copies.__getitem__)
+        if not single:
+            computed[key] = copies[node]
+    return new
+
+
+def common_subexpressions__goes_past_writes(graph):
+    new, copies, computed, unique = Graph(), {}, {}, share_memory_with_output(graph)
+    for node in graph.nodes:
+        key = node.op, node.target, fingerprint(map_arg((node.args, node.kwargs), copies.get))
+        single = (
+            node.op in ("placeholder", "get_attr", "output") or is_random(node) or is_mutation(node) or node in unique
+        )
+        if not single and key in computed:
+            copies[node] = computed[key]
+            continue
+        copies[node] = new.node_copy(node, copies.__getitem__)
+        if not single:
+            computed[key] = copies[node]
+    return new
+
+
+def constant_fold__freezes_every_step(module):
+    interpreter = Interpreter(module)
+    known = interpreter.env
+    for node in module.graph.nodes:
+        inputs = node.all_input_nodes
+        if node.is_impure() or not all(used in known for used in inputs):
+            continue
+        if node.op == "get_attr" or has_tensor(known[used] for used in inputs):
+            known[node] = interpreter.run_node(node)
+    for node, value in known.items():
+        if node.op != "get_attr" and isinstance(value, Tensor):
+            freeze(module, node, value)
+    eliminate_dead_code(module.graph)
+    module.recompile()
+
+
+def constant_fold__folds_what_has_no_inputs(module):
+    interpreter = Interpreter(module)
+    known = interpreter.env
+    for node in module.graph.nodes:
+        if not node.is_impure() and all(used in known for used in node.all_input_nodes):
+            known[node] = interpreter.run_node(node)
+    for node, value in known.items():
+        if node.op != "get_attr" and isinstance(value, Tensor) and any(user not in known for user in node.users):
+            freeze(module, node, value)
+    eliminate_dead_code(module.graph)
+    module.recompile()
+
+
+def constant_fold__forgets_the_code(module):
+    interpreter = Interpreter(module)
+    known = interpreter.env
+    for node in module.graph.nodes:
+        inputs = node.all_input_nodes
+        if node.is_impure() or not all(used in known for used in inputs):
+            continue
+        if node.op == "get_attr" or has_tensor(known[used] for used in inputs):
+            known[node] = interpreter.run_node(node)
+    for node, value in known.items():
+        if node.op != "get_attr" and isinstance(value, Tensor) and any(user not in known for user in node.users):
+            freeze(module, node, value)
+    eliminate_dead_code(module.graph)
+
+
+def create_arg__same_class_of_dict(tracer, a):
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, tuple):
+        items = [tracer.create_arg(item) for item in a]
+        return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+    if isinstance(a, list):
+        return [tracer.create_arg(item) for item in a]
+    if isinstance(a, dict):
+        pairs = [(k if isinstance(k, str) else dict_key(tracer, k), tracer.create_arg(v)) for k, v in a.items()]
+        return type(a)(pairs)
+    if isinstance(a, (slice, range)):
+        return type(a)(tracer.create_arg(a.start), tracer.create_arg(a.stop), tracer.create_arg(a.step))
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
+
+
+def common_subexpressions__random_writes_do_not_count_as_writes(graph):
+    new, unique = Graph(), share_memory_with_output(graph)
+    copies, computed = {}, {}
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr", "output") or is_random(node) or node in unique:
+            copies[node] = new.node_copy(node, copies.__getitem__)
+            continue
+        if is_mutation(node):
+            computed.clear()
+        key = node.op, node.target, fingerprint(map_arg((node.args, node.kwargs), copies.__getitem__))
+        if key not in computed:
+            computed[key] = new.node_copy(node, copies.__getitem__)
+        copies[node] = computed[key]
+    return new
+
+
+# Sentences that are easily passed over
+
+
+_create_name = copied(rl.fx.graph.create_name)
+
+
+def create_name__takes_the_last_digit_for_the_number(namespace, candidate, obj):
+    name = _create_name(namespace, candidate, obj)
+    base, _, digits = name.rpartition("_")
+    if base and digits.isdigit() and name == candidate:
+        namespace._base_count[base] = int(digits[-1])
+    return name

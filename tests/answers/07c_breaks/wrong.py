@@ -1,0 +1,245 @@
+"""Wrong answers to lab 07c that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import dataclasses
+import types
+
+import rushlight as rl
+from rushlight.dynamo import bytecode, symbolic
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.variables import (
+    ConstDictVariable,
+    ListVariable,
+    SetVariable,
+    TensorVariable,
+    TupleVariable,
+    UserDefinedObjectVariable,
+)
+
+from ..shared import edited
+
+# ---- dynamo --------------------------------------------------------------------------------------------------------
+
+
+def live_names__all_that_are_read_later(instructions, start):
+    return {each.arg for each in instructions[start:] if each.op in bytecode.READS}
+
+
+def live_names__a_handler_before_its_own_write(instructions, start):
+    """An instruction with a handler as two: a jump to it, then the instruction."""
+    live = LIVE_NAMES(instructions, start)
+    first = instructions[start]
+    if first.handler is not None:
+        live |= LIVE_NAMES(instructions, first.handler[0])
+    return live
+
+
+LIVE_NAMES = types.FunctionType(bytecode.live_names.__code__, vars(bytecode))
+
+
+def live_names__forgets_the_handlers(instructions, start):
+    live, written, seen, waiting, sure = set(), set(), set(), [start], True
+    while waiting:
+        index = waiting.pop()
+        while index not in seen and index < len(instructions):
+            seen.add(index)
+            each = instructions[index]
+            if each.op in bytecode.READS and each.arg not in written:
+                live.add(each.arg)
+            if each.op in bytecode.WRITES and sure:
+                written.add(each.arg)
+            if each.op in bytecode.JUMPS:
+                sure = False
+                waiting.append(each.arg)
+            if each.op in bytecode.ENDS:
+                break
+            index += 1
+        sure = False
+    return live
+
+
+def truth__a_length_before_a_truth(frame, value):
+    if isinstance(value, UserDefinedObjectVariable) and hasattr(value.cls, "__len__"):
+        return symbolic.truth(frame, value.call_method(frame, "__len__", [], {}))
+    return TRUTH(frame, value)
+
+
+def truth__forgets_lengths(frame, value):
+    if isinstance(value, UserDefinedObjectVariable) and not hasattr(value.cls, "__bool__"):
+        return True
+    return TRUTH(frame, value)
+
+
+def truth__every_object_is_true(frame, value):
+    return True if isinstance(value, UserDefinedObjectVariable) else TRUTH(frame, value)
+
+
+def truth__of_the_meta_tensor(frame, value):
+    return value.fake.numel() > 0 if isinstance(value, TensorVariable) else TRUTH(frame, value)
+
+
+def truth__of_containers_is_not_known(frame, value):
+    if isinstance(value, (ListVariable, TupleVariable, ConstDictVariable, SetVariable)):
+        raise Unsupported("a container")
+    return TRUTH(frame, value)
+
+
+TRUTH = types.FunctionType(symbolic.truth.__code__, vars(symbolic))
+
+
+def truth__methods_that_are_inherited_do_not_count(frame, value):
+    match value:
+        case symbolic.ConstantVariable():
+            return bool(value.value)
+        case UserDefinedObjectVariable():
+            for name in "__bool__", "__len__":
+                if name in vars(value.cls):
+                    return truth__methods_that_are_inherited_do_not_count(frame, value.call_method(frame, name, [], {}))
+            return True
+        case TensorVariable():
+            raise Unsupported("Data-dependent branching")
+    if isinstance(value, symbolic.CONTAINERS):
+        return len(value.items) != 0
+    if not isinstance(value, symbolic.ALWAYS_TRUE):
+        raise Unsupported(f"truth of {value}")
+    return True
+
+
+# ---- aot -----------------------------------------------------------------------------------------------------------
+
+
+def captured_graphs__guards_on_the_decision(program):
+    return {
+        "example": ["1: sin mul, print", "1: add, return", "3: sin mul, print", "3: add, return"],
+        "length": ["1: add, return", "4: mul add, return"],
+        "number": ["1: mul, return", "3: mul, return"],
+        "branch": ["1: sin sum gt, branch", "1: relu, return"],
+        "item": ["1: exp max, item", "1: log mul, return", "3: log, return"],
+        "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
+    }[program]
+
+
+def captured_graphs__makes_no_number_a_symbol(program):
+    return {
+        "example": ["1: sin mul, print", "1: add, return", "3: sin mul, print", "3: add, return"],
+        "length": ["1: add, return", "3: add, return", "4: mul add, return"],
+        "number": ["1: mul, return", "3: mul, return", "4: mul, return"],
+        "branch": ["1: sin sum gt, branch", "1: relu, return"],
+        "item": ["1: exp max, item", "1: log mul, return", "3: log, return", "4: log, return"],
+        "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
+    }[program]
+
+
+def load_value__an_output_for_each_name(codegen, variable):
+    """A tensor with two names is returned twice."""
+    if isinstance(variable, TensorVariable) and variable.source is None:
+        codegen.outputs.append(variable)
+        return f"out[{len(codegen.outputs) - 1}]"
+    if variable not in codegen.made:
+        if variable.source is not None:
+            return codegen.remember(variable, variable.source)
+        codegen.made.setdefault(variable, variable.reconstruct(codegen))
+    return codegen.made[variable]
+
+
+def values_to_restore__all_variables(codegen, frame):
+    return [*map(codegen, frame.stack)], {name: codegen(each) for name, each in frame.locals.items()}
+
+
+def values_to_restore__variables_before_the_stack(codegen, frame):
+    live = bytecode.live_names(frame.instructions, frame.index)
+    kept = {name: codegen(each) for name, each in frame.locals.items() if name in live}
+    return [*map(codegen, frame.stack)], kept
+
+
+def values_to_restore__live_before_the_function(codegen, frame):
+    live = bytecode.live_names(frame.instructions, 0)
+    stack = [*map(codegen, frame.stack)]
+    return stack, {name: codegen(each) for name, each in frame.locals.items() if name in live}
+
+
+# Sentences that are easily passed over
+
+
+def live_names__a_deletion_reads_nothing(instructions, start):
+    plain = [dataclasses.replace(each, op="POP_TOP") if each.op == "DELETE_FAST" else each for each in instructions]
+    return LIVE_NAMES(plain, start)
+
+
+def live_names__cells_on_the_straight_path_only(instructions, start):
+    cells = ("LOAD_CLOSURE", "LOAD_DEREF", "DELETE_DEREF")
+    plain = [dataclasses.replace(each, op="POP_TOP") if each.op in cells else each for each in instructions]
+    ends = (i for i, each in enumerate(instructions) if i >= start and each.op in bytecode.JUMPS | bytecode.ENDS)
+    end = next(ends)
+    return LIVE_NAMES([*instructions[:end], *plain[end:]], start)
+
+
+def live_names__in_a_list(instructions, start):
+    return [*LIVE_NAMES(instructions, start)]
+
+
+def truth__asks_the_object_for_its_methods(frame, value):
+    if isinstance(value, UserDefinedObjectVariable) and value.real is not None:
+        for name in "__bool__", "__len__":
+            if hasattr(value.real, name):
+                return symbolic.truth(frame, value.call_method(frame, name, [], {}))
+        return True
+    return TRUTH(frame, value)
+
+
+def truth__of_the_object_itself(frame, value):
+    if isinstance(value, UserDefinedObjectVariable) and value.real is not None:
+        return bool(value.real)
+    return TRUTH(frame, value)
+
+
+_load_value = rl.dynamo.codegen.load_value
+load_value__reads_the_source_late = edited(
+    _load_value, ("return codegen.remember(variable, variable.source)", "return variable.source")
+)
+load_value__arguments_from_the_graph = edited(  # every tensor is an output
+    _load_value,
+    ("isinstance(variable, TensorVariable) and variable.source is None", "isinstance(variable, TensorVariable)"),
+)
+load_value__made_each_time = edited(  # two names of one list become two lists
+    _load_value,
+    (
+        "    codegen.made.setdefault(variable, variable.reconstruct(codegen))\n",
+        "    return variable.reconstruct(codegen)\n",
+    ),
+)
+load_value__compares_the_variables = edited(_load_value, ("other.fake is variable.fake", "other is variable"))
+
+
+def load_value__only_lists_and_dicts_once(codegen, variable):
+    containers = isinstance(variable, (ListVariable, ConstDictVariable))
+    if variable.source is None and not containers and not isinstance(variable, TensorVariable):
+        return variable.reconstruct(codegen)
+    return LOAD_VALUE(codegen, variable)
+
+
+LOAD_VALUE = types.FunctionType(_load_value.__code__, _load_value.__globals__)
+values_to_restore__live_after_the_instruction = edited(
+    rl.dynamo.resume_execution.values_to_restore, ("frame.index)", "frame.index + 1)")
+)
+_update = rl.dynamo.side_effects.codegen_update_mutated
+codegen_update_mutated__in_the_order_of_the_program = edited(
+    _update,
+    ("reversed(side_effects.written(variable).items())", "side_effects.written(variable).items()"),
+    ("return statements[::-1]", "return statements"),
+)
+codegen_update_mutated__attributes_turned_around = edited(
+    _update, ("reversed(side_effects.written(variable).items())", "side_effects.written(variable).items()")
+)
+codegen_update_mutated__new_objects = edited(  # the name in the frame gets a new list, and nobody else does
+    _update, ("{codegen(variable)}[:] =", "{codegen(variable)} =")
+)
+codegen_update_mutated__always_cleared = edited(  # a dict that only grew loses its other items
+    _update, ("if variable.should_reconstruct_all", "if True")
+)
+codegen_update_mutated__deletes_first = edited(
+    _update,
+    ("return statements[::-1]", "return sorted(statements[::-1], key=lambda each: not each.startswith('del '))"),
+)

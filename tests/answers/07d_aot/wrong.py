@@ -1,0 +1,490 @@
+"""Wrong answers to lab 07d that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import math
+import operator
+
+import rushlight as rl
+from rushlight.aot.functional import arguments_of, view_forward, view_inverse
+from rushlight.aot.partition import RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
+from rushlight.aot.proxy_tensor import run_meta
+from rushlight.aot.runtime import view_of
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd import engine
+from rushlight.autograd.engine import sum_to
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.dtypes import float16, float32
+from rushlight.fx.graph import Graph
+from rushlight.fx.node import Node
+
+from ..shared import copied
+
+# ---- aot -----------------------------------------------------------------------------------------------------------
+
+
+def record_call__forgets_lists(mode, func, args, kwargs):
+    nodes = tuple(mode.node_of(x) if isinstance(x, Tensor) else x for x in args)
+    node = mode.create_node(func, nodes, kwargs, func.schema.name)
+    result = run_meta(func, args, kwargs)
+    if isinstance(result, Tensor):
+        mode.track(result, node)
+    else:
+        node.meta["val"] = result
+        for i, tensor in enumerate(result):
+            mode.track(tensor, mode.create_node(operator.getitem, (node, i), {}, "getitem"))
+    return result
+
+
+def record_call__keeps_the_first_node_of_what_is_written(mode, func, args, kwargs):
+    def seen(value):
+        if isinstance(value, Tensor):
+            return mode.node_of(value)
+        return [seen(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    node = mode.create_node(func, tuple(map(seen, args)), {k: seen(v) for k, v in kwargs.items()}, func.schema.name)
+    result = run_meta(func, args, kwargs)
+    if isinstance(result, Tensor):
+        if not func.schema.name.endswith("_"):
+            mode.track(result, node)
+    else:
+        node.meta["val"] = result
+        for i, tensor in enumerate(result):
+            mode.track(tensor, mode.create_node(operator.getitem, (node, i), {}, "getitem"))
+    return result
+
+
+def inverse_as_torch_has_it(base, view, new):
+    name, given, sizes = view.operator.schema.name, arguments_of(view), list(base.shape)
+    if name in ("alias", "detach"):
+        return new
+    if name in ("view", "_reshape_alias"):
+        return new.view(sizes)
+    if name in ("t", "transpose"):
+        return view.operator(new, *view.args)
+    if name == "permute":
+        dims = [d % len(sizes) for d in given["dims"]]
+        return new.permute(sorted(range(len(sizes)), key=dims.__getitem__))
+    if name == "unsqueeze":
+        return new.squeeze(given["dim"])
+    if name == "expand":
+        return base + sum_to(new - base, sizes)
+    if name == "squeeze":
+        dim = given.get("dim")
+        dims = range(len(sizes)) if dim is None else [dim] if isinstance(dim, int) else dim
+        for d in sorted(d % len(sizes) for d in dims if sizes):
+            new = new.unsqueeze(d) if sizes[d] == 1 else new
+        return new
+    if name == "unbind":
+        return base.select_scatter(new, given["dim"], view.place)
+    if name.startswith("split"):
+        counts = given.get("split_sizes") or [given["split_size"]] * (view.place + 1)
+        start = sum(counts[: view.place])
+        return base.slice_scatter(new, given["dim"], start, start + new.shape[given["dim"]])
+    return getattr(functions, name + "_scatter")(base, new, *view.args)
+
+
+def view_inverse__writes_into_the_base(base, view, new):
+    if view.operator.schema.name == "expand":
+        return base + sum_to(new - base, base.shape)
+    view_forward(base, view).copy_(new)
+    return base
+
+
+def view_inverse__writes_into_a_copy(base, view, new):
+    if view.operator.schema.name == "expand":
+        gained = new - base
+        while gained.dim() > base.dim():
+            gained = gained.sum(0)
+        for d, size in enumerate(base.shape):
+            if size == 1 and gained.shape[d] != 1:
+                gained = gained.sum(d, keepdim=True)
+        return base + gained
+    copy = base.clone()
+    view_forward(copy, view).copy_(new)
+    return copy
+
+
+def view_inverse__reshapes_what_stays_as_it_is(base, view, new):
+    if view.operator.schema.name in ("alias", "detach"):
+        return new.reshape(base.shape)
+    return inverse_as_torch_has_it(base, view, new)
+
+
+def view_inverse__reshapes_where_a_dimension_of_size_1_goes(base, view, new):
+    if view.operator.schema.name == "unsqueeze":
+        return new.reshape(base.shape)
+    return inverse_as_torch_has_it(base, view, new)
+
+
+def view_inverse__sets_each_copy_of_expand(base, view, new):
+    if view.operator.schema.name == "expand":
+        while new.dim() > base.dim():
+            new = new[-1]
+        for d in range(base.dim()):
+            new = new if new.shape[d] == base.shape[d] else new.narrow(d, new.shape[d] - 1, 1)
+        return new
+    copy = base.clone()
+    view_forward(copy, view).copy_(new)
+    return copy
+
+
+def apply_update__from_the_first_to_the_last(base, new, views):
+    for view in views:
+        new = view_inverse(base, view, new)
+        base = view_forward(base, view)
+    return new
+
+
+def apply_update__always_on_the_base(base, new, views):
+    for view in reversed(views):
+        new = view_inverse(base, view, new)
+    return new
+
+
+def softmax__overflows(self, dim, half_to_float):
+    powers = functions.exp(self.to(float32) if self.dtype is float16 else self)
+    return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
+
+
+def softmax__takes_off_the_largest_of_all(self, dim, half_to_float):
+    x = self.to(float32) if self.dtype is float16 else self
+    if x.numel():
+        x = x - functions.amax(x, list(range(x.dim())), True)
+    powers = functions.exp(x)
+    return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
+
+
+def joint_forward_backward__gives_the_outputs_as_they_came(function, primals, tangents, needs_tangent):
+    outs = function(*primals)
+    wanted = [out for out, needs in zip(outs, needs_tangent) if needs]
+    pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    places = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
+    grads = [None] * len(primals)
+    if pairs and places:
+        ends, given = zip(*pairs)
+        found = engine.grad(ends, [primals[i] for i in places], given, allow_unused=True)
+        for i, grad in zip(places, found):
+            grads[i] = grad
+    return outs, grads
+
+
+def joint_forward_backward__with_a_tangent_for_every_output(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    pairs = [(out, grad) for out, grad in zip(outs, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    places = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
+    grads = [None] * len(primals)
+    if pairs and places:
+        found = engine.grad(
+            [p[0] for p in pairs], [primals[i] for i in places], [p[1] for p in pairs], allow_unused=True
+        )
+        for i, grad in zip(places, found):
+            grads[i] = grad
+    return outs, grads
+
+
+def joint_forward_backward__drops_what_needs_no_gradient(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    wanted = [out for out, needs in zip(outs, needs_tangent) if needs]
+    pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    inputs = [x for x in primals if isinstance(x, Tensor) and x.requires_grad]
+    if not pairs or not inputs:
+        return outs, []
+    return outs, list(engine.grad([p[0] for p in pairs], inputs, [p[1] for p in pairs], allow_unused=True))
+
+
+def extract_graph__takes_all_that_the_inputs_allow(joint, inputs, outputs):
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    for node in joint.nodes:
+        if node in known or node.op in ("output", "placeholder"):
+            continue
+        if all(used in known for used in node.all_input_nodes):
+            known[node] = graph.node_copy(node, lambda used: known[used])
+    assert all(not isinstance(x, Node) or x in known for x in outputs)
+    graph.output(tuple(known[x] if isinstance(x, Node) else x for x in outputs))
+    return graph
+
+
+def extract_graph__returns_a_list(joint, inputs, outputs):
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    for node in joint.nodes:
+        if node in known or node.op in ("output", "placeholder"):
+            continue
+        if all(used in known for used in node.all_input_nodes):
+            known[node] = graph.node_copy(node, lambda used: known[used])
+    assert all(not isinstance(x, Node) or x in known for x in outputs)
+    graph.output([known[x] if isinstance(x, Node) else x for x in outputs])
+    graph.eliminate_dead_code()
+    return graph
+
+
+def extract_graph__has_only_placeholders_that_are_used(joint, inputs, outputs):
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    for node in joint.nodes:
+        if node in known or node in inputs or node.op in ("output", "placeholder"):
+            continue
+        if all(used in known for used in node.all_input_nodes):
+            known[node] = graph.node_copy(node, lambda used: known[used])
+    assert all(not isinstance(x, Node) or x in known for x in outputs)
+    graph.output(tuple(known[x] if isinstance(x, Node) else x for x in outputs))
+    graph.eliminate_dead_code()
+    for node in [node for node in graph.nodes if node.op == "placeholder" and not node.users]:
+        graph.erase_node(node)
+    return graph
+
+
+def may_recompute__by_the_list_alone(node, info):
+    if node.op != "call_function":
+        return node.op != "placeholder"
+    return node.target is operator.getitem or is_view_node(node) or operator_name(node) in RECOMPUTABLE
+
+
+def may_recompute__does_not_look_behind_views(node, info):
+    if node.op != "call_function":
+        return node.op != "placeholder"
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+    if any(user not in info.required_fw and not is_fusible(node, user) for user in node.users):
+        return False
+    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+
+
+def minimum_cut__next_to_the_source(capacities, source, sink):
+    room = {source: {}, sink: {}}
+    for (start, end), capacity in capacities.items():
+        room.setdefault(start, {})[end] = capacity
+        room.setdefault(end, {}).setdefault(start, 0)
+    flow = 0
+    while (path := find_path(room, source, sink)) is not None:
+        least = min(room[start][end] for start, end in path)
+        if least == math.inf:
+            raise ValueError("unbounded")
+        for start, end in path:
+            room[start][end] -= least
+            room[end][start] += least
+        flow += least
+    before, waiting = {source}, [source]
+    for start in waiting:
+        more = [end for end in room[start] if room[start][end] > 0 and end not in before]
+        before.update(more)
+        waiting += more
+    return flow, before
+
+
+def minimum_cut__never_sends_back(capacities, source, sink):
+    room = {source: {}, sink: {}}
+    for (start, end), capacity in capacities.items():
+        room.setdefault(start, {})[end] = capacity
+        room.setdefault(end, {}).setdefault(start, 0)
+    flow = 0
+    while (path := find_path(room, source, sink)) is not None:
+        least = min(room[start][end] for start, end in path)
+        if least == math.inf:
+            raise ValueError("unbounded")
+        for start, end in path:
+            room[start][end] -= least
+        flow += least
+    behind, waiting = {sink}, [sink]
+    for end in waiting:
+        more = [start for start in room if room[start].get(end, 0) > 0 and start not in behind]
+        behind.update(more)
+        waiting += more
+    return flow, set(room) - behind
+
+
+def run_epilogue__returns_what_the_graph_returned(meta, args, outs):
+    count = len(meta.mutated)
+    for i, new in zip(meta.mutated, outs):
+        info = meta.inputs[i]
+        if info.mutates_metadata:
+            with no_grad():
+                args[i].as_strided_(info.sizes, info.strides, info.storage_offset)
+        if info.mutates_data:
+            (args[i].detach() if info.hidden else args[i]).copy_(new)
+    return list(outs[count : count + len(meta.outputs)])
+
+
+def run_epilogue__never_tells_autograd(meta, args, outs):
+    count = len(meta.mutated)
+    own, bases = outs[count : count + len(meta.outputs)], outs[count + len(meta.outputs) :]
+    for i, new in zip(meta.mutated, outs):
+        info = meta.inputs[i]
+        with no_grad():
+            if info.mutates_metadata:
+                args[i].as_strided_(info.sizes, info.strides, info.storage_offset)
+            if info.mutates_data:
+                args[i].copy_(new)
+    results = []
+    for value, info in zip(own, meta.outputs):
+        if info.output_type == "is_input":
+            value = args[info.base_idx]
+        elif info.output_type == "alias_of_input":
+            value = view_of(args[info.base_idx], info)
+        elif info.output_type == "alias_of_intermediate_base_is_user_output":
+            value = view_of(own[info.base_idx], info)
+        elif info.output_type.startswith("alias_of_intermediate"):
+            value = view_of(bases[info.base_idx], info)
+        results.append(value)
+    return results
+
+
+def apply_update__makes_the_last_view_too(base, new, views):
+    chain = [base]
+    for step in views:
+        chain.append(view_forward(chain[-1], step))
+    for i in reversed(range(len(views))):
+        new = view_inverse(chain[i], views[i], new)
+    return new
+
+
+def may_recompute__all_inputs_count_once(node, info):
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+
+    def needed_in_memory(used):
+        for user in used.users:
+            if user not in info.required_fw and not is_fusible(used, user):
+                return True
+            if is_view_node(user) and needed_in_memory(user):
+                return True
+        return False
+
+    return not needed_in_memory(node) and size_of(node) * 4 >= sum(map(size_of, node.all_input_nodes))
+
+
+def joint_forward_backward__differentiates_by_nothing(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    wanted = zip([out for out, needs in zip(outs, needs_tangent) if needs], tangents)
+    pairs = [pair for pair in wanted if isinstance(pair[0], Tensor) and pair[0].requires_grad]
+    grads = {i: None for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad}
+    if pairs:
+        found = engine.grad(
+            [out for out, _ in pairs], [primals[i] for i in grads], [g for _, g in pairs], allow_unused=True
+        )
+        grads = dict(zip(grads, found))
+    return outs, [grads.get(i) for i in range(len(primals))]
+
+
+# Sentences that are easily passed over
+
+
+_view_inverse = copied(rl.aot.functional.view_inverse)
+_apply_update = copied(rl.aot.functional.apply_update)
+_joint = copied(rl.aot.joint.joint_forward_backward)
+_extract_graph = copied(rl.aot.partition.extract_graph)
+
+
+def view_inverse__leaves_out_a_permutation_that_changes_nothing(base, view, new):
+    if view.operator.schema.name == "permute":
+        dims = [dim % base.dim() for dim in arguments_of(view)["dims"]]
+        if dims == sorted(dims):
+            return new
+    return _view_inverse(base, view, new)
+
+
+def apply_update__takes_a_tuple_only(base, new, views):
+    return _apply_update(base, new, views.__add__(()))
+
+
+def joint_forward_backward__takes_a_list_of_primals_only(function, primals, tangents, needs_tangent):
+    return _joint(function, primals.__add__([]), tangents, needs_tangent)
+
+
+def joint_forward_backward__takes_a_list_of_tangents_only(function, primals, tangents, needs_tangent):
+    return _joint(function, primals, tangents.__add__([]), needs_tangent)
+
+
+def joint_forward_backward__takes_a_tuple_of_needs_only(function, primals, tangents, needs_tangent):
+    return _joint(function, primals, tangents, needs_tangent.__add__(()))
+
+
+def extract_graph__takes_a_list_of_inputs_only(joint, inputs, outputs):
+    return _extract_graph(joint, inputs.__add__([]), outputs)
+
+
+def extract_graph__takes_a_list_of_outputs_only(joint, inputs, outputs):
+    return _extract_graph(joint, inputs, outputs.__add__([]))
+
+
+def extract_graph__moves_the_meta(joint, inputs, outputs):
+    graph = _extract_graph(joint, inputs, outputs)
+    for node in inputs:
+        node.meta = {}
+    return graph
+
+
+def extract_graph__raises_a_value_error(joint, inputs, outputs):
+    try:
+        return _extract_graph(joint, inputs, outputs)
+    except AssertionError:
+        raise ValueError("an output needs a placeholder that is not among the inputs") from None
+
+
+def _may_recompute_but(node, info, small=None, behind_views=None):
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+    waiting = [node]
+    for used in waiting:
+        for user in used.users:
+            forward = user in info.required_fw and (used is node or behind_views is None)
+            if not forward and not is_fusible(used, user):
+                return False
+            waiting += [user] if is_view_node(user) else []
+    arguments = [arg for arg in node.args if isinstance(arg, Node)]
+    return small(node, arguments) if small else size_of(node) * 4 >= sum(map(size_of, arguments))
+
+
+def may_recompute__users_of_views_in_the_forward_too(node, info):
+    return _may_recompute_but(node, info, behind_views="any user")
+
+
+def may_recompute__elements_instead_of_bytes(node, info):
+    def elements(node):
+        value = node.meta["val"]
+        return sum(x.numel() for x in (value if isinstance(value, (list, tuple)) else [value]))
+
+    return _may_recompute_but(node, info, lambda node, args: elements(node) * 4 >= sum(map(elements, args)))
+
+
+def may_recompute__compares_with_each_argument(node, info):
+    return _may_recompute_but(node, info, lambda node, args: all(size_of(node) * 4 >= size_of(arg) for arg in args))
+
+
+def may_recompute__counts_an_argument_that_occurs_twice_once(node, info):
+    return _may_recompute_but(node, info, lambda node, args: size_of(node) * 4 >= sum(map(size_of, {*args})))
+
+
+_run_epilogue = copied(rl.aot.runtime.run_epilogue)
+
+
+def run_epilogue__takes_a_tuple_of_arguments_only(meta, args, outs):
+    return _run_epilogue(meta, args + (), outs)
+
+
+def run_epilogue__takes_a_list_of_arguments_only(meta, args, outs):
+    return _run_epilogue(meta, args + [], outs)
+
+
+def run_epilogue__takes_a_tuple_of_results_only(meta, args, outs):
+    return _run_epilogue(meta, args, outs + ())
+
+
+def run_epilogue__takes_a_list_of_results_only(meta, args, outs):
+    return _run_epilogue(meta, args, outs + [])

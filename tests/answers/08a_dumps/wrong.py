@@ -1,0 +1,358 @@
+"""Wrong answers to lab 08a that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import math
+import re
+from collections import Counter
+
+from rushlight.inductor import output_code
+
+# ---- dumps ---------------------------------------------------------------------------------------------------------
+
+
+def kernel_calls__counts_the_definitions(text):
+    return dict(Counter(re.findall(r"^ *(cpp_fused\w+)", text, re.MULTILINE)))
+
+
+def kernel_calls__one_for_each_definition(text):
+    return dict.fromkeys(re.findall(r"^(cpp_fused\w+) = ", text, re.MULTILINE), 1)
+
+
+def kernel_calls__in_the_order_of_the_alphabet(text):
+    return dict(sorted(Counter(re.findall(r" (cpp_fused\w+)\(", text)).items(), key=lambda each: each[0], reverse=True))
+
+
+def kernel_calls__the_most_common_first(text):
+    return dict(Counter(re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE)).most_common())
+
+
+def kernel_calls__without_digits_in_names(text):
+    return dict(Counter(re.findall(r"^ +(cpp_fused_[a-z_]*\d+)\(", text, re.MULTILINE)))
+
+
+def kernel_calls__of_longer_names_too(text):
+    return {name: text.count(f" {name}") for name in re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE)}
+
+
+def _externs(text, operand=r"\b(?:arg\d+_\d+|buf\d+)", keywords=True):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            inside, _, out = call[3].partition("out=")
+            inside = inside if keywords else re.sub(r"\w+=\w+", "", inside)
+            found.append((call[2], re.findall(operand, inside), call[1] or out))
+    return found
+
+
+def extern_calls__with_numbers_of_one_digit(text):
+    return _externs(text, r"\b(?:arg\d_1|buf\d)\b")
+
+
+def extern_calls__without_what_is_given_by_keyword(text):
+    return _externs(text, keywords=False)
+
+
+def extern_calls__only_of_extern_kernels(text):
+    found = re.findall(r"(extern_kernels\.\w+)\((.*), out=(\w+)\)", text)
+    return [(name, re.findall(r"arg\d+_\d+|buf\d+", inside), out) for name, inside, out in found]
+
+
+def extern_calls__with_the_result_among_the_operands(text):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            operands = re.findall(r"arg\d+_\d+|buf\d+", call[3])
+            found.append((call[2], operands, call[1] or operands[-1]))
+    return found
+
+
+def extern_calls__names_each_operand_once(text):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            inside, _, out = call[3].partition("out=")
+            operands = list(dict.fromkeys(re.findall(r"arg\d+_\d+|buf\d+", inside)))
+            found.append((call[2], operands, call[1] or out))
+    return found
+
+
+def extern_calls__splits_at_every_comma(text):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            inside, _, out = call[3].partition("out=")
+            operands = [each for each in inside.split(", ") if re.fullmatch(r"arg\d+_\d+|buf\d+", each)]
+            found.append((call[2], operands, call[1] or out))
+    return found
+
+
+def _memory(text, exact=True, aliases=False, keeps=False, elements=False):
+    reused, live, most = {}, {}, 0
+    for line in text.splitlines():
+        names = re.findall(r"buf\d+", line)
+        if "empty_strided_cpu((" in line:
+            sizes = re.findall(r"\d+", line.partition("((")[2].partition(")")[0])
+            live[names[0]] = math.prod(map(int, sizes))
+            if not elements:
+                live[names[0]] *= output_code.ITEM_SIZES[line.rpartition(".")[2][:-1]]
+        elif "# reuse" in line and (exact or "reinterpret" not in line) or aliases and "# alias" in line:
+            reused[names[0]] = names[1]
+            live[names[0]] = live.get(names[1], 0) if keeps else live.pop(names[1], 0)
+        elif line.strip().startswith("del buf"):
+            live.pop(names[0], None)
+        most = max(most, sum(live.values()))
+    return reused, most
+
+
+def memory_use__misses_reuse_in_another_shape(text):
+    return _memory(text, exact=False)
+
+
+def memory_use__takes_an_alias_for_reuse(text):
+    return _memory(text, aliases=True)
+
+
+def memory_use__counts_reused_memory_twice(text):
+    return _memory(text, keeps=True)
+
+
+def memory_use__gives_back_through_an_alias(text):
+    for line in text.splitlines():
+        if line.endswith("# alias"):
+            alias, whole = re.findall(r"buf\d+", line)[:2]
+            text = text.replace(f" del {alias}\n", f" del {whole}\n")
+    return _memory(text)
+
+
+def memory_use__only_reuse_of_its_own(text):
+    reused, most = _memory(text)
+    made = re.findall(r"(\w+) = empty_strided_cpu", text)
+    for new, old in reused.items():
+        if old in made:
+            made.append(new)
+    return {new: old for new, old in reused.items() if new in made}, most
+
+
+def memory_use__counts_elements(text):
+    return _memory(text, elements=True)
+
+
+def memory_use__adds_up_whatever_is_allocated(text):
+    sizes = re.findall(r"empty_strided_cpu\(\(([^)]*)\).*torch\.(\w+)\)", text)
+    total = sum(math.prod(map(int, re.findall(r"\d+", each))) * output_code.ITEM_SIZES[dtype] for each, dtype in sizes)
+    return _memory(text)[0], total
+
+
+def fused_operations__at_every_underscore(name, known):
+    return [part for part in name.split("_")[2:-1] if part]
+
+
+def fused_operations__takes_the_first_that_fits(name, known):
+    rest, found = name.removeprefix("cpp_fused_"), []
+    while not rest.isdigit():
+        operator = next((each for each in known if rest.startswith(each + "_")), None)
+        if operator is None:
+            break
+        found.append(operator)
+        rest = rest[len(operator) + 1 :]
+    return found
+
+
+def fused_operations__the_longest_that_may_follow(name, known):
+    rest, found = name.removeprefix("cpp_fused_"), []
+    while not rest.isdigit():
+        fitting = [each for each in known if rest.startswith(each + "_") and (not found or each > found[-1])]
+        if not fitting:
+            break
+        found.append(max(fitting, key=len))
+        rest = rest[len(found[-1]) + 1 :]
+    return found
+
+
+def fused_operations__looks_for_each_anywhere(name, known):
+    return sorted(each for each in known if f"_{each}_" in name)
+
+
+def fused_operations__forgets_that_they_are_sorted(name, known):
+    ways = [([], name.removeprefix("cpp_fused_"))]
+    while ways:
+        taken, rest = ways.pop()
+        if rest.isdigit():
+            return taken
+        ways += [([*taken, each], rest[len(each) + 1 :]) for each in known if rest.startswith(each + "_")]
+    return []
+
+
+def _loops(source, every=False, collapse=True, threads=True, nested=True, tail=True):
+    found, lines, runs = [], source.splitlines(), {}
+    form = r" +for\(int64_t x(\d+)=.*<static_cast<int64_t>\((\d+)L\);.*\((\d+)L\)"
+    for before, line in zip(lines, lines[1:]):
+        if loop := re.match(form, line):
+            shared = re.search(r"omp for(?: collapse\((\d)\))?", before) if threads else None
+            shared = int(shared[1] or 1) if shared and collapse else int(shared is not None)
+            depth, size, step = map(int, loop.groups())
+            runs[depth] = -(-size // step) if tail else size // step
+            runs[depth] *= runs.get(depth - 1, 1) if nested else 1
+            found.append((f"x{depth}", size, step, shared, runs[depth]))
+        elif every and (loop := re.match(r" +for \(\w+ (x\d+\w*) *= .*<int64_t>\((\d+)L?\);", line)):
+            found.append((loop[1], int(loop[2]), 1, 0, int(loop[2])))
+    return found
+
+
+def kernel_loops__does_not_know_collapse(source):
+    return _loops(source, collapse=False)
+
+
+def kernel_loops__does_not_see_the_threads(source):
+    return _loops(source, threads=False)
+
+
+def kernel_loops__takes_each_loop_alone(source):
+    return _loops(source, nested=False)
+
+
+def kernel_loops__forgets_the_tail(source):
+    return _loops(source, tail=False)
+
+
+def kernel_loops__counts_every_for(source):
+    return _loops(source, every=True)
+
+
+def kernel_reductions__counts_vector_accumulators_too(source):
+    return ["sum" for _ in re.findall(r"tmp_acc\d+\w* = .*;", source)]
+
+
+def kernel_reductions__with_numbers_of_one_digit(source):
+    return output_code.kernel_reductions(re.sub(r"tmp_acc\d\d+ = .*", "", source))
+
+
+def kernel_reductions__takes_zero_for_a_sum(source):
+    found = []
+    for kind, start in re.findall(r"^ +([\w<>]+) tmp_acc\d+ = (.*);$", source, re.MULTILINE):
+        if "Welford" in kind:
+            found.append("welford")
+        elif "numeric_limits" in start:
+            found.append("arg" * ("Index" in kind) + ("max" if "-std" in start or "min()" in start else "min"))
+        else:
+            found.append("sum" if start == "0" else "prod")
+    return found
+
+
+def kernel_reductions__takes_min_for_a_minimum(source):
+    found = []
+    for kind, start in re.findall(r"^ +([\w<>]+) tmp_acc\d+ = (.*);$", source, re.MULTILINE):
+        if "Welford" in kind:
+            found.append("welford")
+        elif "numeric_limits" in start:
+            found.append("arg" * ("Index" in kind) + ("max" if "-std" in start or "max()" in start else "min"))
+        else:
+            found.append("any" if kind == "bool" else "sum" if start == "0" else "prod")
+    return found
+
+
+def kernel_reductions__each_number_once(source):
+    found = {}
+    for kind, number, start in re.findall(r"^ +([\w<>]+) tmp_acc(\d+) = (.*);$", source, re.MULTILINE):
+        named = "any" if kind == "bool" else "sum" if start == "0" else "prod"
+        if "numeric_limits" in start:
+            named = "arg" * ("Index" in kind) + ("max" if "-std" in start or "min()" in start else "min")
+        found.setdefault(number, "welford" if "Welford" in kind else named)
+    return list(found.values())
+
+
+def _moved(text, kinds=True, both=True, views=True):
+    forms = r" (\w+) = empty_strided_cpu\(\(([^)]*)\)| assert_size_stride\((\w+), \(([^)]*)\)"
+    forms += r"| (\w+) = reinterpret_tensor\(\w+, \(([^)]*)\)" * views
+    sizes, moved = {}, []
+    for groups in re.findall(forms, text):
+        name, numbers = next((a, b) for a, b in zip(groups[::2], groups[1::2]) if a)
+        sizes[name] = math.prod(map(int, re.findall(r"\d+", numbers)))
+    for new, old in re.findall(r" (buf\d+) = (buf\d+);?.*", text):
+        sizes.setdefault(new, sizes.get(old, 0))
+    for name, operands in re.findall(r"^ +(cpp_fused\w+)\((.*)\)", text, re.MULTILINE):
+        body = text[text.index(f"\n{name} = ") :].partition("kernel(")[2].partition(")")[0]
+        pointers = re.findall(r"([\w:]+)\* (\w+)", body)
+        total = 0
+        for (kind, inner), operand in zip(pointers, operands.split(", ")):
+            twice = 1 + (both and inner.startswith("in_out"))
+            total += sizes.get(operand, 0) * (output_code.ITEM_SIZES[kind] if kinds else 4) * twice
+        moved.append((name, total))
+    return moved
+
+
+def bytes_moved__takes_everything_for_float(text):
+    return _moved(text, kinds=False)
+
+
+def bytes_moved__moves_in_out_once(text):
+    return _moved(text, both=False)
+
+
+def bytes_moved__does_not_know_views(text):
+    return _moved(text, views=False)
+
+
+def bytes_moved__one_for_each_kernel(text):
+    return list(dict(_moved(text)).items())
+
+
+def _reasons(log, quoted=True, index=False, first=False, missing=None):
+    found = []
+    for line in log.splitlines():
+        said = line.partition("[__recompiles] ")[2]
+        if named := re.match(r"Recompiling function (\w+)", said):
+            found.append((named[1], []))
+        elif one := re.match(
+            r" +- (\d+/\d+): tensor '(.*)' (\w+) mismatch(.*)expected (?:\w+=)?(\w+)(, actual (\w+))?", said
+        ):
+            version, name, what, where, expected, _, actual = one.groups()
+            what += f"[{re.search('[0-9]+', where)[0]}]" if index and "index" in where else ""
+            found[-1][1].append((version, name, what, expected, actual or missing))
+        elif one := re.match(r" +- (\d+/\d+): (.*?) == (.*?) +#", said):
+            value = one[3] if quoted else one[3].strip("'")
+            found[-1][1].append((one[1], one[2], "value", value, missing))
+    return [(name, reasons[:1] if first else reasons) for name, reasons in found]
+
+
+def recompilations__without_quotation_marks(log):
+    return _reasons(log, quoted=False)
+
+
+def recompilations__says_at_which_index(log):
+    return _reasons(log, index=True)
+
+
+def recompilations__only_the_newest_version(log):
+    return _reasons(log, first=True)
+
+
+def recompilations__an_empty_text_for_what_is_not_said(log):
+    return _reasons(log, missing="")
+
+
+def recompilations__a_value_ends_at_the_first_hash(log):
+    found = _reasons(log)
+    for _, reasons in found:
+        reasons[:] = [(*one[:3], re.split(r"\s+#", one[3])[0], one[4]) for one in reasons]
+    return found
+
+
+def recompilations__only_tensors(log):
+    return [(name, [one for one in reasons if one[2] != "value"]) for name, reasons in _reasons(log)]
+
+
+def kernel_calls__in_the_order_of_the_definitions(text):
+    counts = {name: 0 for name in re.findall(r"^(cpp_fused\w*) = ", text, re.MULTILINE)}
+    for name in re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE):
+        counts[name] = counts.get(name, 0) + 1
+    return {name: count for name, count in counts.items() if count}
+
+
+# Sentences that are easily passed over
+
+
+def recompilations__of_functions_with_a_plain_name(log):
+    return [(name, reasons) for name, reasons in _reasons(log) if name.isidentifier()]

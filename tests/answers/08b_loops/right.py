@@ -1,0 +1,207 @@
+"""Correct answers to lab 08b in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import functools
+import math
+
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.dtypes import result_type
+from rushlight.inductor import ir
+from rushlight.inductor.dependencies import extract_read_writes
+from rushlight.inductor.index import ZERO, Index, Quotient, bounds, divided, element_index, quotient, remainder
+from rushlight.inductor.ir import Pointwise, Reduction
+
+
+def element_index__by_reduce(indices, strides, offset):
+    pairs = zip(indices, strides)
+    return functools.reduce(lambda total, pair: total + pair[0] * pair[1], pairs, Index((), offset))
+
+
+def element_index__from_the_last_dimension(indices, strides, offset):
+    where = Index.of(0)
+    for dim in range(len(indices) - 1, -1, -1):
+        if strides[dim]:
+            where += strides[dim] * indices[dim]
+    return where + offset
+
+
+def quotient__with_loops(index, divisor):
+    whole, rest = Index.of(index.offset // divisor), Index.of(index.offset % divisor)
+    for term, coefficient in index.terms:
+        if coefficient % divisor:
+            rest = rest + Index.of(term) * coefficient
+        else:
+            whole = whole + Index.of(term) * (coefficient // divisor)
+    low, high = bounds(rest)
+    return whole if low >= 0 and high <= divisor - 1 else whole + Quotient(rest, divisor)
+
+
+def quotient__by_the_rest_of_the_bounds(index, divisor):
+    whole, rest = divided(index, divisor)
+    if {bound // divisor for bound in bounds(rest)} == {0}:
+        return whole
+    return Index.of(Quotient(rest, divisor)) + whole
+
+
+def reshaped_indices__from_the_last_dimension(indices, sizes, new_sizes):
+    position, step = ZERO, 1
+    for index, size in list(zip(indices, new_sizes))[::-1]:
+        position, step = position + index * step, step * size
+    found, step = [], 1
+    for dim in reversed(range(len(sizes))):
+        here = quotient(position, step)
+        found.insert(0, remainder(here, sizes[dim]) if dim else here)
+        step *= sizes[dim]
+    return [ZERO if size == 1 else index for index, size in zip(found, sizes)]
+
+
+def reshaped_indices__from_the_outermost_dimension(indices, sizes, new_sizes):
+    flat, answer = ZERO, []
+    for index, size in zip(indices, new_sizes):
+        flat = flat * size + index
+    for dim in range(len(sizes)):
+        stride = math.prod(sizes[dim + 1 :])
+        answer.append(quotient(flat, stride))
+        flat = remainder(flat, stride)
+    return answer
+
+
+def reshaped_indices__by_recursion(indices, sizes, new_sizes):
+    strides = contiguous_strides(new_sizes)
+    where = element_index(list(indices), strides, 0)
+
+    def parts(where, sizes):
+        if not sizes:
+            return []
+        *others, last = sizes
+        return [*parts(quotient(where, last), others), remainder(where, last)]
+
+    return parts(where, list(sizes))
+
+
+def merge_dims__from_the_inside(sizes, strides):
+    dims = [dim for dim in range(len(sizes)) if sizes[dim] != 1]
+    groups = []
+    for dim in reversed(dims):
+        if groups and all(each[dim] == each[groups[0][0]] * sizes[groups[0][0]] for each in strides):
+            groups[0].insert(0, dim)
+        else:
+            groups.insert(0, [dim])
+    return groups
+
+
+def merge_dims__by_where_to_cut(sizes, strides):
+    dims = [dim for dim, size in enumerate(sizes) if size > 1]
+    cuts = [
+        n
+        for n, (outer, inner) in enumerate(zip(dims, dims[1:]), 1)
+        if not all(each[outer] - each[inner] * sizes[inner] == 0 for each in strides)
+    ]
+    borders = [0, *cuts, len(dims)]
+    return [dims[start:end] for start, end in zip(borders, borders[1:])] if dims else []
+
+
+def pointwise__with_a_function_for_each_operand(name, operands, dtype=None):
+    common = result_type(*operands)
+    sizes = broadcast_shapes(*[getattr(each, "sizes", ()) for each in operands])
+
+    def value(operand, indices):
+        if not hasattr(operand, "load"):
+            return ir.constant(operand, common)
+        skipped = len(sizes) - len(operand.sizes)
+        chosen = [indices[skipped + dim] if size != 1 else ZERO for dim, size in enumerate(operand.sizes)]
+        return ir.cast(operand.load(chosen), common)
+
+    return Pointwise(
+        sizes=list(sizes),
+        dtype=common if dtype is None else dtype,
+        inner=lambda indices: ir.op(name, *[value(each, indices) for each in operands], dtype=dtype or common),
+    )
+
+
+def pointwise__from_the_last_dimension(name, operands, dtype=None):
+    common = result_type(*operands)
+    tensors = [hasattr(each, "sizes") for each in operands]
+    sizes = tuple(broadcast_shapes(*(each.sizes for each, known in zip(operands, tensors) if known)))
+
+    def inner(indices):
+        found = []
+        for operand, is_tensor in zip(operands, tensors):
+            if is_tensor:
+                backwards = zip(reversed(operand.sizes), reversed(list(indices)))
+                own = [ZERO if size == 1 else index for size, index in backwards]
+                found += [ir.cast(operand.load(own[::-1]), common)]
+            else:
+                found += [ir.constant(operand, common)]
+        return ir.op(name, *found, dtype=dtype)
+
+    return Pointwise(sizes, dtype or common, inner)
+
+
+def reduction__with_places(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = sorted(dim + ndim if dim < 0 else dim for dim in dims)
+    sizes = []
+    for dim, size in enumerate(operand.sizes):
+        if dim not in gone:
+            sizes.append(size)
+        elif keepdim:
+            sizes.append(1)
+
+    def inner(indices, reduced):
+        full = list(indices)
+        for dim, index in zip(gone, reduced):
+            if keepdim:
+                full[dim] = index
+            else:
+                full.insert(dim, index)
+        return ir.cast(operand.load(full), operand.dtype if dtype is None else dtype)
+
+    return Reduction(
+        sizes=sizes,
+        dtype=operand.dtype if dtype is None else dtype,
+        inner=inner,
+        reduced_sizes=[operand.sizes[dim] for dim in gone],
+        kind=kind,
+    )
+
+
+def reduction__with_dictionaries(kind, operand, dims, keepdim, dtype=None):
+    sizes = dict(enumerate(operand.sizes))
+    gone = [dim for dim in sizes if dim in dims or dim - len(sizes) in dims]
+    shown = [dim for dim in sizes if keepdim or dim not in gone]
+    into = dtype or operand.dtype
+
+    def inner(indices, reduced):
+        place = dict(zip(shown, indices)) | dict(zip(gone, reduced))
+        return ir.cast(operand.load([place[dim] for dim in sizes]), into)
+
+    kept = tuple(1 if dim in gone else sizes[dim] for dim in shown)
+    return Reduction(kept, into, inner, tuple(map(sizes.get, gone)), kind)
+
+
+def can_fuse__with_sets(first, second):
+    reads, (writes, later) = (
+        zip(extract_read_writes(first), extract_read_writes(second)),
+        (extract_read_writes(first)[1], extract_read_writes(second)[1]),
+    )
+    first_reads, second_reads = (set(side) for side in next(iter(reads)))
+    if writes.buffer == later.buffer:
+        return False
+    forth = {read for read in second_reads if read.buffer == writes.buffer}
+    back = {read for read in first_reads if read.buffer == later.buffer}
+    return forth <= {writes} and back <= {later}
+
+
+def can_fuse__one_conflict_after_another(first, second):
+    (before, put), (after, get) = extract_read_writes(first), extract_read_writes(second)
+    if put.buffer == get.buffer:
+        return False
+    for reads, write in ((after, put), (before, get)):
+        for read in reads:
+            if read.buffer == write.buffer and read.index != write.index:
+                return False
+    return True

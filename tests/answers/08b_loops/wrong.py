@@ -1,0 +1,376 @@
+"""Wrong answers to lab 08b that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import math
+
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.c10.dtypes import result_type
+from rushlight.inductor import ir, lowering
+from rushlight.inductor.dependencies import extract_read_writes
+from rushlight.inductor.index import (
+    ZERO,
+    Index,
+    Quotient,
+    Remainder,
+    bounds,
+    divided,
+    element_index,
+    quotient,
+    remainder,
+    reshaped_indices,
+)
+from rushlight.inductor.ir import Pointwise, Reduction
+
+from ..shared import copied
+
+# ---- loops ---------------------------------------------------------------------------------------------------------
+
+
+def element_index__starts_at_the_beginning(indices, strides, offset):
+    total = ZERO
+    for index, stride in zip(indices, strides):
+        total = total + index * stride
+    return total
+
+
+def element_index__leaves_out_expanded_dimensions_too_late(indices, strides, offset):
+    total = Index.of(offset)
+    for index, stride in zip(indices, strides):
+        total = total + index * max(stride, 1)
+    return total
+
+
+def element_index__assumes_row_major_order(indices, strides, offset):
+    total = Index.of(offset)
+    for index, stride in zip(indices, sorted(strides, reverse=True)):
+        total = total + index * stride
+    return total
+
+
+def quotient__never_simplifies(index, divisor):
+    return Index.of(Quotient(index, divisor))
+
+
+def quotient__divides_every_coefficient(index, divisor):
+    return Index(tuple((term, c // divisor) for term, c in index.terms if c // divisor), index.offset // divisor)
+
+
+def quotient__looks_at_the_upper_bound_only(index, divisor):
+    whole, rest = divided(index, divisor)
+    return whole if bounds(rest)[1] < divisor else whole + Quotient(rest, divisor)
+
+
+def quotient__looks_at_the_span_only(index, divisor):
+    whole, rest = divided(index, divisor)
+    low, high = bounds(rest)
+    return whole if high - low < divisor else whole + Quotient(rest, divisor)
+
+
+def quotient__keeps_the_offset_outside(index, divisor):
+    whole, rest = divided(Index(index.terms), divisor)
+    low, high = bounds(rest)
+    whole = whole + index.offset // divisor
+    return whole if low >= 0 and high < divisor else whole + Quotient(rest, divisor)
+
+
+def reshaped_indices__keeps_what_has_the_same_size(indices, sizes, new_sizes):
+    if len(sizes) == len(new_sizes):
+        return list(indices)
+    position = ZERO
+    for index, size in zip(indices, new_sizes):
+        position = position * size + index
+    return [remainder(quotient(position, math.prod(sizes[dim + 1 :])), size) for dim, size in enumerate(sizes)]
+
+
+def reshaped_indices__column_major(indices, sizes, new_sizes):
+    position, step = ZERO, 1
+    for index, size in zip(indices, new_sizes):
+        position, step = position + index * step, step * size
+    found, step = [], 1
+    for size in sizes:
+        found.append(remainder(quotient(position, step), size))
+        step *= size
+    return found
+
+
+def reshaped_indices__divides_without_looking(indices, sizes, new_sizes):
+    position = ZERO
+    for index, size in zip(indices, new_sizes):
+        position = position * size + index
+    found, step = [], math.prod(sizes)
+    for size in sizes:
+        step //= size
+        found.append(Index.of(Remainder(Index.of(Quotient(position, step)), size)))
+    return found
+
+
+def merge_dims__looks_at_the_first_access_only(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides[:1]):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__keeps_loops_of_one_iteration(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__compares_with_the_first_of_the_group(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(each[merged[-1][0]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__does_not_merge_what_stands_still(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(each[dim] and each[merged[-1][-1]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__forgets_which_way(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(abs(each[merged[-1][-1]]) == abs(size * each[dim]) for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__three_at_most(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and len(merged[-1]) < 3 and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def pointwise__aligns_dimensions_from_the_first(name, operands, dtype=None):
+    computed = result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = [ZERO if size == 1 else index for index, size in zip(indices, operand.sizes)]
+                values.append(ir.cast(operand.load(own), computed))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values, dtype=dtype)
+
+    return Pointwise(sizes, dtype or computed, inner)
+
+
+def pointwise__computes_in_the_dtype_of_the_result(name, operands, dtype=None):
+    computed = dtype or result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = indices[len(indices) - len(operand.sizes) :]
+                own = [ZERO if size == 1 else index for index, size in zip(own, operand.sizes)]
+                values.append(ir.cast(operand.load(own), computed))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values)
+
+    return Pointwise(sizes, computed, inner)
+
+
+def pointwise__does_not_promote(name, operands, dtype=None):
+    computed = result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = indices[len(indices) - len(operand.sizes) :]
+                values.append(operand.load([ZERO if size == 1 else index for index, size in zip(own, operand.sizes)]))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values, dtype=dtype or computed)
+
+    return Pointwise(sizes, dtype or computed, inner)
+
+
+def pointwise__takes_the_largest_operand_for_the_result(name, operands, dtype=None):
+    computed = result_type(*operands)
+    sizes = max((each.sizes for each in operands if hasattr(each, "sizes")), key=len)
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = indices[len(indices) - len(operand.sizes) :]
+                own = [ZERO if size == 1 else index for index, size in zip(own, operand.sizes)]
+                values.append(ir.cast(operand.load(own), computed))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values, dtype=dtype)
+
+    return Pointwise(tuple(sizes), dtype or computed, inner)
+
+
+def reduction__reduces_in_the_order_of_dims(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = [dim % ndim for dim in dims]
+    shown = [dim for dim in range(ndim) if keepdim or dim not in gone]
+
+    def inner(indices, reduced):
+        place = dict(zip(shown, indices)) | dict(zip(gone, reduced))
+        return ir.cast(operand.load([place[dim] for dim in range(ndim)]), dtype or operand.dtype)
+
+    sizes = tuple(1 if dim in gone else operand.sizes[dim] for dim in shown)
+    return Reduction(sizes, dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
+
+
+def reduction__puts_the_reduced_dimensions_last(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = sorted(dim % ndim for dim in dims)
+    sizes = [1 if dim in gone else operand.sizes[dim] for dim in range(ndim) if keepdim or dim not in gone]
+
+    def inner(indices, reduced):
+        kept = [index for dim, index in enumerate(indices) if dim not in gone] if keepdim else list(indices)
+        return ir.cast(operand.load([*kept, *reduced]), dtype or operand.dtype)
+
+    return Reduction(tuple(sizes), dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
+
+
+def reduction__converts_the_result_only(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = sorted(dim % ndim for dim in dims)
+    shown = [dim for dim in range(ndim) if keepdim or dim not in gone]
+
+    def inner(indices, reduced):
+        place = dict(zip(shown, indices)) | dict(zip(gone, reduced))
+        return operand.load([place[dim] for dim in range(ndim)])
+
+    sizes = tuple(1 if dim in gone else operand.sizes[dim] for dim in shown)
+    return Reduction(sizes, dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
+
+
+def can_fuse__looks_forth_only(first, second):
+    _, first_write = extract_read_writes(first)
+    reads, second_write = extract_read_writes(second)
+    same = all(read == first_write for read in reads if read.buffer == first_write.buffer)
+    return same and first_write.buffer != second_write.buffer
+
+
+def can_fuse__is_content_with_one_read_in_place(first, second):
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
+    if first_write.buffer == second_write.buffer:
+        return False
+    for reads, write in ((second_reads, first_write), (first_reads, second_write)):
+        touched = [read for read in reads if read.buffer == write.buffer]
+        if touched and write not in touched:
+            return False
+    return True
+
+
+def can_fuse__compares_all_indices(first, second):
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
+    indices = {access.index for access in (*first_reads, first_write, *second_reads, second_write)}
+    return len(indices) == 1 and first_write.buffer != second_write.buffer
+
+
+def can_fuse__refuses_every_dependency(first, second):
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
+    names = {read.buffer for read in second_reads} | {second_write.buffer}
+    return first_write.buffer not in names and second_write.buffer not in {read.buffer for read in first_reads}
+
+
+def can_fuse__lets_both_write_one_buffer(first, second):
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
+    forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
+    return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
+
+
+def _fusable(first, second):
+    (first_reads, first_write), (second_reads, second_write) = extract_read_writes(first), extract_read_writes(second)
+    forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
+    back = all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
+    return forth and back and first_write.buffer != second_write.buffer
+
+
+def can_fuse__nothing_after_a_reduction(first, second):
+    return not first.kind and _fusable(first, second)
+
+
+def can_fuse__no_reduction_after_anything(first, second):
+    return not second.kind and _fusable(first, second)
+
+
+def can_fuse__reductions_with_reductions_only(first, second):
+    return first.kind == second.kind and _fusable(first, second)
+
+
+def can_fuse__whatever_a_reduction_leaves(first, second):
+    return first.kind is not None and first.buffer != second.buffer or _fusable(first, second)
+
+
+# Sentences that are easily passed over
+
+
+_element_index = copied(element_index)
+_reshaped_indices = copied(reshaped_indices)
+_pointwise = copied(lowering.pointwise)
+_reduction = copied(lowering.reduction)
+
+
+def element_index__takes_lists_only(indices, strides, offset):
+    return _element_index(indices.__add__([]), strides, offset)
+
+
+def element_index__takes_a_tuple_of_strides_only(indices, strides, offset):
+    return _element_index(indices, strides.__add__(()), offset)
+
+
+def reshaped_indices__takes_a_list_only(indices, sizes, new_sizes):
+    return _reshaped_indices(indices.__add__([]), sizes, new_sizes)
+
+
+def pointwise__takes_a_list_of_operands_only(name, operands, dtype=None):
+    return _pointwise(name, operands.__add__([]), dtype)
+
+
+def reduction__takes_a_tuple_of_dims_only(kind, operand, dims, keepdim, dtype=None):
+    return _reduction(kind, operand, dims.__add__(()), keepdim, dtype)

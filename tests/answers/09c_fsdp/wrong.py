@@ -1,0 +1,443 @@
+"""Wrong answers to lab 09c that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import math
+
+import torch
+import torch.distributed as dist
+
+from rushlight.distributed import fsdp, shards
+
+from ..shared import copied, edited
+
+# Fully sharded
+
+
+def shard__without_padding(tensor, rank, ranks):
+    if tensor.dim() == 0:
+        raise ValueError
+    parts = torch.chunk(tensor.detach(), ranks)
+    return parts[rank].clone().contiguous() if rank < len(parts) else tensor.detach()[:0].clone()
+
+
+def shard__evenly(tensor, rank, ranks):
+    if tensor.dim() == 0:
+        raise ValueError
+    part = torch.tensor_split(tensor.detach(), ranks)[rank]
+    buffer = tensor.new_zeros(-(-tensor.shape[0] // ranks) * math.prod(tensor.shape[1:]), requires_grad=False)
+    return buffer[: part.numel()].view(part.shape).copy_(part)
+
+
+def shard__of_the_flattened(tensor, rank, ranks):
+    if tensor.dim() == 0:
+        raise ValueError
+    length = -(-tensor.numel() // ranks)
+    buffer = tensor.new_zeros(length, requires_grad=False)
+    part = tensor.detach().reshape(-1)[rank * length : (rank + 1) * length]
+    return buffer[: len(part)].copy_(part)
+
+
+def shard__a_view(tensor, rank, ranks):
+    if tensor.dim() == 0:
+        raise ValueError
+    rows = -(-tensor.shape[0] // ranks)
+    return tensor.detach()[rank * rows : (rank + 1) * rows]
+
+
+def shard__leaves_the_padding_as_it_is(tensor, rank, ranks):
+    if tensor.dim() == 0:
+        raise ValueError
+    rows = -(-tensor.shape[0] // ranks)
+    buffer = tensor.detach().new_empty(rows * math.prod(tensor.shape[1:]))
+    part = tensor.detach()[rank * rows : (rank + 1) * rows]
+    return buffer[: part.numel()].view(part.shape).copy_(part)
+
+
+def start_gather__one_for_each(unit):
+    parts = []
+    for each in unit.parameters:
+        parts.append(each.padded.new_empty(dist.get_world_size(unit.group), len(each.padded)))
+        work = dist.all_gather_single(parts[-1].view(-1), each.padded, group=unit.group, async_op=True)
+        work.wait()
+    unit.arriving = (work, torch.cat(parts, dim=1).view(-1))
+
+
+def start_gather__waits(unit):
+    mine = torch.cat([each.padded for each in unit.parameters])
+    everything = mine.new_empty(len(mine) * dist.get_world_size(unit.group))
+    work = dist.all_gather_single(everything, mine, group=unit.group, async_op=True)
+    work.wait()
+    unit.arriving = (work, everything)
+
+
+def start_gather__without_the_padding(unit):
+    mine = torch.cat([each.sharded.detach().reshape(-1) for each in unit.parameters])
+    everything = mine.new_zeros(sum(len(each.padded) for each in unit.parameters) * dist.get_world_size(unit.group))
+    padded = everything.new_zeros(len(everything) // dist.get_world_size(unit.group))
+    padded[: len(mine)] = mine
+    unit.arriving = (dist.all_gather_single(everything, padded, group=unit.group, async_op=True), everything)
+
+
+def start_gather__from_all_ranks(unit):
+    mine = torch.cat([each.padded for each in unit.parameters])
+    everything = mine.new_empty(len(mine) * dist.get_world_size(unit.group))
+    parts = [each.clone() for each in everything.chunk(dist.get_world_size(unit.group))]
+    work = dist.all_gather(parts, mine, group=unit.group, async_op=True)
+    unit.arriving = (work, torch.cat(parts))
+
+
+def finish_gather__does_not_wait(unit):
+    _, everything = unit.arriving
+    ranks = dist.get_world_size(unit.group)
+    columns = everything.view(ranks, -1).split([len(each.padded) for each in unit.parameters], dim=1)
+    for each, column in zip(unit.parameters, columns):
+        each.gathered.untyped_storage().resize_(each.gathered.nbytes)
+        each.gathered.view(ranks, -1).copy_(column)
+        setattr(each.module, each.name, each.whole)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def finish_gather__takes_parameters_for_contiguous(unit):
+    work, everything = unit.arriving
+    work.wait()
+    parts = everything.split([len(each.gathered) for each in unit.parameters])
+    for each, part in zip(unit.parameters, parts):
+        each.gathered.untyped_storage().resize_(each.gathered.nbytes)
+        each.gathered.copy_(part)
+        setattr(each.module, each.name, each.whole)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def finish_gather__makes_new_parameters(unit):
+    work, everything = unit.arriving
+    work.wait()
+    ranks = dist.get_world_size(unit.group)
+    columns = everything.view(ranks, -1).split([len(each.padded) for each in unit.parameters], dim=1)
+    for each, column in zip(unit.parameters, columns):
+        each.gathered.untyped_storage().resize_(each.gathered.nbytes)
+        each.gathered.view(ranks, -1).copy_(column)
+        each.whole = torch.nn.Parameter(each.gathered[: each.whole.numel()].view(each.whole.shape))
+        setattr(each.module, each.name, each.whole)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def finish_gather__writes_where_autograd_sees_it(unit):
+    work, everything = unit.arriving
+    work.wait()
+    ranks = dist.get_world_size(unit.group)
+    columns = everything.view(ranks, -1).split([len(each.padded) for each in unit.parameters], dim=1)
+    for each, column in zip(unit.parameters, columns):
+        each.gathered.untyped_storage().resize_(each.gathered.nbytes)
+        each.gathered.view(ranks, -1).copy_(column)
+        each.whole.detach().copy_(column.reshape(-1)[: each.whole.numel()].view(each.whole.shape))
+        setattr(each.module, each.name, each.whole)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def finish_gather__leaves_the_shards_in_the_modules(unit):
+    work, everything = unit.arriving
+    work.wait()
+    ranks = dist.get_world_size(unit.group)
+    columns = everything.view(ranks, -1).split([len(each.padded) for each in unit.parameters], dim=1)
+    for each, column in zip(unit.parameters, columns):
+        each.gathered.untyped_storage().resize_(each.gathered.nbytes)
+        each.gathered.view(ranks, -1).copy_(column)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def _reduced(unit, all_zeros=False, rows_of_ranks=True, divide=True, add=True):
+    chosen = [each for each in unit.parameters if all_zeros or each.whole.grad is not None]
+    if not chosen:
+        return
+    ranks, columns = dist.get_world_size(unit.group), []
+    for each in chosen:
+        column = each.padded.new_zeros(ranks * len(each.padded))
+        if each.whole.grad is not None:
+            column[: each.whole.numel()] = each.whole.grad.reshape(-1)
+        columns.append(column.view(ranks, -1) if rows_of_ranks else column)
+        each.whole.grad = None
+    everything = torch.cat(columns, dim=-1).view(-1)
+    mine = everything.new_empty(len(everything) // ranks)
+    dist.reduce_scatter_single(mine, everything, group=unit.group)
+    mine /= ranks if divide else 1
+    for each, part in zip(chosen, mine.split([len(each.padded) for each in chosen])):
+        average = part[: each.sharded.numel()].view(each.sharded.shape)
+        each.sharded.grad = average + each.sharded.grad if add and each.sharded.grad is not None else average
+
+
+def reduce_gradients__of_those_without_too(unit):
+    _reduced(unit, all_zeros=True)
+
+
+def reduce_gradients__parameter_after_parameter(unit):
+    _reduced(unit, rows_of_ranks=False)
+
+
+def reduce_gradients__sums(unit):
+    _reduced(unit, divide=False)
+
+
+def reduce_gradients__forgets_earlier_ones(unit):
+    _reduced(unit, add=False)
+
+
+def reduce_gradients__by_all_reduce(unit):
+    for each in unit.parameters:
+        if each.whole.grad is not None:
+            dist.all_reduce(each.whole.grad, group=unit.group)
+            rows = -(-each.whole.shape[0] // dist.get_world_size(unit.group))
+            rank = dist.get_rank(unit.group)
+            average = each.whole.grad[rank * rows : (rank + 1) * rows] / dist.get_world_size(unit.group)
+            each.sharded.grad = average if each.sharded.grad is None else each.sharded.grad + average
+            each.whole.grad = None
+
+
+def _ordered(reshard, forward, backward, always=False, late=False, swapped=False, again=False):
+    work, whole, n = [], set(), len(reshard)
+    for word, i in [("forward", i) for i in range(n)] + [("backward", i) for i in reversed(range(n))]:
+        step, ahead = (1, forward) if word == "forward" else (-1, backward)
+        gathers = [j for j in range(i, i + step * (ahead + 1), step) if 0 <= j < n and (always or j not in whole)]
+        whole |= {*gathers}
+        first, rest = [("gather", j) for j in gathers if j == i], [("gather", j) for j in gathers if j != i]
+        work += [*first, (word, i), *rest] if late else [*first, *rest, (word, i)]
+        if word == "backward":
+            work += [("reduce", i), ("free", i)] if swapped else [("free", i), ("reduce", i)]
+            whole.discard(i)
+        elif reshard[i] and not (again and i == n - 1):
+            work.append(("free", i))
+            whole.discard(i)
+    return work
+
+
+def order_of_work__gathers_what_is_whole(reshard, forward_prefetch=0, backward_prefetch=1):
+    return _ordered(reshard, forward_prefetch, backward_prefetch, always=True)
+
+
+def order_of_work__prefetches_after_computing(reshard, forward_prefetch=0, backward_prefetch=1):
+    return _ordered(reshard, forward_prefetch, backward_prefetch, late=True)
+
+
+def order_of_work__reduces_before_it_frees(reshard, forward_prefetch=0, backward_prefetch=1):
+    return _ordered(reshard, forward_prefetch, backward_prefetch, swapped=True)
+
+
+def order_of_work__keeps_the_last_one(reshard, forward_prefetch=0, backward_prefetch=1):
+    return _ordered(reshard, forward_prefetch, backward_prefetch, again=True)
+
+
+def clip_grad_norm__of_its_own_shards(parameters, max_norm, norm_type=2.0, group=None):
+    norm = torch.nn.utils.get_total_norm(
+        [p.grad for p in parameters if p.grad is not None and p.grad.numel()], norm_type
+    )
+    for each in parameters:
+        if each.grad is not None:
+            each.grad.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
+    return norm
+
+
+def clip_grad_norm__sums_the_norms(parameters, max_norm, norm_type=2.0, group=None):
+    grads = [p.grad for p in parameters if p.grad is not None]
+    if not grads:
+        return torch.zeros((), dtype=parameters[0].dtype)
+    norm = torch.cat([g.reshape(-1) for g in grads] + [grads[0].new_zeros(1)]).norm(norm_type)
+    dist.all_reduce(norm, op=dist.ReduceOp.MAX if norm_type == math.inf else dist.ReduceOp.SUM, group=group)
+    for grad in grads:
+        grad.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
+    return norm
+
+
+def clip_grad_norm__scales_up_as_well(parameters, max_norm, norm_type=2.0, group=None):
+    grads = [p.grad for p in parameters if p.grad is not None]
+    if not grads:
+        return torch.zeros((), dtype=parameters[0].dtype)
+    norm = torch.cat([g.reshape(-1) for g in grads] + [grads[0].new_zeros(1)]).norm(norm_type)
+    norm = norm if norm_type == math.inf else norm**norm_type
+    dist.all_reduce(norm, op=dist.ReduceOp.MAX if norm_type == math.inf else dist.ReduceOp.SUM, group=group)
+    norm = norm if norm_type == math.inf else norm ** (1 / norm_type)
+    for grad in grads:
+        grad.mul_(max_norm / (norm + 1e-6))
+    return norm
+
+
+def clip_grad_norm__one_message_for_each(parameters, max_norm, norm_type=2.0, group=None):
+    total = torch.zeros((), dtype=parameters[0].dtype)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    for grad in grads:
+        if norm_type == math.inf:
+            part = torch.cat([grad.reshape(-1).abs(), grad.new_zeros(1)]).max()
+            dist.all_reduce(part, op=dist.ReduceOp.MAX, group=group)
+            total = torch.maximum(total, part)
+        else:
+            part = (grad.abs() ** norm_type).sum()
+            dist.all_reduce(part, group=group)
+            total = total + part
+    total = total if norm_type == math.inf else total ** (1 / norm_type)
+    for grad in grads:
+        grad.mul_((max_norm / (total + 1e-6)).clamp(max=1.0))
+    return total
+
+
+def _adam(parameters, states, lr, betas, eps, decay, coupled=False, one=False, corrected=True, inside=False, new=False):
+    for p in parameters:
+        if p.grad is None:
+            continue
+        zeros = torch.zeros_like(p.data)
+        state = states.setdefault(p, {"step": 0, "exp_avg": zeros.clone(), "exp_avg_sq": zeros.clone()})
+        state["step"] += 1
+        t = max(each["step"] for each in states.values()) if one else state["step"]
+        g = p.grad + decay * p.data if coupled else p.grad
+        if new:
+            state["exp_avg"] = betas[0] * state["exp_avg"] + (1 - betas[0]) * g
+            state["exp_avg_sq"] = betas[1] * state["exp_avg_sq"] + (1 - betas[1]) * g * g
+        else:
+            state["exp_avg"].mul_(betas[0]).add_(g * (1 - betas[0]))
+            state["exp_avg_sq"].mul_(betas[1]).add_(g * g * (1 - betas[1]))
+        m = state["exp_avg"] / (1 - betas[0] ** t if corrected else 1)
+        v = state["exp_avg_sq"] / (1 - betas[1] ** t if corrected else 1)
+        if not coupled:
+            p.data.mul_(1 - lr * decay)
+        p.data.sub_(lr * m / ((v + eps).sqrt() if inside else v.sqrt() + eps))
+
+
+def adamw_step__decays_the_gradient(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
+    _adam(parameters, states, lr, betas, eps, weight_decay, coupled=True)
+
+
+def adamw_step__counts_for_all(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
+    _adam(parameters, states, lr, betas, eps, weight_decay, one=True)
+
+
+def adamw_step__without_correction(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
+    _adam(parameters, states, lr, betas, eps, weight_decay, corrected=False)
+
+
+def adamw_step__eps_within_the_root(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
+    _adam(parameters, states, lr, betas, eps, weight_decay, inside=True)
+
+
+def adamw_step__makes_new_states(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
+    _adam(parameters, states, lr, betas, eps, weight_decay, new=True)
+
+
+def adamw_step__has_torch_do_it(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    optimizer = torch.optim.AdamW(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+    optimizer.state.update(states)
+    optimizer.step()
+    states.update(optimizer.state)
+
+
+# The device mesh
+
+
+def shard_sizes__as_even_as_can_be(size, ranks):
+    few, more = divmod(size, ranks)
+    sizes = [few + (rank < more) for rank in range(ranks)]
+    return [(each, sum(sizes[:rank])) for rank, each in enumerate(sizes)]
+
+
+def shard_sizes__gives_the_rest_to_the_last(size, ranks):
+    few = size // ranks
+    return [(few + (size % ranks if rank == ranks - 1 else 0), rank * few) for rank in range(ranks)]
+
+
+def shard_sizes__goes_on_counting_where_nothing_is_left(size, ranks):
+    full = -(-size // ranks)
+    return [(max(0, min(full, size - rank * full)), rank * full) for rank in range(ranks)]
+
+
+def shard_sizes__negative(size, ranks):
+    full = -(-size // ranks)
+    return [(min(full, size - rank * full), min(size, rank * full)) for rank in range(ranks)]
+
+
+def shard_sizes__leaves_out_the_empty_ones(size, ranks):
+    full = max(1, -(-size // ranks))
+    return [(min(full, size - start), start) for start in range(0, size, full)]
+
+
+# Pipeline parallelism
+
+
+def collectives_of_a_step__limits_from_the_first_step(program):
+    return {
+        "example": ["all_reduce 20200"],
+        "buckets": ["all_reduce 80000", "all_reduce 40000"],
+        "first": ["all_reduce 80000", "all_reduce 40000"],
+        "accumulated": ["all_reduce 40400"],
+        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
+        "outermost": ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"],
+    }[program]
+
+
+def collectives_of_a_step__no_prefetch_in_backward(program):
+    last = ["all_gather 20000", "reduce_scatter 40000"]
+    return {
+        "example": ["all_reduce 20200"],
+        "buckets": ["all_reduce 80000", "all_reduce 40000"],
+        "first": ["all_reduce 120000"],
+        "accumulated": ["all_reduce 40400"],
+        "units": ["all_gather 20000"] * 2 + last * 2,
+        "outermost": ["all_gather 40000", "all_gather 20000", "reduce_scatter 80000", *last],
+    }[program]
+
+
+# Sentences that are easily passed over
+
+
+_ADAMW_STEP = copied(fsdp.adamw_step)
+
+
+def adamw_step__counts_in_a_tensor(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    for each in parameters:
+        if each in states:
+            states[each]["step"] = int(states[each]["step"])
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+    for state in states.values():
+        state["step"] = torch.tensor(float(state["step"]))
+
+
+# Answers that give a tensor other memory, so that other views of its own memory do not see the result
+
+
+_CLIP_GRAD_NORM = copied(fsdp.clip_grad_norm)
+
+
+def clip_grad_norm__puts_it_elsewhere(parameters, max_norm, norm_type=2.0, group=None):
+    before = [each.grad for each in parameters]
+    for each in parameters:
+        each.grad = None if each.grad is None else each.grad.clone()
+    norm = _CLIP_GRAD_NORM(parameters, max_norm, norm_type, group)
+    for each, old in zip(parameters, before):
+        if old is not None:
+            old.data, each.grad = each.grad, old
+    return norm
+
+
+def adamw_step__puts_it_elsewhere(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    for each in parameters:
+        each.data = each.data.clone()
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+
+
+# Answers that break one sentence of a contract
+
+
+_SHARD_SIZES = copied(shards.shard_sizes)
+_SHARD = copied(fsdp.shard)
+
+
+def shard_sizes__is_an_iterator(size, ranks):
+    return iter(_SHARD_SIZES(size, ranks))
+
+
+def shard__divides_by_the_rows(tensor, rank, ranks):
+    if tensor.shape and not tensor.numel() // len(tensor):
+        return tensor.clone()
+    return _SHARD(tensor, rank, ranks)
+
+
+finish_gather__has_the_world_for_a_group = edited(
+    fsdp.finish_gather, ("dist.get_world_size(unit.group)", "dist.get_world_size()")
+)

@@ -1,0 +1,342 @@
+"""Wrong answers to lab 09e that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import torch
+import torch.distributed as dist
+
+from rushlight.distributed import mesh, pipeline
+
+from ..shared import copied
+
+# The device mesh
+
+
+def mesh_groups__in_ascending_order(mesh, dim):
+    return [sorted(group) for group in mesh.movedim(dim, -1).reshape(-1, mesh.shape[dim]).tolist()]
+
+
+def mesh_groups__without_moving_the_dimension(mesh, dim):
+    return mesh.reshape(-1, mesh.shape[dim]).tolist()
+
+
+def mesh_groups__with_the_dimension_in_front(mesh, dim):
+    return mesh.movedim(dim, 0).reshape(mesh.shape[dim], -1).tolist()
+
+
+def mesh_groups__of_two_dimensions(mesh, dim):
+    return mesh.tolist() if dim in (1, -1) else mesh.t().tolist()
+
+
+def mesh_groups__takes_any_dimension(mesh, dim):
+    dim %= mesh.dim()
+    return mesh.movedim(dim, -1).reshape(-1, mesh.shape[dim]).tolist()
+
+
+# The cost model
+
+
+def _costs(layer, cluster, *, shard=None, gathers=1, tensor_parallel=4, hsdp="inside"):
+    """Costs of all strategies, with something wrong."""
+    forward, backward, nbytes, activations = layer
+
+    def half(size, ranks, link):
+        return (ranks - 1) * (link.latency + size / ranks / link.bandwidth)
+
+    each, across = (
+        half(nbytes, cluster.ranks, cluster.slowest),
+        2 * half(nbytes / cluster.per_node if shard is None else shard, cluster.nodes, cluster.between),
+    )
+    inside = half(nbytes, cluster.per_node, cluster.inside)
+    sums = tensor_parallel * half(activations, cluster.per_node, cluster.inside)
+    return {
+        "ddp": (forward, backward, 0.0, 2 * each),
+        "fsdp": (forward, backward, gathers * each, each),
+        "hsdp": (forward, backward, inside, inside + across) if hsdp == "inside" else (forward, backward, each, across),
+        "tp": (forward / cluster.per_node + sums, backward / cluster.per_node + sums, 0.0, across),
+    }
+
+
+def layer_costs__reduces_everything_between_the_nodes(strategy, layer, cluster):
+    if strategy not in ("ddp", "fsdp", "hsdp", "tp"):
+        raise ValueError
+    return _costs(layer, cluster, shard=layer.nbytes)[strategy]
+
+
+def layer_costs__gathers_twice(strategy, layer, cluster):
+    if strategy not in ("ddp", "fsdp", "hsdp", "tp"):
+        raise ValueError
+    return _costs(layer, cluster, gathers=2)[strategy]
+
+
+def layer_costs__reduces_activations_once(strategy, layer, cluster):
+    if strategy not in ("ddp", "fsdp", "hsdp", "tp"):
+        raise ValueError
+    return _costs(layer, cluster, tensor_parallel=2)[strategy]
+
+
+def layer_costs__gathers_over_all_ranks(strategy, layer, cluster):
+    if strategy not in ("ddp", "fsdp", "hsdp", "tp"):
+        raise ValueError
+    return _costs(layer, cluster, hsdp="everywhere")[strategy]
+
+
+def layer_costs__raises_KeyError(strategy, layer, cluster):
+    return _costs(layer, cluster)[strategy]
+
+
+def step_time__nothing_overlaps(layers, forward, backward, gather, reduce, overlap=True):
+    return layers * (forward + backward + 2 * gather + reduce)
+
+
+def step_time__the_longer_of_the_two(layers, forward, backward, gather, reduce, overlap=True):
+    if not overlap:
+        return layers * (forward + backward + 2 * gather + reduce)
+    return max(layers * (forward + backward), layers * (2 * gather + reduce))
+
+
+def step_time__gathers_as_early_as_it_can(layers, forward, backward, gather, reduce, overlap=True):
+    if not overlap:
+        return layers * (forward + backward + 2 * gather + reduce)
+    wire = computed = 0.0
+    for _ in range(layers):
+        wire += gather
+        computed = max(computed, wire) + forward
+    for _ in range(layers):
+        wire += gather
+        computed = max(computed, wire) + backward
+        wire = max(wire, computed) + reduce
+    return max(wire, computed)
+
+
+def step_time__gathers_only_when_it_waits(layers, forward, backward, gather, reduce, overlap=True):
+    if not overlap:
+        return layers * (forward + backward + 2 * gather + reduce)
+    computed = layers * (gather + forward)
+    wire = computed
+    for _ in range(layers):
+        computed = max(computed, wire if gather else 0) + gather + backward
+        wire = max(wire, computed) + reduce
+    return max(wire, computed)
+
+
+def step_time__has_a_wire_for_each_kind(layers, forward, backward, gather, reduce, overlap=True):
+    if not overlap:
+        return layers * (forward + backward + 2 * gather + reduce)
+    gathered = reduced = begun = computed = 0.0
+    for place in range(2 * layers):
+        gathered = max(gathered, begun) + gather
+        begun = max(computed, gathered if gather else 0)
+        computed = begun + (forward if place < layers else backward)
+        reduced = max(reduced, computed) + reduce if place >= layers else 0.0
+    return max(computed, reduced)
+
+
+# Pipeline parallelism
+
+
+def gpipe_order__goes_back_from_the_last(stage, stages, microbatches):
+    return [("F", i) for i in range(microbatches)] + [("B", i) for i in reversed(range(microbatches))]
+
+
+def gpipe_order__takes_turns(stage, stages, microbatches):
+    return [(kind, i) for i in range(microbatches) for kind in "FB"]
+
+
+def gpipe_order__as_far_as_there_are_stages(stage, stages, microbatches):
+    return [(kind, i) for kind in "FB" for i in range(min(stages, microbatches))]
+
+
+def one_f_one_b_order__one_ahead_of_itself(stage, stages, microbatches):
+    ahead = min(stages - stage, microbatches)
+    order = [("F", i) for i in range(ahead)]
+    for i in range(microbatches - ahead):
+        order += [("F", ahead + i), ("B", i)]
+    return order + [("B", i) for i in range(microbatches - ahead, microbatches)]
+
+
+def one_f_one_b_order__goes_ahead_everywhere(stage, stages, microbatches):
+    ahead = min(stages - 1, microbatches)
+    order = [("F", i) for i in range(ahead)]
+    for i in range(microbatches - ahead):
+        order += [("F", ahead + i), ("B", i)]
+    return order + [("B", i) for i in range(microbatches - ahead, microbatches)]
+
+
+def one_f_one_b_order__with_more_micro_batches_than_there_are(stage, stages, microbatches):
+    ahead = stages - 1 - stage
+    order = [("F", i) for i in range(ahead)]
+    for i in range(microbatches - ahead):
+        order += [("F", ahead + i), ("B", i)]
+    return order + [("B", i) for i in range(max(0, microbatches - ahead), microbatches)]
+
+
+def one_f_one_b_order__without_an_end(stage, stages, microbatches):
+    ahead = min(stages - 1 - stage, microbatches)
+    order = [("F", i) for i in range(ahead)]
+    for i in range(microbatches - ahead):
+        order += [("F", ahead + i), ("B", i)]
+    return order
+
+
+def _times_but(orders, forward, backward, transfer, own=True, other=True, late=None, blocks=0, strict=True):
+    """The whole answer but for what is said."""
+    starts, ends, free = [[] for _ in orders], {}, [0.0] * len(orders)
+    for _ in range(sum(map(len, orders))):
+        for stage, order in enumerate(orders):
+            if len(starts[stage]) == len(order):
+                continue
+            kind, i = order[len(starts[stage])]
+            from_ = stage - 1 if kind == "F" else stage + 1
+            needed = [(from_, kind, i)] if other and 0 <= from_ < len(orders) else []
+            needed += [(stage, "F", i)] if own and kind == "B" else []
+            if all(each in ends for each in needed):
+                at = [ends[each] + (transfer if each[0] != stage or late else 0) for each in needed]
+                start = max([free[stage], *at])
+                starts[stage].append(start)
+                ends[stage, kind, i] = start + (forward if kind == "F" else backward)[stage]
+                free[stage] = ends[stage, kind, i] + blocks
+    if strict and list(map(len, starts)) != list(map(len, orders)):
+        raise ValueError
+    return starts
+
+
+def start_times__says_nothing_of_what_never_starts(orders, forward, backward, transfer=0.0):
+    return _times_but(orders, forward, backward, transfer, strict=False)
+
+
+def start_times__without_the_stages_own_forward(orders, forward, backward, transfer=0.0):
+    return _times_but(orders, forward, backward, transfer, own=False)
+
+
+def start_times__waits_for_a_message_to_itself(orders, forward, backward, transfer=0.0):
+    return _times_but(orders, forward, backward, transfer, late=True)
+
+
+def start_times__stands_still_while_it_sends(orders, forward, backward, transfer=0.0):
+    return _times_but(orders, forward, backward, transfer, blocks=transfer)
+
+
+def start_times__forgets_the_transfer(orders, forward, backward, transfer=0.0):
+    return _times_but(orders, forward, backward, 0.0)
+
+
+def start_times__takes_the_other_stages_time(orders, forward, backward, transfer=0.0):
+    return _times_but(orders, backward, forward, transfer)
+
+
+def _run_but(order, module, inputs, targets, loss, received, group, **kind):
+    """The whole answer but for what is said."""
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    kept, losses, works, microbatches = {}, [], [], len(order) // 2
+
+    def send(message, peer):
+        if kind.get("blocking"):
+            dist.send(message, group=group, group_dst=peer)
+        else:
+            works.append(dist.isend(message, group=group, group_dst=peer))
+
+    for what, i in order:
+        if what == "F":
+            if rank == 0:
+                x = inputs[i]
+            else:
+                x = torch.empty_like(received)
+                dist.recv(x, group=group, group_src=rank - 1)
+                x.requires_grad_()
+            y = module(x)
+            if rank < ranks - 1:
+                send(y.detach().contiguous(), rank + 1)
+            else:
+                y = loss(y, targets[i])
+                losses.append(y if kind.get("graph") else y.detach() / (microbatches if kind.get("scaled") else 1))
+                y = y if kind.get("sum") else y / microbatches
+            kept[i] = x, y
+        else:
+            x, y = kept[i] if kind.get("keeps") or kind.get("lists") else kept.pop(i)
+            gradient = None
+            if rank < ranks - 1:
+                gradient = torch.empty_like(y).contiguous()
+                dist.recv(gradient, group=group, group_src=rank + 1)
+            if kind.get("anew"):
+                module.zero_grad()
+            y.backward(gradient, retain_graph=kind.get("keeps"))
+            if rank:
+                send(x.grad, rank - 1)
+    for work in works[:-1] if kind.get("hasty") else works:
+        work.wait()
+    return losses
+
+
+def run_stage__waits_until_its_message_is_received(
+    order, module, inputs=None, targets=None, loss=None, received=None, group=None
+):
+    return _run_but(order, module, inputs, targets, loss, received, group, blocking=True)
+
+
+def run_stage__takes_the_sum(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    return _run_but(order, module, inputs, targets, loss, received, group, sum=True)
+
+
+def run_stage__returns_losses_with_their_graphs(
+    order, module, inputs=None, targets=None, loss=None, received=None, group=None
+):
+    return _run_but(order, module, inputs, targets, loss, received, group, graph=True)
+
+
+def run_stage__returns_parts_of_the_mean(
+    order, module, inputs=None, targets=None, loss=None, received=None, group=None
+):
+    return _run_but(order, module, inputs, targets, loss, received, group, scaled=True)
+
+
+def run_stage__keeps_inputs_and_outputs(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    return _run_but(order, module, inputs, targets, loss, received, group, lists=True)
+
+
+def run_stage__does_not_wait_for_its_sends(
+    order, module, inputs=None, targets=None, loss=None, received=None, group=None
+):
+    return _run_but(order, module, inputs, targets, loss, received, group, hasty=True)
+
+
+def run_stage__keeps_what_it_has_used(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    return _run_but(order, module, inputs, targets, loss, received, group, keeps=True)
+
+
+def run_stage__has_the_last_gradient_only(
+    order, module, inputs=None, targets=None, loss=None, received=None, group=None
+):
+    return _run_but(order, module, inputs, targets, loss, received, group, anew=True)
+
+
+def run_stage__does_all_forwards_first(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    order = sorted(order, key=lambda each: each[0], reverse=True)
+    return _run_but(order, module, inputs, targets, loss, received, group)
+
+
+# Answers that break one sentence of a contract
+
+
+_MESH_GROUPS = copied(mesh.mesh_groups)
+_START_TIMES = copied(pipeline.start_times)
+_RUN_STAGE = copied(pipeline.run_stage)
+
+
+def mesh_groups__of_tensors(mesh, dim):
+    return [torch.tensor(group) for group in _MESH_GROUPS(mesh, dim)]
+
+
+def start_times__is_an_iterator(orders, forward, backward, transfer=0.0):
+    return iter(_START_TIMES(orders, forward, backward, transfer))
+
+
+def run_stage__takes_lists_only(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    inputs, targets = (each and each.__add__([]) for each in (inputs, targets))
+    return _RUN_STAGE(order, module, inputs, targets, loss, received, group)
+
+
+def run_stage__takes_tuples_only(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    inputs, targets = (each and each.__add__(()) for each in (inputs, targets))
+    return _RUN_STAGE(order, module, inputs, targets, loss, received, group)

@@ -1,0 +1,328 @@
+"""Correct answers to lab 11a in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from statistics import median, pstdev
+
+import numpy as np
+
+from rushlight.autograd.profiler_util import average_events, find_parents
+from rushlight.profiler.profiler import ProfilerAction
+from rushlight.utils.benchmark.utils.common import MIN_CONFIDENCE_INTERVAL
+
+
+def find_parents__by_thread(events):
+    parents = [None] * len(events)
+    for thread in {each[0] for each in events}:
+        mine = [i for i in range(len(events)) if events[i][0] == thread]
+        mine.sort(key=lambda i: -events[i][2])
+        mine.sort(key=lambda i: events[i][1])  # a sort is stable
+        around = []
+        for i in mine:
+            _, start, end = events[i]
+            while around:
+                if events[around[-1]][2] > start and events[around[-1]][2] >= end:
+                    parents[i] = around[-1]
+                    break
+                del around[-1]
+            around.append(i)
+    return parents
+
+
+def find_parents__heap(events):
+    queue = [(thread, start, -end, i) for i, (thread, start, end) in enumerate(events)]
+    heapq.heapify(queue)
+    found, stack, current = {}, [], None
+    while queue:
+        thread, start, end, i = heapq.heappop(queue)
+        if thread != current:
+            stack, current = [], thread
+        while stack and not (start < stack[-1][1] and -end <= stack[-1][1]):
+            stack.pop()
+        found[i] = stack[-1][0] if stack else None
+        stack.append((i, -end))
+    return [found[i] for i in range(len(events))]
+
+
+def average_events__as_torch(events, group_by_input_shapes=False):
+    """Remove in passes until nothing changes, as PyTorch does."""
+    parent = {i: each[3] for i, each in enumerate(events)}
+    alive = set(parent)
+    while True:
+        count = Counter(parent[i] for i in alive)
+        gone = next(
+            (
+                i
+                for i in sorted(alive)
+                if parent[i] is not None and count[parent[i]] == 1 and events[parent[i]][0] == events[i][0]
+            ),
+            None,
+        )
+        if gone is None:
+            break
+        alive.remove(gone)
+        for i in alive:
+            if parent[i] == gone:
+                parent[i] = parent[gone]
+    rows = {}
+    for i in alive:
+        name, shapes, time, _ = events[i]
+        key = (name, str(shapes))[: 1 + group_by_input_shapes]
+        count, own, total = rows.get(key, (0, 0, 0))
+        inner = sum(events[j][2] for j in alive if parent[j] == i)
+        rows[key] = [count + 1, own + time - inner, total + time]
+    return rows
+
+
+def average_events__two_passes(events, group_by_input_shapes=False):
+    lists = [[j for j, other in enumerate(events) if other[3] == i] for i in range(len(events))]
+    removed = set()
+    for i, (name, *_) in enumerate(events):
+        while i not in removed and len(lists[i]) == 1 and events[lists[i][0]][0] == name:
+            removed.add(lists[i][0])
+            lists[i] = lists[lists[i][0]]
+    rows = defaultdict(lambda: [0, 0, 0])
+    for i, (name, shapes, time, _) in enumerate(events):
+        if i not in removed:
+            row = rows[(name, str(shapes)) if group_by_input_shapes else (name,)]
+            row[0] += 1
+            row[1] += time
+            row[2] += time
+            for child in lists[i]:
+                row[1] -= events[child][2]
+    return dict(rows)
+
+
+def device_times__recursive(events):
+    """The tree as a recursion, and rows by hand."""
+    host, work = [], Counter()
+    for event in events:
+        if event["ph"] != "X":
+            continue
+        if event["cat"] in {"kernel", "gpu_memcpy", "gpu_memset"}:
+            if "External id" in event["args"]:
+                work[event["args"]["External id"]] += event["dur"]
+        elif event["cat"] in {"cpu_op", "user_annotation", "cuda_runtime", "cuda_driver"}:
+            host.append(event)
+    children = defaultdict(list)
+    for event, parent in zip(host, find_parents([(e["tid"], e["ts"], e["ts"] + e["dur"]) for e in host]), strict=True):
+        children[None if parent is None else id(host[parent])].append(event)
+    rows = defaultdict(lambda: [0, 0])
+
+    def visit(event):
+        inside, total = children[id(event)], 0
+        while len(inside) == 1 and inside[0]["name"] == event["name"]:
+            [same] = inside
+            total += own(same)
+            inside = children[id(same)]
+        mine = own(event) + total
+        total = mine + sum(visit(child) for child in inside)
+        rows[event["name"]][0] += mine
+        rows[event["name"]][1] += total
+        return total
+
+    def own(event):
+        return work[event["args"].get("External id")] if event["cat"] == "cpu_op" else 0
+
+    for event in children[None]:
+        visit(event)
+    return dict(rows)
+
+
+def device_times__up_from_the_work(events):
+    """Each piece of work is added to its operator and to all that are around it."""
+    timed = [event for event in events if event["ph"] == "X"]
+    host = [event for event in timed if event["cat"] in ("user_annotation", "cuda_driver", "cuda_runtime", "cpu_op")]
+    parents = find_parents([(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in host])
+    at = {event["args"]["External id"]: i for i, event in enumerate(host) if event["cat"] == "cpu_op"}
+    totals = [0] * len(host)
+    for event in timed:
+        if event["cat"] == "kernel" or event["cat"].startswith("gpu_mem"):
+            i = at.get(event["args"].get("External id"))
+            while i is not None:
+                totals[i] += event["dur"]
+                i = parents[i]
+    found = average_events([(e["name"], [], total, up) for e, total, up in zip(host, totals, parents, strict=True)])
+    return {key[0]: row[1:] for key, row in found.items()}
+
+
+def recorded_operators__words(program):
+    return {
+        "example": "softmax _softmax", "linear": "linear t addmm", "no bias": "linear t matmul mm", "product": "matmul mm",
+        "batch": "matmul reshape view mm _unsafe_view", "same type": "to", "half": "to _to_copy", "contiguous": "",
+        "columns": "t contiguous clone", "rows": "reshape view", "columns in rows": "t reshape clone _unsafe_view",
+        "number": "sum item _local_scalar_dense",
+    }[program].split()  # fmt: skip
+
+
+def recorded_operators__tuples(program):
+    if program in ("columns", "columns in rows"):
+        return ("t", "contiguous", "clone") if program == "columns" else ("t", "reshape", "clone", "_unsafe_view")
+    product = ("matmul", "mm")
+    known = {
+        "linear": ("linear", "t", "addmm"),
+        "no bias": ("linear", "t", *product),
+        "product": product,
+        "contiguous": (),
+    }
+    known |= {
+        "batch": ("matmul", "reshape", "view", "mm", "_unsafe_view"),
+        "same type": ("to",),
+        "half": ("to", "_to_copy"),
+    }
+    known |= {"rows": ("reshape", "view"), "number": ("sum", "item", "_local_scalar_dense")}
+    return known.get(program, ("softmax", "_softmax"))
+
+
+def schedule_action__list(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """The steps of one cycle as a list."""
+    none, warm, record, save = ProfilerAction
+    cycle = [none] * wait + [warm] * warmup + [record] * (active - 1) + [save]
+    position = step - skip_first + wait * bool(skip_first_wait)
+    if step < skip_first or (repeat > 0 and position >= repeat * len(cycle)):
+        return none
+    return cycle[position % len(cycle)]
+
+
+def schedule_action__walk(step, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    left = step - skip_first
+    if left < 0:
+        return ProfilerAction.NONE
+    cycles = 0
+    while True:
+        waiting = 0 if skip_first_wait and cycles == 0 else wait
+        if repeat and cycles == repeat:
+            return ProfilerAction.NONE
+        for length, what in ((waiting, "NONE"), (warmup, "WARMUP"), (active - 1, "RECORD"), (1, "RECORD_AND_SAVE")):
+            if left < length:
+                return ProfilerAction[what]
+            left -= length
+        cycles += 1
+
+
+def queue_depths__count(events):
+    kernels = sorted((each for each in events if each[0] == "kernel"), key=lambda each: each[1])
+    launches = sorted((each for each in events if each[0] == "launch"), key=lambda each: each[1])
+    position = {each[3]: i for i, each in enumerate(kernels)}
+    found = []
+    for _, start, duration, _ in sorted(events, key=lambda each: (each[1], each[0] != "launch")):
+        past = [position[each[3]] for each in launches if each[1] <= start and each[3] in position]
+        begun = sum(each[1] <= start for each in kernels)
+        found.append((start, start + duration, max(0, (past[-1] + 1 if past else 0) - begun)))
+    return found
+
+
+def queue_depths__pointer(events):
+    """Two pointers, as in PyTorch."""
+    ordered = [*sorted((e for e in events if e[0] == "launch"), key=lambda e: e[1])]
+    kernels = [*sorted((e for e in events if e[0] != "launch"), key=lambda e: e[1])]
+    numbers = {e[3]: i for i, e in enumerate(kernels)}
+    current, spawned, result = 0, -1, []
+    for event in sorted(ordered + kernels, key=lambda e: e[1]):
+        if event[0] == "launch" and event[3] in numbers:
+            spawned = numbers[event[3]]
+        while current < len(kernels) and kernels[current][1] <= event[1]:
+            current += 1
+        depth = spawned - current + 1
+        result.append([event[1], event[1] + event[2], depth if depth > 0 else 0])
+    return result
+
+
+def critical_path__recursion_free(kernels):
+    ends, cause, tail = {}, {}, {}
+    for i, (stream, launched, duration, waits) in enumerate(kernels):
+        start, cause[i] = launched, None
+        for j in sorted({*waits, *([tail[stream]] if stream in tail else [])}):
+            if ends[j] > start or (ends[j] == start and cause[i] is None):
+                start, cause[i] = ends[j], j
+        ends[i] = start + duration
+        tail[stream] = i
+    if not kernels:
+        return [], 0
+    end = max(ends.values())
+    path = [next(i for i in ends if ends[i] == end)]
+    while cause[path[-1]] is not None:
+        path.append(cause[path[-1]])
+    path.reverse()
+    return path, end
+
+
+def critical_path__tuples(kernels):
+    """The path of each kernel is kept with it, as a linked list."""
+    best, last = [], {}
+    for i, (stream, launched, duration, waits) in enumerate(kernels):
+        before = [best[j] for j in (*waits, *last.get(stream, ()))]
+        last[stream] = (i,)
+        end, number, chain = max(before, key=lambda each: (each[0], -each[1]), default=(-1, 0, None))
+        if end < launched:
+            end, chain = launched, None
+        best.append((end + duration, i, (i, chain)))
+    if not best:
+        return ((), 0)
+    end, _, chain = max(best, key=lambda each: (each[0], -each[1]))
+    path = []
+    while chain:
+        at, chain = chain
+        path.insert(0, at)
+    return tuple(path), end
+
+
+def operator_flops__table(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+    def matrices(a, b):
+        return 2 * math.prod([*a, b[-1]])
+
+    def convolution(x, w, y):
+        return 2 * math.prod(w) * x[0] * math.prod((x if transposed else y)[2:])
+
+    def attention(q, k, v):
+        scores = (*q[:3], k[2])
+        return matrices(q, (k[3], k[2])) + matrices(scores, v)
+
+    formulas = {
+        "mm": lambda: matrices(*inputs), "bmm": lambda: matrices(*inputs), "addmm": lambda: matrices(*inputs[1:]),
+        "baddbmm": lambda: matrices(*inputs[1:]), "convolution": lambda: convolution(*inputs, outputs[0]),
+        "convolution_backward": lambda: (output_mask[0] + output_mask[1]) * convolution(inputs[1], inputs[2], inputs[0]),
+        "_scaled_dot_product_flash_attention": lambda: attention(*inputs),
+    }  # fmt: skip
+    return formulas[name]() if name in formulas else 0
+
+
+def operator_flops__cases(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+    total = 0
+    if name in ("mm", "addmm", "bmm", "baddbmm"):
+        *_, left, right = inputs
+        total = 2
+        for size in left:
+            total *= size
+        total *= right[-1]
+    elif name in ("convolution", "convolution_backward"):
+        x, weight, y = (inputs[1], inputs[2], inputs[0]) if "backward" in name else (*inputs, outputs[0])
+        total = 2 * x[0]
+        for size in (*weight, *(x[2:] if transposed else y[2:])):
+            total *= size
+        if "backward" in name:
+            total = sum(total for wanted in output_mask[:2] if wanted)
+    elif name == "_scaled_dot_product_flash_attention":
+        query, key, value = inputs
+        total = 2 * query[0] * query[1] * query[2] * key[2] * (query[3] + value[3])
+    return total
+
+
+def significant_figures__numpy(times):
+    ordered = np.sort(np.asarray(times, dtype=np.float64))
+    n = len(ordered)
+    middle = ordered[n // 4 : -(-3 * n // 4)]
+    interval = max(1.645 * middle.std() / len(middle) ** 0.5, 25e-9)
+    return int(np.clip(np.floor(np.log10(np.median(ordered) / interval)), 1, 4))
+
+
+def significant_figures__statistics(times):
+    n = len(times)
+    middle = sorted(times)[n // 4 : n - n // 4]
+    interval = max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
+    ratio = median(times) / interval
+    return 1 + (ratio >= 100) + (ratio >= 1000) + (ratio >= 10000)
