@@ -29,6 +29,7 @@ SMALLEST = {
     "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],
     "site.py": ["--site", "docs/theme", "404.html"],  # which has no page of its own
     "step.py": ["--rounds", "2"],
+    "weight.py": [],
     "worst.py": ["--size", "1", "--scale", "0.02"],
 }
 
