@@ -1,5 +1,13 @@
 """The engine runs a graph from its end: each node once, after all nodes that lead to it.
 
+Each node that runs sends one gradient, or None, along each of its edges. So a node gets as many as there are edges to it from
+nodes that run. `count_dependencies` counts these edges, and the last arrival makes the node ready. That is why a node runs once,
+on its whole gradient. A graph has no circle, so a ready node exists until all nodes have run.
+
+Any order of the ready nodes gives correct gradients. The engine takes the node with the highest `sequence_nr`, the newest one.
+So the order is that of the forward pass, reversed. Hooks run and sums are added in the same order each time, and a gradient
+usually goes to its next node soon and is freed. An `AccumulateGrad` waits for no other node and comes first.
+
 In PyTorch: `torch/csrc/autograd/engine.cpp`, `input_buffer.cpp`, `torch/autograd/__init__.py`. Left out: a thread and a
 ready queue for each device.
 """
@@ -23,6 +31,17 @@ from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.c10.exception import warn_once
 from rushlight.library import through_table
+
+
+def validate_outputs(node: Node, outputs: Sequence[Tensor | None]) -> Sequence[Tensor | None]:
+    """`validate` for all gradients of a node. Most of them have the sizes and the dtype already."""
+    for i, grad in enumerate(outputs):
+        if grad is not None:
+            successor, input_nr = edge = node.next_edges[i]
+            if successor is not None and (grad._sizes, grad.dtype) != successor.input_metadata[input_nr]:
+                outputs = [*outputs]
+                outputs[i] = validate(grad, edge, node, i)
+    return outputs
 
 
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
@@ -109,10 +128,11 @@ def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
         for node, _ in waiting.pop().next_edges:
             if node is None:
                 continue
-            if node not in dependencies:
-                dependencies[node] = 0
+            if node in dependencies:
+                dependencies[node] += 1
+            else:
+                dependencies[node] = 1
                 waiting.append(node)
-            dependencies[node] += 1
     return dependencies
 
 
@@ -182,96 +202,63 @@ def execute(
                     captured |= dict.fromkeys(places, grad)
             if node not in runs:
                 continue
+            if node.fused:
+                node = fuse(node, given, dependencies, inputs, ready)
             outputs = call_function(node, given, keep_graph)
-            for (successor, i), grad in zip(node.next_edges, outputs):
+            for i, (successor, input_nr) in enumerate(node.next_edges):
                 if successor is None:
                     continue
-                _add_input(inputs, successor, i, grad)
+                _add_input(inputs, successor, input_nr, outputs[i])
                 dependencies[successor] -= 1
                 if dependencies[successor] == 0:
                     heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
-            arrived = given = outputs = grad = None  # a gradient that only its next node knows may be kept by it
+            # Drop the references: the next node may keep a gradient that nothing else refers to, without a copy.
+            arrived = given = outputs = grad = None
     finally:
         local.grad_enabled = mode
     return captured
 
 
-def execute_whole(
-    roots: Sequence[Edge], grads: Sequence[Tensor | None], keep_graph: bool, create_graph: bool
-) -> dict[int, Tensor]:
-    """`execute` without captures: the fast path of a backward pass in which every node runs. The calls of `call_function`, of
-    `validate` and of `_add_input` that would change nothing are left out, and pairs of nodes run in one step (`apply_fused`)."""
-    dependencies = count_dependencies([edge.node for edge in roots])
-    inputs, ready = {}, []
-    mode, local.grad_enabled = local.grad_enabled, create_graph
-    try:
-        for (node, i), grad in zip(roots, grads):
-            _add_input(inputs, node, i, grad)
-        for node in inputs:
-            if dependencies[node] == 0:
-                heappush(ready, (-node.sequence_nr, next(_sequence), node))
-        while ready:
-            node = heappop(ready)[2]
-            given = tuple(inputs.pop(node))
-            if node.tensor_pre_hooks or node.retains_grad_hooks:
-                given = _run_tensor_hooks(node, given)
-            for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
-                given = apply_hook_result(given, hook(tuple(given)))
-            fused = None
-            if node.fused is not None and not ready and not create_graph:
-                fused = apply_fused(node, given, dependencies, inputs)
-            if fused is None:
-                outputs, edges = node.apply(*given), node.next_edges
-            else:
-                outputs, edges, successor = fused
-                if not keep_graph:
-                    successor.release_variables()
-            if node.post_hooks:
-                outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, edges))]
-                for hook in list(node.post_hooks.values()):
-                    outputs = apply_hook_result(outputs, hook(tuple(outputs), tuple(given)))
-            for place, ((successor, i), grad) in enumerate(zip(edges, outputs)):
-                if successor is None:
-                    continue
-                metadata = successor.input_metadata
-                if grad is not None and (grad._sizes, grad.dtype) != metadata[i]:
-                    grad = validate(grad, edges[place], node, place)
-                if len(metadata) == 1 and successor not in inputs:
-                    inputs[successor] = [grad]
-                else:
-                    _add_input(inputs, successor, i, grad)
-                dependencies[successor] -= 1
-                if dependencies[successor] == 0:
-                    heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
-            if not keep_graph:
-                node.release_variables()
-            given = outputs = fused = grad = None  # a gradient that only its next node knows may be kept by it
-    finally:
-        local.grad_enabled = mode
-    return {}
+class FusedNode(Node):
+    """Two nodes in the place of the first of them. One function has computed the gradients of both (`fused.FUSED`)."""
+
+    def __init__(self, first: Node, second: Node, outputs: Sequence, next_edges: Sequence[Edge]) -> None:
+        self.first, self.second, self.outputs, self.next_edges = first, second, outputs, next_edges
+
+    def apply(self, *grads: Tensor | None) -> Sequence:
+        return self.outputs
+
+    def release_variables(self) -> None:
+        self.first.release_variables()
+        self.second.release_variables()
 
 
-def apply_fused(
-    node: Node, grads: Sequence[Tensor | None], dependencies: dict[Node, int], inputs: dict[Node, list]
-) -> tuple[Sequence, list[Edge], Node] | None:
-    """Run a node and its next node in one step, if `node.fused` has a function for both of them. Returns the gradients, the edges
-    that they take, and the next node. Returns None if that function does, if the next node has other gradients too, or if hooks,
-    a mode or autocast must see the operators between the nodes."""
-    place, kind, function = node.fused
+def fuse(node: Node, grads: Sequence, dependencies: dict[Node, int], inputs: dict[Node, list], ready: list) -> Node:
+    """Return a `FusedNode` for the node and its next node if one function can compute both, otherwise the node.
+
+    The next node must be the one that runs next, and it must get its gradient from this node only. Otherwise another gradient
+    is missing, or other nodes would run later than in PyTorch. Nothing must see the gradient between the nodes: no capture, no
+    hook, no recorded graph, no mode, autocast, profiler or filled slot.
+    """
+    if ready or local.grad_enabled or dispatch.fast_backward_disabled:
+        return node
+    if local.graph_task is None or local.graph_task.captures is not None:
+        return node
+    position, kind, function = node.fused
     edges = node.next_edges
-    successor = edges[place].node
+    successor = edges[position].node
     if successor.__class__ is not kind or dependencies[successor] > 1 or successor in inputs:
-        return None
-    if local.modes or local.excluded != AUTOCAST_KEYS:
-        return None
-    if node.post_hooks or successor.post_hooks or successor.pre_hooks:
-        return None
+        return node
+    if local.modes or local.excluded != AUTOCAST_KEYS or dispatch.observer is not None:
+        return node
+    if node.pre_hooks or node.post_hooks or successor.pre_hooks or successor.post_hooks:
+        return node
     if successor.tensor_pre_hooks or successor.retains_grad_hooks:
-        return None
+        return node
     outputs = function(node, successor, *grads)
-    return (
-        None if outputs is None else (outputs, [*edges[:place], *successor.next_edges, *edges[place + 1 :]], successor)
-    )
+    if outputs is None:
+        return node
+    return FusedNode(node, successor, outputs, [*edges[:position], *successor.next_edges, *edges[position + 1 :]])
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
@@ -312,8 +299,9 @@ def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None
     Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`."""
     buffer = inputs.get(node)
     if buffer is None:
-        buffer = inputs[node] = [None] * (len(node.input_metadata) or 1)
-    if grad is not None:
+        inputs[node] = buffer = [None] * (len(node.input_metadata) or 1)
+        buffer[i] = grad
+    elif grad is not None:
         buffer[i] = grad if buffer[i] is None else buffer[i] + grad
 
 
@@ -380,12 +368,13 @@ def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) 
 
     Source: `torch/csrc/autograd/engine.cpp`, `call_function`.
     """
-    for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
-        grads = apply_hook_result(grads, hook(tuple(grads)))
-    outputs = node.apply(*grads)
-    outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, node.next_edges))]
-    for hook in list(node.post_hooks.values()) if node.post_hooks else ():
-        outputs = apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
+    if node.pre_hooks:
+        for hook in list(node.pre_hooks.values()):
+            grads = apply_hook_result(grads, hook(tuple(grads)))
+    outputs = validate_outputs(node, node.apply(*grads))
+    if node.post_hooks:
+        for hook in list(node.post_hooks.values()):
+            outputs = apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
     if not keep_graph:
         node.release_variables()
     return outputs
@@ -511,8 +500,6 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
                 if profiler.recording:
                     watching.enter_context(profiler.record_nodes(local.graph_task.nodes))
                 return execute(roots, grads, keep_graph, create_graph, captures)
-        if captures is None and not dispatch.fast_backward_disabled:
-            return execute_whole(roots, grads, keep_graph, create_graph)
         if captures is None:
             return execute(roots, grads, keep_graph, create_graph)
         return execute(roots, grads, keep_graph, create_graph, captures)

@@ -1,6 +1,6 @@
 """Pairs of nodes that a backward pass runs in one step, because one formula for both takes fewer calls and passes over the memory.
 
-PyTorch's engine runs each node alone. Here this is a fast path of `engine.execute_whole`: the nodes of the graph, their saved
+PyTorch's engine runs each node alone. Here this is a fast path of the engine (`engine.fuse`): the nodes of the graph, their saved
 tensors and their errors stay as in PyTorch. A function of this module returns None for a pair that the nodes must run themselves.
 """
 

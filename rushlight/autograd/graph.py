@@ -70,7 +70,7 @@ class Node:
     post_hooks: dict | None = None
     released = False
     requires_grad = True
-    # The edge to the next node, that node's type, and a function that runs both nodes: see `engine.apply_fused`.
+    # The edge to the next node, that node's type, and a function that runs both nodes: see `engine.fuse`.
     fused: tuple[int, type[Node], Callable] | None = None
 
     def __init__(self) -> None:
