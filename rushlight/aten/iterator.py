@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, reduce
-from typing import NoReturn
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NoReturn
 
 import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import dispatch
-from rushlight.c10.dtypes import Scalar, dtype, scalar_type
+from rushlight.c10.dispatch import local
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, dtype, float32, float64, scalar_type
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
+from rushlight.c10.storage import UntypedStorage
 
 Operand = Tensor | Scalar
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]  # sizes and strides
@@ -133,15 +136,6 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
     return dense_strides(sizes, *strides)
 
 
-@cached
-def plain_result(*geometries: tuple[int, ...]) -> Size | None:
-    """The sizes of a new result of operands with these sizes and strides (sizes, strides, sizes, ...), if it has elements and
-    its strides are contiguous, else None."""
-    operands = tuple(zip(geometries[::2], geometries[1::2]))
-    sizes = Size(reduce(infer_size, geometries[::2]))
-    return sizes if output_strides(sizes, operands) == strided.plain_strides(sizes) and 0 not in sizes else None
-
-
 def geometry(operand: Operand) -> Geometry | None:
     return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
 
@@ -235,3 +229,211 @@ def number(value: Scalar, common: dtype) -> np.ndarray:
     Source: `c10/core/Scalar.h`. In PyTorch it is a 0-dim tensor with the flag `wrapped_number`."""
     scalar_type(value)
     return np.asarray(value).astype(common.numpy)
+
+
+def convert(value: Scalar, dtype: dtype) -> np.ndarray:
+    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as in C.
+    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`."""
+    if dtype.category == INTEGRAL:
+        limits = np.iinfo(dtype.numpy)
+        smallest = -limits.max if isinstance(value, int) and not dtype.is_signed else limits.min
+        if not smallest <= value <= limits.max:
+            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    return np.asarray(value).astype(dtype.numpy)
+
+
+# Plans: a loop that is set up once for operands of the same sizes, strides and dtypes ---------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A loop that is set up. `run(*operands)` takes arrays and Python numbers, and returns a new array of these sizes, strides
+    (in elements) and dtype. Source: `aten/src/ATen/TensorIterator.h`, the members that `build` sets."""
+
+    run: Callable[..., np.ndarray]
+    sizes: Size
+    strides: tuple[int, ...]
+    dtype: dtype
+    has_plain_strides: bool
+
+
+def read(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
+    """The key of a plan, and the operands of its run: arrays, numbers and strings.
+
+    A plan depends on the sizes, strides and dtype of a tensor, and on the class of a number. The value of a number is read in
+    each run.
+    """
+    key, values = [], []
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            key += operand._sizes, operand._strides, operand.dtype
+            values.append(operand._array)
+        else:
+            key.append(operand if operand.__class__ is str else operand.__class__)
+            values.append(operand)
+    return tuple(key), values
+
+
+def plan(
+    function: Callable,
+    output: tuple,
+    operands: Sequence,
+    converters: Sequence[Callable | None],
+    is_pointwise: bool = True,
+) -> Plan:
+    """Set up the loop of `function` over these operands. A run tests nothing that the key of `read` holds.
+
+    If numpy gives the result the strides that PyTorch does, the function itself is the loop. Otherwise the result is allocated
+    here, and the loop writes into it.
+
+    Args:
+        function: takes arrays and numbers, and returns an array, or for a result without dimensions a number of numpy.
+        output: sizes, strides and dtype of the result, which has elements; strides None are contiguous.
+        operands: arrays and numbers.
+        converters: see `converting`.
+        is_pointwise: whether the function computes element by element. For any other function, the layout of its array must
+            not depend on values.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
+    """
+    sizes, strides, dtype = Size(output[0]), output[1], output[2]
+    plain = strided.plain_strides(sizes)
+    strides = plain if strides is None else tuple(strides)
+    steps = tuple([stride * dtype.itemsize for stride in strides])
+    compute, arrays = converting(function, converters), [each for each in operands if isinstance(each, np.ndarray)]
+    with np.errstate(all="ignore"):  # the run warns
+        result = compute(*operands)
+    is_ufunc = is_pointwise and isinstance(function, np.ufunc)
+    is_new = not any(np.may_share_memory(result, array) for array in arrays)
+    if is_ufunc and compute is function and strides == plain and is_narrow(sizes, arrays):
+        run = partial(run_by_columns, function, sizes, dtype.numpy)
+    elif is_new and has_layout(result, sizes, steps, dtype) and (is_ufunc or not is_pointwise or are_alike(arrays)):
+        run = compute
+    elif is_new and strides == plain and result.shape == sizes:
+
+        def run(*operands) -> np.ndarray:
+            return np.asarray(compute(*operands), dtype.numpy, order="C")
+
+    else:
+
+        def run(*operands) -> np.ndarray:
+            result = np.ndarray(sizes, dtype.numpy, np.empty(math.prod(sizes), dtype.numpy), 0, steps)
+            result[...] = compute(*operands)
+            return result
+
+    return Plan(run, sizes, strides, dtype, strides == plain)
+
+
+def has_layout(array: np.ndarray, sizes: Size, steps: tuple[int, ...], dtype: dtype) -> bool:
+    """Whether it is an array, not a number of numpy, with these sizes, strides in bytes, and dtype."""
+    is_array = array.__class__ is np.ndarray and array.dtype == dtype.numpy
+    return is_array and array.shape == sizes and array.strides == steps
+
+
+def are_alike(arrays: Sequence[np.ndarray]) -> bool:
+    """Whether all arrays are contiguous and have one shape, so that each function of them gives such an array."""
+    return all(array.flags.c_contiguous and array.shape == arrays[0].shape for array in arrays)
+
+
+def plan_in_place(function: Callable, converters: Sequence[Callable | None], is_like_ufunc: bool = False) -> Callable:
+    """The loop of `function` into its first operand: `run(*operands, array)`, where `array` is that of the first operand."""
+    compute = converting(function, converters)
+    if is_like_ufunc:
+        return compute
+
+    def run(*operands) -> None:
+        *operands, array = operands
+        array[...] = compute(*operands)
+
+    return run
+
+
+def converting(function: Callable, converters: Sequence[Callable | None]) -> Callable:
+    """The function, with a converter applied to each operand that has one. An operand after these is the function's `out`."""
+    if not any(converters):
+        return function
+    *others, last = converters
+    count = len(others)
+    if not any(others):
+        if count == 1:
+            return lambda first, second, *out: function(first, last(second), *out)
+        return lambda *operands: function(*operands[:count], last(operands[count]), *operands[count + 1 :])
+
+    def compute(*operands):
+        given = [each if convert is None else convert(each) for convert, each in zip(converters, operands)]
+        return function(*given, *operands[count + 1 :])
+
+    return compute
+
+
+def converter(operand: Operand, common: dtype, is_like_ufunc: bool = False) -> Callable | None:
+    """What converts an operand to the common dtype. A function that is like a ufunc converts Python numbers to float32 and float64
+    itself."""
+    if isinstance(operand, Tensor):
+        return None if operand.dtype is common else lambda array: array.astype(common.numpy)
+    if is_like_ufunc and common in (float32, float64) and operand.__class__ in (float, int):
+        return None
+    return partial(number, common=common) if common is bfloat16 else partial(scalar, common.numpy.type)
+
+
+def scalar(numpy_type: type[np.generic], value: Scalar) -> np.generic:
+    """`number` as a number of numpy, which is faster."""
+    try:
+        return numpy_type(value)
+    except OverflowError:  # an int that does not fit
+        return np.asarray(value).astype(numpy_type)[()]
+
+
+def parameter_converter(value: Scalar | str | None, common: dtype, is_like_ufunc: bool = False) -> Callable | None:
+    """What converts a number that is no operand of the loop. One that does not fit is an error."""
+    if value is None or value.__class__ is str:
+        return None
+    if common.category == FLOATING:
+        return converter(value, common, is_like_ufunc)
+    return partial(convert, dtype=common)
+
+
+def is_narrow(sizes: Size, arrays: Sequence) -> bool:
+    """Whether an operand is broadcast to many short rows."""
+    if len(sizes) < 2 or not 8 * sizes[-1] < sizes[0] < 4096:
+        return False
+    return len({array.shape for array in arrays if isinstance(array, np.ndarray)}) > 1
+
+
+def run_by_columns(function: np.ufunc, sizes: Size, dtype: np.dtype, *arrays: np.ndarray) -> np.ndarray:
+    """The contiguous result of many short rows. The dimensions are reversed: numpy's innermost loop is over the last one."""
+    result = np.empty(sizes, dtype)
+    columns = (array.reshape((1,) * (len(sizes) - array.ndim) + array.shape).T for array in arrays)
+    function(*columns, result.T)
+    return result
+
+
+_new_tensor, _new_storage = Tensor.__new__, UntypedStorage.__new__  # every result is made here: a look-up less each
+
+
+def wrap(array: np.ndarray, plan: Plan) -> Tensor:
+    """The tensor on the memory of an array that the plan's run has returned."""
+    self = _new_tensor(Tensor)
+    self._storage = storage = _new_storage(UntypedStorage)  # `UntypedStorage.of`, without a call
+    self._array = array
+    storage._buffer = array if plan.has_plain_strides else array.ravel(order="K")
+    self._sizes = plan.sizes
+    self._strides = plan.strides
+    self._storage_offset = 0
+    self.dtype = plan.dtype
+    self._key_set = local.tensor_keys["cpu"]
+    self._has_plain_strides = plan.has_plain_strides
+    return self
+
+
+class Plans(dict):
+    """Plans by key. `dispatch` clears them when a function that set them up may have been replaced."""
+
+    def __init__(self) -> None:
+        dispatch.cache_clearers.append(self.clear)
+
+    def add(self, key: tuple, plan: Any) -> Any:
+        if len(self) == 4096:
+            self.clear()
+        self[key] = plan
+        return plan

@@ -14,8 +14,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
-from rushlight.aten.strided import Size, Tensor, contiguous_strides, empty_strided, storage_size
+from rushlight.aten import iterator
+from rushlight.aten.iterator import (
+    Plans,
+    assert_no_internal_overlap,
+    assert_no_partial_overlap,
+    plan_in_place,
+    read,
+    wrap,
+)
+from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
+from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 
 
@@ -52,6 +61,154 @@ class Structured:
 
     def out(self, *args):
         return call_out(self, args[:-1], args[-1])
+
+
+def planned(
+    kernel: Structured, count: int, set_up: Callable[..., tuple[Callable, Sequence]], is_like_ufunc: bool = False
+) -> Structured:
+    """The same kernel, but its functional and in-place forms set up their loop once, and keep its plan for the next operands of
+    the same key (`iterator.read`). Other forms, and results without elements, set it up in each call.
+
+    Args:
+        count: how many arguments it has. The most frequent calls of one to three arguments look up their plan without `read`.
+        set_up: `set_up(*args)` returns the function of the loop and the converters of its operands, or raises.
+        is_like_ufunc: whether the function converts Python numbers, and has `out` as its last parameter, as a ufunc does.
+    """
+    plans, plans_in_place = Plans(), Plans()
+
+    def of_any(*args: Any) -> Tensor:
+        key, operands = read(args)
+        plan = plans.get(key)
+        if plan is None:
+            if dispatch.fast_path_disabled or 0 in (output := kernel.meta(*args)).sizes:
+                return call_functional(kernel, args)
+            function, converters = set_up(*args)
+            plan = plans.add(key, iterator.plan(function, output, operands, converters))
+        return wrap(plan.run(*operands), plan)
+
+    def of_one(self: Tensor) -> Tensor:
+        plan = plans.get((self._sizes, self._strides, self.dtype))
+        return of_any(self) if plan is None else wrap(plan.run(self._array), plan)
+
+    def of_two(self: Any, other: Any) -> Tensor:
+        if not isinstance(other, Tensor):
+            plan = plans.get((self._sizes, self._strides, self.dtype, other.__class__))
+            if plan is not None:
+                return wrap(plan.run(self._array, other), plan)
+        elif isinstance(self, Tensor):
+            plan = plans.get((self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype))
+            if plan is not None:
+                return wrap(plan.run(self._array, other._array), plan)
+        else:
+            plan = plans.get((self.__class__, other._sizes, other._strides, other.dtype))
+            if plan is not None:
+                return wrap(plan.run(self, other._array), plan)
+        return of_any(self, other)
+
+    def of_three(self: Any, other: Any, number: Any) -> Tensor:
+        if isinstance(self, Tensor) and isinstance(other, Tensor) and not isinstance(number, Tensor):
+            key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, number.__class__
+            plan = plans.get(key)
+            if plan is not None:
+                return wrap(plan.run(self._array, other._array, number), plan)
+        return of_any(self, other, number)
+
+    def in_place_of_any(self: Tensor, *rest: Any) -> Tensor:
+        args = (self, *rest)
+        if self._key_set & META or self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
+            return call_inplace(kernel, args)
+        key, operands = read(args)
+        run = plans_in_place.get(key)
+        if run is not None:
+            run(*operands, self._array)
+            return self
+        call_inplace(kernel, args)
+        if not dispatch.fast_path_disabled and 0 not in self._sizes and kernel.meta(*args).dtype is self.dtype:
+            plans_in_place.add(key, plan_in_place(*set_up(*args), is_like_ufunc))
+        return self
+
+    def in_place_of_two(self: Tensor, other: Any) -> Tensor:
+        if not isinstance(other, Tensor):
+            run = plans_in_place.get((self._sizes, self._strides, self.dtype, other.__class__))
+            if run is not None and not self._key_set & META:
+                run(self._array, other, self._array)
+                return self
+        elif other._storage is not self._storage:
+            key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype
+            run = plans_in_place.get(key)
+            if run is not None and not self._key_set & META:
+                run(self._array, other._array, self._array)
+                return self
+        return in_place_of_any(self, other)
+
+    def in_place_of_three(self: Tensor, other: Any, number: Any) -> Tensor:
+        if isinstance(other, Tensor) and other._storage is not self._storage and not isinstance(number, Tensor):
+            key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, number.__class__
+            run = plans_in_place.get(key)
+            if run is not None and not self._key_set & META:
+                run(self._array, other._array, number, self._array)
+                return self
+        return in_place_of_any(self, other, number)
+
+    kernel.functional = {1: of_one, 2: of_two, 3: of_three}.get(count, of_any)
+    kernel.inplace = {2: in_place_of_two, 3: in_place_of_three}.get(count, in_place_of_any)
+    return kernel
+
+
+def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None], tensors: int = 1) -> Structured:
+    """The same kernel, but its functional form plans as `planned` does. Its first arguments are tensors. The key has the values of
+    the others, such as dimensions and dtypes.
+
+    `set_up(*args)` returns the function of the tensors' arrays, raises, or returns None if the call is not planned.
+    """
+    plans = Plans()
+
+    def add_plan(key: tuple, args: Sequence) -> iterator.Plan | None:
+        if dispatch.fast_path_disabled or 0 in (output := kernel.meta(*args)).sizes:
+            return None
+        function = set_up(*args)
+        if function is None:
+            return None
+        arrays = [arg._array for arg in args[:tensors]]
+        return plans.add(key, iterator.plan(function, output, arrays, (), is_pointwise=False))
+
+    def of_one(self: Tensor, *settings: Any) -> Tensor:
+        key = self._sizes, self._strides, self.dtype, *settings
+        try:
+            plan = plans.get(key) or add_plan(key, (self, *settings))
+        except TypeError:  # a list of dimensions has no hash
+            if list not in map(type, settings):
+                raise
+            return of_one(self, *[tuple(each) if each.__class__ is list else each for each in settings])
+        return call_functional(kernel, (self, *settings)) if plan is None else wrap(plan.run(self._array), plan)
+
+    def of_two(self: Tensor, other: Tensor, *settings: Any) -> Tensor:
+        key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, *settings
+        plan = plans.get(key) or add_plan(key, (self, other, *settings))
+        if plan is None:
+            return call_functional(kernel, (self, other, *settings))
+        return wrap(plan.run(self._array, other._array), plan)
+
+    def of_three(self: Tensor, a: Tensor, b: Tensor, *settings: Any) -> Tensor:
+        key = (
+            self._sizes,
+            self._strides,
+            self.dtype,
+            a._sizes,
+            a._strides,
+            a.dtype,
+            b._sizes,
+            b._strides,
+            b.dtype,
+            *settings,
+        )
+        plan = plans.get(key) or add_plan(key, (self, a, b, *settings))
+        if plan is None:
+            return call_functional(kernel, (self, a, b, *settings))
+        return wrap(plan.run(self._array, a._array, b._array), plan)
+
+    kernel.functional = (of_one, of_two, of_three)[tensors - 1]
+    return kernel
 
 
 def check_floating(name: str, self: Tensor) -> None:

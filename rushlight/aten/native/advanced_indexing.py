@@ -14,7 +14,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, convert
 from rushlight.aten.native.gather_scatter import (
     _assert_no_overlap,
     _at_least_1d,
@@ -22,7 +22,6 @@ from rushlight.aten.native.gather_scatter import (
     scatter_meta,
     warn_if_expanded,
 )
-from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64

@@ -17,8 +17,8 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap
-from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
+from rushlight.aten.iterator import assert_no_internal_overlap, convert
+from rushlight.aten.native.pointwise import copy_, fill_, fits_fast_path
 from rushlight.aten.strided import (
     META,
     Tensor,

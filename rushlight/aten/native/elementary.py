@@ -14,26 +14,24 @@ from functools import partial
 import numpy as np
 
 from rushlight.aten.generated import functions
+from rushlight.aten.iterator import convert, converter, parameter_converter
 from rushlight.aten.native.pointwise import (
     BITS,
     FLOATS,
     NUMERIC,
-    PLAIN_NUMBERS,
     WHOLE,
     arithmetic,
     between,
     choose,
-    convert,
     exact,
-    fits_fast_path,
     loop,
     output_of,
     pointwise,
     refuse_bool,
-    unary,
+    to_floating,
 )
-from rushlight.aten.strided import Tensor, strides_for, wrap_like
-from rushlight.aten.structured import Output, Structured, call_functional
+from rushlight.aten.strided import Tensor, strides_for
+from rushlight.aten.structured import Output, Structured, planned
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, common_dtype
 
 # Elementary functions ------------------------------------------------------------------------------------------------
@@ -65,18 +63,22 @@ def logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-absolute = unary(np.abs, exact, NUMERIC, casts=False)
+absolute = pointwise(np.abs, exact, NUMERIC, casts=False)
 refuse_negation = refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
-neg = unary(np.negative, exact, check=refuse_negation, casts=False)
-signum = unary(sign, exact, casts=False)
+neg = pointwise(np.negative, exact, check=refuse_negation, casts=False)
+signum = pointwise(sign, exact, casts=False)
 ceil, floor, trunc, rounded = (
-    unary(skip_integers(function), exact, NUMERIC, casts=False) for function in (np.ceil, np.floor, np.trunc, np.rint)
+    pointwise(skip_integers(function), exact, NUMERIC, casts=False)
+    for function in (np.ceil, np.floor, np.trunc, np.rint)
 )
 rounded_to = pointwise(round_decimals, arithmetic, FLOATS, parameters=1, casts=False)
 
-exp, exp2, expm1, log, log2, log10, log1p = map(unary, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p))
-sin, cos, tan, tanh, sigmoid = map(unary, (np.sin, np.cos, np.tan, np.tanh, logistic))
-sqrt, rsqrt, reciprocal = map(unary, (np.sqrt, lambda x: 1 / np.sqrt(x), np.reciprocal))
+float_function = partial(pointwise, dtypes=to_floating)
+exp, exp2, expm1, log, log2, log10, log1p = map(
+    float_function, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p)
+)
+sin, cos, tan, tanh, sigmoid = map(float_function, (np.sin, np.cos, np.tan, np.tanh, logistic))
+sqrt, rsqrt, reciprocal = map(float_function, (np.sqrt, lambda x: 1 / np.sqrt(x), np.reciprocal))
 
 
 def positive(self: Tensor) -> Tensor:
@@ -115,28 +117,30 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
     return output_of(common, self)
 
 
-@partial(Structured, pow_number_meta, casts=True)
-def pow_number(self: Tensor, exponent: Scalar, out: Tensor) -> None:
+def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
     computed, common = arithmetic(self, exponent)
     function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
     loop(function or (lambda x: power(x, convert(exponent, computed))), out, (self,), computed, common)
 
 
+def floating_power(x: np.ndarray, exponent: Scalar) -> np.ndarray:
+    function = POWERS.get(exponent)
+    return np.power(x, x.dtype.type(exponent)) if function is None else function(x)
+
+
+def set_up_pow_number(self: Tensor, exponent: Scalar) -> tuple[Callable, list[Callable | None]]:
+    computed, common = arithmetic(self, exponent)
+    if computed is common and common.category == FLOATING:
+        return floating_power, [converter(self, computed), None]
+    return power, [converter(self, computed), parameter_converter(exponent, computed)]
+
+
+pow_number = planned(Structured(pow_number_meta, pow_number_impl, casts=True), 2, set_up_pow_number)
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
 pow_of_number = Structured(
     lambda self, exponent: Output(exponent.shape, None, common_dtype(self, exponent)), pow_tensor.impl, casts=True
 )
-
-
-def pow_number_functional(self: Tensor, exponent: Scalar) -> Tensor:
-    """The functional form, with the fast path of `unary` for the exponents in `POWERS`."""
-    if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and fits_fast_path(self):
-        return wrap_like(POWERS[exponent](self._array), self)
-    return call_functional(pow_number, (self, exponent))
-
-
-pow_number.functional = pow_number_functional
 
 
 def square(self: Tensor) -> Tensor:
@@ -193,7 +197,7 @@ def polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     return value
 
 
-erf = unary(error_function)
+erf = float_function(error_function)
 
 # Activations ---------------------------------------------------------------------------------------------------------
 
@@ -252,9 +256,9 @@ def replaced_up_to(x: np.ndarray, threshold: np.ndarray, value: np.ndarray) -> n
     return np.where(x <= threshold, value, x)
 
 
-relu = unary(rectified, arithmetic, NUMERIC, refuse_bool("Boolean inputs not supported for relu"), casts=False)
+relu = pointwise(rectified, arithmetic, NUMERIC, refuse_bool("Boolean inputs not supported for relu"), casts=False)
 gelu = pointwise(times_probability, arithmetic, FLOATS, check_gelu, parameters=1, casts=False)
-silu = unary(times_logistic, arithmetic, FLOATS, casts=False)
+silu = pointwise(times_logistic, arithmetic, FLOATS, casts=False)
 softplus = pointwise(soft_plus, arithmetic, FLOATS, parameters=2, casts=False)
 leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
 elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
@@ -281,22 +285,12 @@ def hardtanh(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> Non
 
 
 def backward_kernel(function: Callable, check: Callable | None = None, parameters=0, x_first=False) -> Structured:
-    """The `pointwise` kernel of `function(grad, x, *parameters)`, with a fast path for two contiguous floating tensors of one
-    shape. If `x_first` is true, the strides of the result follow those of `x`."""
+    """The `pointwise` kernel of `function(grad, x, *parameters)`. If `x_first` is true, the strides of the result follow those of
+    `x`."""
     kernel = pointwise(function, arithmetic, FLOATS, check, parameters)
     if x_first:
         meta = kernel.meta
         kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
-
-    def functional(grad_output: Tensor, self: Tensor, *given: Scalar | str) -> Tensor:
-        is_like = grad_output._sizes == self._sizes and grad_output._has_plain_strides
-        if is_like and fits_fast_path(self) and self.dtype is grad_output.dtype:
-            if check is not None:
-                check(grad_output, self, *given)
-            return wrap_like(function(grad_output._array, self._array, *given), self)
-        return call_functional(kernel, (grad_output, self, *given))
-
-    kernel.functional = functional
     return kernel
 
 
@@ -377,16 +371,9 @@ def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
     return grad * sigmoid * (1 + x * (1 - sigmoid))
 
 
-def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
-    if 0 <= negative_slope <= 1:
-        slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
-        slope *= grad
-        return slope
-    return choose(x > 0, grad, grad * negative_slope)
-
-
 def check_sides(name: str, factor: str) -> Callable:
-    """A check that a result which has overwritten its argument tells on which side of 0 the argument was: no negative factor."""
+    """A check, also in each run, that a result which has overwritten its argument tells on which side of 0 the argument was: no
+    negative factor."""
 
     def check(grad: Tensor, x: Tensor, slope: Scalar, *rest: Scalar) -> None:
         *_, is_result = rest
@@ -395,6 +382,19 @@ def check_sides(name: str, factor: str) -> Callable:
             raise RuntimeError(f"{name}_ in place with {factor} below 0 has no gradient: {reason}. Call {name}.")
 
     return check
+
+
+check_leaky_side, check_elu_side = check_sides("leaky_relu", "a negative slope"), check_sides("elu", "an alpha")
+
+
+def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
+    check_leaky_side(grad, x, negative_slope, self_is_result)
+    check_leaky_side(grad, x, negative_slope, self_is_result)
+    if 0 <= negative_slope <= 1:
+        slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
+        slope *= grad
+        return slope
+    return choose(x > 0, grad, grad * negative_slope)
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
@@ -412,9 +412,7 @@ sigmoid_backward = backward_kernel(logistic_slope)
 threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
 gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
 silu_backward = backward_kernel(silu_slope)
-leaky_relu_backward = backward_kernel(
-    leaky_slope, check_sides("leaky_relu", "a negative slope"), parameters=2, x_first=True
-)
+leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_side, parameters=2, x_first=True)
 softplus_backward = backward_kernel(softplus_slope, parameters=2)
 hardtanh_backward = backward_kernel(where_between, parameters=2)
 
@@ -422,6 +420,7 @@ hardtanh_backward = backward_kernel(where_between, parameters=2)
 def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> np.ndarray:
     """The gradient from the argument `x`, or, if the argument has been overwritten, from the result.
     Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`."""
+    check_elu_side(grad, x, alpha, scale, input_scale, is_result)
     if is_result:
         curve = grad * input_scale * (x + alpha * scale)
     else:
@@ -429,7 +428,7 @@ def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_res
     return choose(x <= 0, curve, grad * scale)
 
 
-elu_backward_of_two = backward_kernel(elu_slope, check_sides("elu", "an alpha"), parameters=4)
+elu_backward_of_two = backward_kernel(elu_slope, check_elu_side, parameters=4)
 
 
 def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:

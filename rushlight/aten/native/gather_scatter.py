@@ -17,10 +17,9 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, refuse_overlap
+from rushlight.aten.iterator import assert_no_partial_overlap, convert, output_strides, refuse_overlap
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
-from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch

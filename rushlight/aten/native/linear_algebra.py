@@ -15,8 +15,9 @@ from functools import partial
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import convert, fits_fast_path
-from rushlight.aten.native.reductions import accumulate_dtype, axes, reduced_sizes
+from rushlight.aten.iterator import convert
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES
+from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
 from rushlight.aten.strided import (
     Tensor,
@@ -27,7 +28,7 @@ from rushlight.aten.strided import (
     wrap_contiguous,
     wrap_dim,
 )
-from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
+from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import (
@@ -82,27 +83,18 @@ def meta_mm(self: Tensor, mat2: Tensor) -> Output:
     return Output((self.size(0), mat2.size(1)), None, self.dtype)
 
 
-def are_multipliable(a: Tensor, b: Tensor) -> bool:
-    """Whether numpy can multiply two matrices without a conversion."""
-    if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
-        return False
-    a_sizes, b_sizes = a._array.shape, b._array.shape
-    return len(a_sizes) == len(b_sizes) == 2 and a_sizes[1] == b_sizes[0]
+def set_up_mm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
+    assert_has_product("mm", self)
+    rows = self.size(0)
+    if (
+        self._strides[0] == 0 and rows > 1 and self.dtype in SIMPLE_DTYPES
+    ):  # as in an expanded gradient: all rows are equal
+        return lambda a, b: np.matmul(a[:1], b).repeat(rows, 0)
+    return product if self.dtype in REDUCED_FLOATING else np.matmul
 
 
-class Mm(Structured):
-    """A structured kernel with a fast path for two matrices that numpy can multiply without a conversion. If all rows share
-    memory, as in an expanded gradient, only one row is multiplied."""
-
-    def functional(self, a, b):
-        if not are_multipliable(a, b):
-            return super().functional(a, b)
-        if a._strides[0] == 0 and (rows := len(a._array)) > 1:
-            return wrap_contiguous(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
-        return wrap_contiguous(np.matmul(a._array, b._array), a.dtype)
-
-
-@partial(Mm, meta_mm)
+@partial(planned_by_value, set_up=set_up_mm, tensors=2)
+@partial(Structured, meta_mm)
 def mm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
     if out.numel() == 0:
         return
@@ -183,18 +175,6 @@ def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sca
     out._array[...] = result
 
 
-class Addmm(Structured):
-    """A structured kernel with a fast path for the most frequent call, that of `linear`: beta and alpha are 1, and nothing is
-    converted."""
-
-    def functional(self, bias, mat1, mat2, beta, alpha):
-        plain = beta == alpha == 1 and bias.dtype is mat1.dtype and are_multipliable(mat1, mat2)
-        if plain and bias._array.shape == mat2._array.shape[1:]:
-            product = np.matmul(mat1._array, mat2._array)
-            return wrap_contiguous(np.add(product, bias._array, product), bias.dtype)
-        return super().functional(bias, mat1, mat2, beta, alpha)
-
-
 def checked_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
     """`addmm_out` for any numbers: `convert` raises RuntimeError for those that an integer dtype cannot hold."""
     if self.dtype.category == INTEGRAL and out.numel():
@@ -202,7 +182,19 @@ def checked_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha:
     addmm_out(self, mat1, mat2, beta, alpha, out)
 
 
-addmm = Addmm(meta_addmm, checked_addmm)
+def set_up_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar) -> Callable | None:
+    """The most frequent call, that of `linear`."""
+    if beta == alpha == 1 and self.dtype in SIMPLE_DTYPES and self.shape == mat2.shape[1:]:
+        return add_to_product
+    return None
+
+
+def add_to_product(bias: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    product = np.matmul(a, b)
+    return np.add(product, bias, product)
+
+
+addmm = planned_by_value(Structured(meta_addmm, checked_addmm), set_up_addmm, tensors=3)
 
 
 # Blocked matrix multiplication ---------------------------------------------------------------------------------------
@@ -276,19 +268,13 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
     return Output((batch, rows, columns), None, self.dtype)
 
 
-class Bmm(Structured):
-    """A structured kernel with a fast path for two batches that numpy can multiply without a conversion."""
-
-    def functional(self, a, b):
-        if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
-            return super().functional(a, b)
-        a_sizes, b_sizes = a._array.shape, b._array.shape
-        if len(a_sizes) != 3 or len(b_sizes) != 3 or a_sizes[::2] != b_sizes[:2] or 0 in a_sizes + b_sizes:
-            return super().functional(a, b)
-        return wrap_contiguous(np.ascontiguousarray(batched_product(a._array, b._array)), a.dtype)
+def set_up_bmm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
+    assert_has_product("bmm", self)
+    return batched_product
 
 
-@partial(Bmm, meta_bmm)
+@partial(planned_by_value, set_up=set_up_bmm, tensors=2)
+@partial(Structured, meta_bmm)
 def bmm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
     if out.numel() == 0:
         return
@@ -387,6 +373,15 @@ def vector_norm_meta(
     return Output(reduced_sizes(self.shape, dim, keepdim), None, dtype or self.dtype)
 
 
+def set_up_vector_norm(self: Tensor, ord: Scalar, dim: Dims, keepdim: bool, dtype: dtype | None) -> Callable | None:
+    """The most frequent norm, over one dimension or all."""
+    if ord == 2 and dtype is None and self.dtype in SIMPLE_DTYPES and (not dim or len(dim) == 1):
+        over = axes(self, dim)
+        return lambda array: euclidean_norm(array, over, keepdim)
+    return None
+
+
+@partial(planned_by_value, set_up=set_up_vector_norm)
 @partial(Structured, vector_norm_meta)
 def vector_norm(
     self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor
@@ -410,19 +405,6 @@ def euclidean_norm(x: np.ndarray, over: tuple[int, ...] | None, keepdim: bool) -
         flat = x.reshape(-1)
         return np.sqrt(np.dot(flat, flat))
     return np.sqrt(np.add.reduce(x * x, over, keepdims=keepdim))
-
-
-def vector_norm_functional(
-    self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None
-) -> Tensor:
-    """The functional form, with a fast path for the most frequent norm, over one dimension or all."""
-    if ord == 2 and dtype is None and fits_fast_path(self) and not self.is_meta and (not dim or len(dim) == 1):
-        found = euclidean_norm(self._array, axes(self, dim), keepdim)
-        return wrap_contiguous(np.asarray(found, order="C"), self.dtype)
-    return call_functional(vector_norm, (self, ord, dim, keepdim, dtype))
-
-
-vector_norm.functional = vector_norm_functional
 
 
 class _LinAlgError(RuntimeError):

@@ -7,7 +7,6 @@ Each is a numpy function and a rule for dtypes. `iterator.py` does the rest. In 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial, wraps
 
@@ -19,25 +18,21 @@ from rushlight.aten.iterator import (
     Geometry,
     Operand,
     common_sizes,
+    convert,
+    converter,
     for_each,
     geometry,
-    number,
     operand_arrays,
     output_strides,
-    plain_result,
+    parameter_converter,
 )
 from rushlight.aten.strided import (
     META,
-    Size,
     Tensor,
     infer_size,
-    plain_alias,
     strides_for,
-    wrap_contiguous,
-    wrap_like,
-    wrap_plain,
 )
-from rushlight.aten.structured import Output, Structured, call_functional
+from rushlight.aten.structured import Output, Structured, planned
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
     BOOLEAN,
@@ -51,10 +46,10 @@ from rushlight.c10.dtypes import (
     float32,
     float64,
     get_default_dtype,
-    int64,
     scalar_type,
     uint8,
 )
+from rushlight.c10.exception import warn_once
 
 # Rules for dtypes: each returns the dtype of the computation and the dtype of the result -----------------------------
 
@@ -103,6 +98,7 @@ def pointwise(
     check: Callable | None = None,
     parameters: int = 0,
     casts: bool = True,
+    is_like_ufunc: bool = False,
 ) -> Structured:
     """The structured kernel of `function(*arrays)`, numpy arrays of one dtype.
 
@@ -112,7 +108,9 @@ def pointwise(
         parameters: how many of the last arguments are not operands of the loop: strings, and numbers, which are converted to
             the dtype of the arrays.
         casts: whether the dtype of `out` may differ from that of the result.
+        is_like_ufunc: see `planned`.
     """
+    is_like_ufunc = is_like_ufunc or isinstance(function, np.ufunc)
 
     def meta(*args) -> Output:
         if check is not None:
@@ -129,24 +127,21 @@ def pointwise(
         values = [each if isinstance(each, str) else convert(each, computed) for each in given]
         loop((lambda *arrays: function(*arrays, *values)) if values else function, out, operands, computed, result)
 
-    def functional(*args) -> Tensor:
-        """The functional form, with a fast path for contiguous tensors of one shape and dtype, and numbers."""
+    def set_up(*args) -> tuple[Callable, list[Callable | None]]:
         operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
-        arrays = arrays_of_one_shape(operands)
-        if arrays is None or operands[0].dtype.category not in kinds:
-            return call_functional(kernel, args)
-        if check is not None:
-            check(*args)
-        computed, result = dtypes(*operands)
-        if computed is not operands[0].dtype:
-            return call_functional(kernel, args)
-        values = [each if isinstance(each, str) else convert(each, computed) for each in given]
-        array = np.asarray(function(*arrays, *values), result.numpy, order="C")
-        return wrap_contiguous(array.copy() if array is arrays[0] else array, result)
+        computed, _ = dtypes(*operands)
+        refuse_other_kinds(function, kinds, computed)
+        converters = [converter(operand, computed, is_like_ufunc) for operand in operands]
+        return function, converters + [parameter_converter(value, computed, is_like_ufunc) for value in given]
 
-    kernel = Structured(meta, impl, casts)
-    kernel.functional = functional
-    return kernel
+    return planned(Structured(meta, impl, casts), count_parameters(function), set_up, is_like_ufunc)
+
+
+def count_parameters(function: Callable) -> int:
+    """How many operands a function of numpy arrays takes, without `out`."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    return function.__code__.co_argcount - len(function.__defaults__ or ())
 
 
 def loop(function: Callable, out: Tensor, operands: tuple, computed: dtype, result: dtype) -> None:
@@ -189,149 +184,8 @@ def refuse_bool(refusal: str) -> Callable:
     return check
 
 
-# Fast paths for the most frequent operands, which need no broadcasting and no cast -----------------------------------
-
-SIMPLE_DTYPES = (float32, float64)  # in these, numpy and PyTorch agree on operations with Python numbers
+SIMPLE_DTYPES = (float32, float64)  # in these, numpy computes as PyTorch does, also with Python numbers
 PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a dtype
-
-
-def arrays_of_one_shape(operands: tuple[Operand, ...]) -> list[np.ndarray] | None:
-    """The arrays of contiguous tensors on the CPU that have one shape and dtype, float32, float64 or int64. A number among the
-    operands becomes an array of that dtype. None for other operands."""
-    like = operands[0] if operands else None
-    if not isinstance(like, Tensor) or not like._has_plain_strides or dispatch.fast_path_disabled:
-        return None
-    if like.dtype not in (*SIMPLE_DTYPES, int64) or like.is_meta or 0 in like._sizes:
-        return None
-    numbers = int if like.dtype is int64 else PLAIN_NUMBERS
-    arrays = [like._array]
-    for each in operands[1:]:
-        if isinstance(each, Tensor):
-            if each.dtype is not like.dtype or each._sizes != like._sizes or not each._has_plain_strides:
-                return None
-            arrays.append(each._array)
-        elif isinstance(each, numbers) and each.__class__ is not bool:
-            arrays.append(number(each, like.dtype))
-        else:
-            return None
-    return arrays
-
-
-def with_fast_path(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
-    """The same kernel, with a fast path for a contiguous tensor and another one of its shape and dtype, or a number."""
-    slow_path, slow_path_inplace = kernel.functional, kernel.inplace
-
-    def functional(self: Operand, other: Operand, *alpha: Scalar) -> Tensor:
-        if (  # `fast_operand` inlined for two tensors, the most frequent call
-            self.__class__ is other.__class__ is Tensor
-            and self.dtype is other.dtype
-            and self._sizes == other._sizes
-            and self._strides == other._strides
-            and self._has_plain_strides
-            and self.dtype.category in kinds
-            and (not alpha or alpha[0].__class__ is int and alpha[0] == 1)
-            and not dispatch.fast_path_disabled
-        ):
-            return wrap_like(function(self._array, other._array), self)
-        operand = fast_operand(self, other, alpha, kinds)
-        if operand is not None:
-            return wrap_like(function(self._array, operand), self)
-        for fast_path in (broadcast_contiguous, broadcast_strided) if is_one(*alpha) else ():
-            result = fast_path(function, self, other, kinds)
-            if result is not None:
-                return result
-        return slow_path(self, other, *alpha)
-
-    def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
-        operand = None if self._key_set & META else fast_operand(self, other, alpha, kinds)
-        if operand is None or isinstance(other, Tensor) and self._storage is other._storage:
-            return slow_path_inplace(self, other, *alpha)
-        function(self._array, operand, self._array)
-        return self
-
-    kernel.functional, kernel.inplace = functional, inplace
-    return kernel
-
-
-def is_one(alpha: Scalar = 1) -> bool:
-    """Whether no multiplication is needed. `True` is not 1 here, because `check_alpha` may refuse it."""
-    return alpha.__class__ is int and alpha == 1
-
-
-def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
-    """An operand for `alpha * other` with which numpy and the array of `self` give the slow path's result, or None."""
-    if not isinstance(self, Tensor) or dispatch.fast_path_disabled or not self._has_plain_strides:
-        return None
-    if self.dtype.category not in kinds:
-        return None
-    if isinstance(other, Tensor):
-        is_same = self._sizes == other._sizes and self._strides == other._strides
-        is_scalar = not other._sizes and 0 not in self._sizes
-        if self.dtype is not other.dtype or not (is_same or is_scalar):
-            return None
-        operand = other._array
-    elif 0 not in self._sizes and is_exact_number(other, self.dtype):
-        operand = other
-    else:
-        return None
-    if is_one(*alpha):
-        return operand
-    return operand * alpha[0] if self.dtype in SIMPLE_DTYPES and alpha[0].__class__ in PLAIN_NUMBERS else None
-
-
-def is_exact_number(value: Operand, dtype: dtype) -> bool:
-    """Whether numpy computes with this number and an array of this dtype as PyTorch does."""
-    if dtype is int64:
-        return value.__class__ is int and -(2**63) <= value < 2**63
-    return dtype in SIMPLE_DTYPES and value.__class__ in PLAIN_NUMBERS
-
-
-def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
-    """The result for a tensor and another one of its dtype, of any sizes, or a number, if the result is contiguous, else None."""
-    if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
-        return None
-    if isinstance(other, Tensor) and self.dtype is other.dtype:
-        operand, sizes = other._array, plain_result(self._sizes, self._strides, other._sizes, other._strides)
-    elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS:
-        operand, sizes = other, plain_result(self._sizes, self._strides, (), ())
-    else:
-        return None
-    return wrap_plain(broadcast(function, self._array, operand, sizes), sizes, self.dtype) if sizes else None
-
-
-def broadcast(function: np.ufunc, a: np.ndarray, b: np.ndarray | Scalar, sizes: Size) -> np.ndarray:
-    """The contiguous result of these sizes. numpy's innermost loop is over the last dimension. If that is short and the first one
-    is long, the dimensions are reversed."""
-    if b.__class__ is not np.ndarray or a.shape == b.shape or not 8 * sizes[-1] < sizes[0] < 4096:
-        return function(a, b, order="C")
-    result = np.empty(sizes, a.dtype)
-    a, b = (each.reshape((1,) * (len(sizes) - each.ndim) + each.shape) for each in (a, b))
-    return function(a.T, b.T, result.T, order="C").T
-
-
-def broadcast_strided(
-    function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...], result: dtype | None = None
-) -> Tensor | None:
-    """The result for a tensor and another one of its dtype, of any sizes, or a number, if numpy gives it the strides that PyTorch
-    does, else None. Its dtype is `result`, or that of the operands."""
-    if dispatch.fast_path_disabled or not isinstance(self, Tensor) or self.dtype.category not in kinds:
-        return None
-    if isinstance(other, Tensor) and self.dtype is other.dtype:
-        operand = other._array
-    elif is_exact_number(other, self.dtype):
-        operand = other
-    else:
-        return None
-    sizes = common_sizes(self, other)
-    strides = output_strides(sizes, (geometry(self), geometry(other)))
-    array = function(self._array, operand)
-    if not array.size or array.strides != tuple([stride * array.itemsize for stride in strides]):
-        return None
-    if array.flags.c_contiguous:
-        return wrap_contiguous(np.asarray(array), result or self.dtype)
-    view = plain_alias(wrap_contiguous(array.ravel(order="K"), result or self.dtype), Size(sizes), strides, 0)
-    view._array = array
-    return view
 
 
 def fits_fast_path(self: Tensor) -> bool:
@@ -339,22 +193,10 @@ def fits_fast_path(self: Tensor) -> bool:
     return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.fast_path_disabled
 
 
-def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) -> Structured:
-    """A `pointwise` kernel of one operand, with a fast path for a contiguous floating tensor."""
-    kernel = pointwise(function, dtypes, *args, **options)
-    slow_path = kernel.functional
-
-    def functional(self: Tensor) -> Tensor:
-        return wrap_like(function(self._array), self) if fits_fast_path(self) else slow_path(self)
-
-    kernel.functional = functional
-    return kernel
-
-
 # Arithmetic ----------------------------------------------------------------------------------------------------------
 
 
-def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
+def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
     """The structured kernel of `function(self, alpha * other)`: add and sub."""
 
     def meta(self: Operand, other: Operand, alpha: Scalar = 1) -> Output:
@@ -369,7 +211,29 @@ def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
         scaled = function if alpha == 1 else lambda a, b: function(a, b * convert(alpha, common))
         loop(scaled, out, (self, other), computed, common)
 
-    return Structured(meta, impl, casts=True)
+    def scaled(a: np.ndarray, b: np.ndarray, alpha: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return function(a, b * alpha, out)
+
+    def set_up(self: Operand, other: Operand, alpha: Scalar) -> tuple[Callable, list[Callable | None]]:
+        computed, common = arithmetic(self, other)
+        converters = [converter(operand, computed) for operand in (self, other)]
+        return scaled, [*converters, parameter_converter(alpha, common, is_like_ufunc=True)]
+
+    kernel, plain = Structured(meta, impl, casts=True), pointwise(function, check=check)
+    with_scale = planned(Structured(meta, impl, casts=True), 3, set_up, is_like_ufunc=True)
+
+    def functional(self: Operand, other: Operand, alpha: Scalar = 1) -> Tensor:
+        if alpha.__class__ is int and alpha == 1:
+            return plain.functional(self, other)
+        return with_scale.functional(self, other, alpha)
+
+    def inplace(self: Tensor, other: Operand, alpha: Scalar = 1) -> Tensor:
+        if alpha.__class__ is int and alpha == 1:
+            return plain.inplace(self, other)
+        return with_scale.inplace(self, other, alpha)
+
+    kernel.functional, kernel.inplace = functional, inplace
+    return kernel
 
 
 def check_alpha(common: dtype, alpha: Scalar) -> None:
@@ -382,10 +246,10 @@ def check_alpha(common: dtype, alpha: Scalar) -> None:
 
 refuse_bool_subtraction = refuse_bool("Subtraction with a bool tensor is not supported. To compare masks, use `ne`.")
 
-add = with_fast_path(with_alpha(np.add), np.add)
-sub = with_fast_path(with_alpha(np.subtract, refuse_bool_subtraction), np.subtract)
-mul = with_fast_path(pointwise(np.multiply), np.multiply)
-div = with_fast_path(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
+add = with_alpha(np.add)
+sub = with_alpha(np.subtract, refuse_bool_subtraction)
+mul = pointwise(np.multiply)
+div = pointwise(np.true_divide, to_floating)
 
 
 def x_log_y(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -401,8 +265,7 @@ minimum = pointwise(np.minimum, exact)
 
 def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
-    operand = fast_operand(self, other, (), NUMERIC) if is_one(alpha) else None
-    return sub.functional(other, self, alpha) if operand is None else wrap_like(np.subtract(operand, self._array), self)
+    return sub.functional(other, self, alpha)
 
 
 def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
@@ -476,22 +339,10 @@ div_mode = Structured(
 # Comparison and logic ------------------------------------------------------------------------------------------------
 
 
-def compare(function: np.ufunc) -> Structured:
-    """The kernel of a comparison of two operands, with the fast path `broadcast_strided`."""
-    kernel = pointwise(function, comparison)
-    slow_path = kernel.functional
-
-    def functional(self: Operand, other: Operand) -> Tensor:
-        result = broadcast_strided(function, self, other, EVERY, bool_)
-        return slow_path(self, other) if result is None else result
-
-    kernel.functional = functional
-    return kernel
-
-
+compare = partial(pointwise, dtypes=comparison)
 eq, ne, lt, le, gt, ge = map(compare, (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
 logical_and, logical_or, logical_xor = map(compare, (np.logical_and, np.logical_or, np.logical_xor))
-logical_not = pointwise(np.logical_not, comparison)
+logical_not = compare(np.logical_not)
 combine_bits = partial(pointwise, dtypes=exact, kinds=INTEGERS)
 bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
 shift_bits = partial(pointwise, dtypes=exact, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
@@ -552,7 +403,7 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     if condition.dtype not in (bool_, uint8):
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
     if condition.dtype is uint8:
-        warnings.warn("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
+        warn_once("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
     common, sizes = common_dtype(self, other), common_sizes(condition, self, other)
     for each in self, other:
         if not isinstance(each, Tensor):
@@ -576,8 +427,7 @@ def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return chosen.view(a.dtype)
 
 
-@partial(Structured, where_meta)
-def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
+def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
     array, choice, *arrays = operand_arrays(out, (condition, self, other), out.dtype)
     array[...] = choose(
@@ -585,19 +435,12 @@ def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None
     )
 
 
-def where_functional(condition: Tensor, self: Operand, other: Operand) -> Tensor:
-    """The functional form, with a fast path for two tensors of one dtype, if the result is contiguous."""
-    if condition.dtype is bool_ and self.__class__ is other.__class__ is Tensor and self.dtype is other.dtype:
-        operands, sizes = (condition, self, other), None
-        if not dispatch.fast_path_disabled:
-            sizes = plain_result(*(part for each in operands for part in (each._sizes, each._strides)))
-        if sizes:
-            chosen = choose(*(each._array for each in operands))
-            return wrap_plain(np.ascontiguousarray(chosen), sizes, self.dtype)
-    return call_functional(where, (condition, self, other))
+def set_up_where(condition: Tensor, self: Operand, other: Operand) -> tuple[Callable, list[Callable | None]]:
+    common = common_dtype(self, other)
+    return choose, [converter(condition, bool_), *(converter(each, common) for each in (self, other))]
 
 
-where.functional = where_functional
+where = planned(Structured(where_meta, where_impl), 3, set_up_where)
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
@@ -618,13 +461,22 @@ def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
     return output_of(common_dtype(self, *given_bounds(min, max)), self)
 
 
-@partial(Structured, clamp_meta)
-def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
+def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
     computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
     lower, upper = (None if bound is None else convert(bound, computed) for bound in (min, max))
     for_each(lambda x: between(x, lower, upper), out, (self,), computed)
+
+
+def set_up_clamp(self: Tensor, min: Scalar | None, max: Scalar | None) -> tuple[Callable, list[Callable | None]]:
+    computed = common_dtype(self, *given_bounds(min, max))
+    refuse_other_kinds(between, NUMERIC, computed)
+    bounds = [parameter_converter(bound, computed, is_like_ufunc=True) for bound in (min, max)]
+    return between, [converter(self, computed), *bounds]
+
+
+clamp = planned(Structured(clamp_meta, clamp_impl), 3, set_up_clamp)
 
 
 def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> Output:
@@ -642,21 +494,13 @@ def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tens
         clamp_both.impl(self, min, max, out)
 
 
-def clamp_functional(self: Tensor, min: Scalar | None, max: Scalar | None) -> Tensor:
-    """The functional form, with a fast path for a contiguous floating tensor."""
-    bounds = [bound for bound in (min, max) if bound is not None]
-    if not bounds or not fits_fast_path(self) or any(bound.__class__ not in PLAIN_NUMBERS for bound in bounds):
-        return call_functional(clamp, (self, min, max))
-    lower, upper = (None if bound is None else self.dtype.numpy.type(bound) for bound in (min, max))
-    return wrap_like(between(self._array, lower, upper), self)
-
-
-clamp.functional = clamp_functional
 clamp_both = pointwise(between, exact, NUMERIC)
 clamp_min = Structured(
-    lambda self, min: clamp_meta(self, min, None), lambda *args: clamp.impl(*args[:2], None, args[2])
+    lambda self, min: clamp_meta(self, min, None), lambda self, min, out: clamp_impl(self, min, None, out)
 )
-clamp_max = Structured(lambda self, max: clamp_meta(self, None, max), lambda self, *args: clamp.impl(self, None, *args))
+clamp_max = Structured(
+    lambda self, max: clamp_meta(self, None, max), lambda self, max, out: clamp_impl(self, None, max, out)
+)
 
 
 def clip(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
@@ -684,12 +528,16 @@ def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
             raise RuntimeError(f"expected dtype {self.dtype.name} for `{name}` but got dtype {each.dtype.name}")
 
 
-def add_product(x: np.ndarray, a: np.ndarray, b: np.ndarray, value: np.ndarray) -> np.ndarray:
-    return x + value * a * b
+def add_product(
+    x: np.ndarray, a: np.ndarray, b: np.ndarray, value: Scalar, out: np.ndarray | None = None
+) -> np.ndarray:
+    return np.add(x, value * a * b, out)
 
 
-def add_quotient(x: np.ndarray, a: np.ndarray, b: np.ndarray, value: np.ndarray) -> np.ndarray:
-    return x + value * a / b
+def add_quotient(
+    x: np.ndarray, a: np.ndarray, b: np.ndarray, value: Scalar, out: np.ndarray | None = None
+) -> np.ndarray:
+    return np.add(x, value * a / b, out)
 
 
 def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar) -> None:
@@ -697,43 +545,13 @@ def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar)
         raise RuntimeError("addcdiv of two integer tensors is not supported: make one of them floating")
 
 
-def with_scalar(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
-    """The `pointwise` kernel of tensors and a number, the last argument, with a fast path for the in-place form of floating tensors
-    too."""
-    kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
-    slow_path = kernel.inplace
-
-    def inplace(self: Tensor, *args: Operand) -> Tensor:
-        *others, number = args
-        is_simple = fits_fast_path(self) and number.__class__ in PLAIN_NUMBERS
-        arrays = arrays_of_one_shape((self, *others)) if is_simple else None
-        if arrays is None:
-            return slow_path(self, *args)
-        self._array[...] = function(*arrays, number)
-        return self
-
-    kernel.inplace = inplace
-    return kernel
-
-
-lerp_number = with_scalar(interpolated, FLOATS, check_lerp)
+lerp_number = pointwise(interpolated, arithmetic, FLOATS, check_lerp, parameters=1)
 lerp_tensor = pointwise(interpolated, arithmetic, FLOATS, check_lerp)
-addcmul = with_scalar(add_product, NUMERIC)
-addcdiv = with_scalar(add_quotient, FLOATS, check_addcdiv)
+addcmul = pointwise(add_product, arithmetic, NUMERIC, parameters=1, is_like_ufunc=True)
+addcdiv = pointwise(add_quotient, arithmetic, FLOATS, check_addcdiv, parameters=1, is_like_ufunc=True)
 
 
 # Assignment ----------------------------------------------------------------------------------------------------------
-
-
-def convert(value: Scalar, dtype: dtype) -> np.ndarray:
-    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as in C.
-    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`."""
-    if dtype.category == INTEGRAL:
-        limits = np.iinfo(dtype.numpy)
-        smallest = -limits.max if isinstance(value, int) and not dtype.is_signed else limits.min
-        if not smallest <= value <= limits.max:
-            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-    return np.asarray(value).astype(dtype.numpy)
 
 
 def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Tensor:

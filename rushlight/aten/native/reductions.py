@@ -17,8 +17,8 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
-from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
-from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
+from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
+from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
     FLOATING,
@@ -139,34 +139,29 @@ def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Ou
     return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
-class Sum(ToDtype):
-    """A structured kernel with a fast path for tensors that numpy can sum without a conversion."""
-
-    is_mean = False
-
-    def functional(self, tensor, dims, keepdim, dtype):
-        ndim = len(tensor._sizes)
-        one = dims[0] if dims and len(dims) == 1 else None
-        if dispatch.fast_path_disabled or dtype is not None or tensor.dtype not in SIMPLE_DTYPES or not ndim:
-            return super().functional(tensor, dims, keepdim, dtype)
-        if dims and (one is None or not -ndim <= one < ndim):
-            return super().functional(tensor, dims, keepdim, dtype)
-        if one in (-1, ndim - 1) and fits_row_sums(tensor._array):
-            found = line_sums(tensor._array, one).reshape((*tensor._sizes[:-1], 1) if keepdim else tensor._sizes[:-1])
-        elif one == 0 and ndim == 2 and not keepdim and tensor._has_plain_strides and 0 < tensor._sizes[0] <= 1024:
-            found = np.dot(_ones(tensor._sizes[0], tensor._array.dtype), tensor._array)  # columns, also by a BLAS
-        else:
-            found = np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C")
-        if self.is_mean:
-            np.true_divide(found, tensor.numel() if one is None else tensor._sizes[one], found)
-        return wrap_contiguous(found, tensor.dtype)
+def set_up_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that sums an array like that of `self`. A BLAS sums short rows, and the columns of a matrix."""
+    array, last = self._array, self.dim() - 1
+    if dtype is None and self.dtype in SIMPLE_DTYPES and dims and len(dims) == 1 and self.dim():
+        dim, sizes = wrap_dim(dims[0], self.dim()), reduced_sizes(self.shape, dims, keepdim)
+        if dim == last and fits_row_sums(array):
+            return lambda array: line_sums(array, last).reshape(sizes)
+        if dim == 0 and self.dim() == 2 and not keepdim and self._has_plain_strides and len(array) <= 1024:
+            ones = _ones(len(array), array.dtype)
+            return lambda array: np.dot(ones, array)
+    wanted, over = dtype or sum_dtype(self), axes(self, dims)
+    accumulated = accumulate_dtype(wanted)
+    if accumulated == array.dtype:
+        return lambda array: np.add.reduce(array, over, keepdims=keepdim)
+    return lambda array: np.add.reduce(array.astype(wanted.numpy, copy=False), over, accumulated, keepdims=keepdim)
 
 
-class Mean(Sum):
-    is_mean = True
+@partial(planned_by_value, set_up=set_up_sum)
+@partial(ToDtype, meta_sum)
+def sum_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+    reduce_into(np.add, self, dims, keepdim, out)
 
 
-sum_dim = Sum(meta_sum, lambda self, dims, keepdim, dtype, out: reduce_into(np.add, self, dims, keepdim, out))
 sum_all, sum_all_out = over_all(sum_dim)
 
 
@@ -191,7 +186,13 @@ def count(self: Tensor, dims: Dims) -> int:
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
-@partial(Mean, meta_mean)
+def set_up_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Callable[[np.ndarray], np.ndarray]:
+    total, divisor = set_up_sum(self, dims, keepdim, dtype), count(self, dims)
+    return lambda array: np.true_divide(total(array), divisor)
+
+
+@partial(planned_by_value, set_up=set_up_mean)
+@partial(ToDtype, meta_mean)
 def mean_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
     reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
 
@@ -314,15 +315,11 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
         axis = wrap_dim(dim, self.dim()) if dim is not None and self.dim() else None
         out._array[...] = function(self._array, axis, keepdims=keepdim)
 
-    kernel = Structured(meta, impl)
+    def set_up(self: Tensor, dim: int | None, keepdim: bool) -> Callable[[np.ndarray], np.ndarray]:
+        axis = wrap_dim(dim, self.dim()) if dim is not None and self.dim() else None
+        return lambda array: function(array, axis, keepdims=keepdim)
 
-    def functional(self: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-        if fits_fast_path(self) and self._array.size and (dim is None or has_dim(self, dim)):
-            return wrap_contiguous(np.asarray(function(self._array, dim, keepdims=keepdim)), int64)
-        return call_functional(kernel, (self, dim, keepdim))
-
-    kernel.functional = functional
-    return kernel
+    return planned_by_value(Structured(meta, impl), set_up)
 
 
 def has_dim(self: Tensor, dim: int) -> bool:
@@ -556,17 +553,18 @@ def softmax_kernel(
         with np.errstate(invalid="ignore"):
             out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
 
-    structured = Structured(meta, impl)
+    def set_up(self: Tensor, dim: int, half_to_float: bool) -> Callable[[np.ndarray], np.ndarray] | None:
+        if not (self.dim() and fits_fast_path(self)):
+            return None
+        function, axis = fast or kernel, dim % self.dim()
+        return lambda array: without_warning(function, array, axis)
 
-    def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-        if has_dim(self, dim) and fits_fast_path(self) and self._array.size and not half_to_float:
-            with np.errstate(invalid="ignore"):
-                found = (fast or kernel)(self._array, dim % len(self._sizes))
-            return wrap_like(np.ascontiguousarray(found), self)
-        return call_functional(structured, (self, dim, half_to_float))
+    return planned_by_value(Structured(meta, impl), set_up)
 
-    structured.functional = functional
-    return structured
+
+def without_warning(function: Callable, array: np.ndarray, dim: int) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return function(array, dim)
 
 
 softmax_along = softmax_kernel("softmax", softmax, fast_softmax)
@@ -575,7 +573,7 @@ log_softmax_along = softmax_kernel("log_softmax", log_softmax, fast_log_softmax)
 
 def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
     """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`. They take the gradient of the result and
-    the result. There is a fast path if both are contiguous and have one dtype."""
+    the result."""
 
     def meta(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Output:
         wrap_dim(dim, grad_output.dim())
@@ -589,16 +587,13 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
             found = kernel(*map(np.atleast_1d, computed), wrap_dim(dim, output.dim()))
             out._array[...] = found.reshape(output.shape)
 
-    structured = Structured(meta, impl)
+    def set_up(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Callable | None:
+        is_alike = output.dtype is grad_output.dtype is input_dtype and output.dim()
+        if is_alike and fits_fast_path(output) and grad_output._has_plain_strides:
+            return lambda grad, array: kernel(grad, array, dim)
+        return None
 
-    def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-        alike = output.dtype is grad_output.dtype is input_dtype and output._sizes == grad_output._sizes
-        if alike and has_dim(output, dim) and fits_fast_path(output) and grad_output._has_plain_strides:
-            return wrap_like(kernel(grad_output._array, output._array, dim), output)
-        return call_functional(structured, (grad_output, output, dim, input_dtype))
-
-    structured.functional = functional
-    return structured
+    return planned_by_value(Structured(meta, impl), set_up, tensors=2)
 
 
 def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import cached
+from rushlight.aten.iterator import Plans, cached
 from rushlight.aten.strided import META, Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
@@ -38,56 +38,30 @@ def alias(self: Tensor) -> Tensor:
     return view
 
 
-def with_cached_strides(kernel: Callable) -> Callable:
-    """The kernel of a view with other sizes and the same storage offset, with a cache for the new strides."""
-    known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
-    dispatch.cache_clearers.append(known.clear)
+def planned(kernel: Callable) -> Callable:
+    """The kernel of a view, with a plan: for the same sizes, strides and arguments, the metadata of the view are the same, and its
+    storage offset is as much further."""
+    plans = Plans()
 
-    def cached(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
-        if dispatch.fast_path_disabled or sizes.__class__ is not tuple:
-            return kernel(self, sizes)
-        wanted = (self._sizes, self._strides, sizes)
-        found = known.get(wanted)
-        if found is None:
-            view = kernel(self, sizes)
-            if len(known) == 4096:
-                known.clear()
-            known[wanted] = view._sizes, view._strides
+    def view(self: Tensor, *args: int | tuple[int, ...]) -> Tensor:
+        for arg in args:
+            if arg.__class__ is not int and arg.__class__ is not tuple:  # 1.0 has the hash of 1, and a list has none
+                return kernel(self, *args)
+        key = self._sizes, self._strides, args
+        plan = plans.get(key)
+        if plan is None:
+            view = kernel(self, *args)
+            if not dispatch.fast_path_disabled:
+                plans.add(key, (view._sizes, view._strides, view._storage_offset - self._storage_offset))
             return view
-        return plain_alias(self, *found, self._storage_offset)
-
-    return cached
-
-
-view, expand = with_cached_strides(strided.view), with_cached_strides(strided.expand)
-
-
-def with_cached_geometry(kernel: Callable) -> Callable:
-    """The kernel of a view that is made with a few ints, with a cache for the metadata of the view."""
-    known: dict[tuple, tuple[Size, tuple[int, ...], int]] = {}
-    dispatch.cache_clearers.append(known.clear)
-
-    def cached(self: Tensor, *numbers: int) -> Tensor:
-        if dispatch.fast_path_disabled or self._key_set & META:
-            return kernel(self, *numbers)
-        for each in numbers:
-            if each.__class__ is not int:
-                return kernel(self, *numbers)
-        wanted = (self._sizes, self._strides, numbers)
-        found = known.get(wanted)
-        if found is None:
-            view = kernel(self, *numbers)
-            if len(known) == 4096:
-                known.clear()
-            known[wanted] = view._sizes, view._strides, view._storage_offset - self._storage_offset
-            return view
-        sizes, strides, further = found
+        sizes, strides, further = plan
         return plain_alias(self, sizes, strides, self._storage_offset + further)
 
-    return cached
+    return view
 
 
-transpose, slice_ = with_cached_geometry(strided.transpose), with_cached_geometry(strided.slice)
+view, expand = planned(strided.view), planned(strided.expand)
+transpose, slice_ = planned(strided.transpose), planned(strided.slice)
 
 
 def is_watched(self: Tensor) -> bool:
