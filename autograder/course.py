@@ -281,12 +281,6 @@ def required_in(notebook: Mapping) -> list[str]:
     return [*filter(None, map(exercise_name, notebook["cells"]))]
 
 
-def lab_of(check: str, phase: str = "") -> str | None:
-    """The lab that has this check, or None. Those of its `phase` are looked at first."""
-    found = sorted(released_labs(), key=lambda lab: lab[:2] != phase[:2])
-    return next((lab for lab in found if check in map(check_name, released(lab)["cells"])), None)
-
-
 def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:
     """Why a lab's milestone is not decided yet: it needs half of the core exercises. Empty if that many are done."""
     count = sum(map(is_done, core))

@@ -71,14 +71,14 @@ def pytest_collection_finish():
 
 
 def _group(item):
-    """A worker has a group to itself: all that look at the site, or a file's tests, or those on one lab, exercise or phase."""
+    """A worker has a group to itself: all that look at the site, or a file's tests, or those on one lab or exercise."""
     if item.path.parent.name == "browser" and "folder" in item.fixturenames:
         return "browser-site"
     from autograder.engine.check import Check
 
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     about = [parameters[name] for name in ("lab", "exercise") if name in parameters]
-    about += [each.phase for each in parameters.values() if isinstance(each, Check)]
+    about += [each.lab for each in parameters.values() if isinstance(each, Check)]
     return "-".join([item.path.parent.name, item.path.stem, *about])
 
 
@@ -106,7 +106,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def drawn_once(pytestconfig):
     """What a judge draws for a lab's check from a seed, and torch's answers, is kept for the other judges of this run."""
-    from autograder.course import phases
+    from autograder.course import labs
     from autograder.engine.judge import Judge
 
     begin, seeds = Judge.begin, range(1, pytestconfig.option.seeds + 1)
@@ -114,7 +114,7 @@ def drawn_once(pytestconfig):
     def begun(self, check):
         if check.name in self._pending or self.seed not in seeds:
             return begin(self, check)
-        if check.phase not in phases():  # a test's own
+        if check.lab not in labs():  # a test's own
             cases, theirs = begin(self, check)
             theirs()  # first, since its subject is this very process
             return cases, theirs

@@ -27,9 +27,8 @@ import pytest
 
 from autograder import checks
 from autograder.author import mutants
-from autograder.course import exercises, labs, phases
 from autograder.engine import torch_dumps
-from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.check import every_exercise, function_of
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"
@@ -265,7 +264,7 @@ def digest(exercise: str) -> str:
     """The hash over all that the trials of an exercise depend on."""
     graded = mutants.graded_checks(exercise)
     programs = [each for check in graded for each in (check.subject, check.reference) if each]
-    lab = lab_of(exercise)
+    lab = graded[0].lab
     parts = (
         reached([where(function_of(exercise))], steps=1),
         reached(map(where, programs)),  # their decorators name the cases and the edges
@@ -333,20 +332,6 @@ def read(path: Path = LOCK) -> Lock:
         return Lock()
     basis, *lines = path.read_text(encoding="utf-8").splitlines()
     return Lock(basis, {name: (text, int(seconds)) for name, text, seconds in map(str.split, lines)})
-
-
-def lab_of(exercise: str) -> str:
-    return _labs_of_exercises()[exercise]
-
-
-@cache
-def every_exercise() -> list[str]:
-    return [name for phase in phases() for name in phase_exercises(phase)]
-
-
-@cache
-def _labs_of_exercises() -> dict[str, str]:
-    return {name: lab for lab in labs() for name in exercises(lab)}
 
 
 # Writing it ----------------------------------------------------------------------------------------------------------

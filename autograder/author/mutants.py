@@ -601,7 +601,7 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
 
 def _differs(name: str, case: dict, theirs: Tree) -> bool:
     """Whether a case shows it, in the time that one may take: the kernel ends a mutant that loops or waits."""
-    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).phase)]
+    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).lab)]
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
     return difference(answer(name, [case])[0], theirs) is not None

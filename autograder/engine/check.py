@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 import textwrap
@@ -79,8 +79,8 @@ class Check:
         return exercise_of(self.name)
 
     @property
-    def phase(self) -> str:
-        """The phase whose check this is, such as `01_strided`: the name of the package that defines it."""
+    def lab(self) -> str:
+        """The lab whose check this is, such as `01a_views`: the name of the package that defines it."""
         return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
 
     def in_order(self, case: dict) -> dict:
@@ -160,18 +160,22 @@ def program(
 
 
 def registry() -> dict[str, Check]:
-    """Every check of every phase, by name, in the order of the phases, of their `TOPICS` and of those files."""
+    """Every check of every lab, by name, in the order of the labs, of their `TOPICS` and of those files."""
     _import_checks()
     return _registry
 
 
 @cache
 def _import_checks() -> None:
-    for phase in sorted(pkgutil.iter_modules(checks.__path__), key=lambda found: found.name):
-        if phase.ispkg:
-            package = importlib.import_module(f"{checks.__name__}.{phase.name}")
-            for topic in package.TOPICS:
-                importlib.import_module(f"{package.__name__}.{topic}")
+    for module in sorted(pkgutil.iter_modules(checks.__path__), key=lambda module: module.name):
+        for topic in _of_package(module.name, "TOPICS", ()):
+            importlib.import_module(f"{checks.__name__}.{module.name}.{topic}")
+
+
+def _of_package(lab: str, name: str, default: object) -> Any:
+    """What the package of a lab's checks declares. The default for what several labs share, and for a test's own check."""
+    package = f"{checks.__name__}.{lab}"
+    return getattr(importlib.import_module(package), name, default) if importlib.util.find_spec(package) else default
 
 
 def find(name: str) -> Check:
@@ -186,21 +190,21 @@ def find(name: str) -> Check:
     return _registry[name]
 
 
-def phase_exercises(phase: str) -> list[str]:
-    """The exercises of all labs of a phase, paths of attributes from `rl`, in order. A milestone has none."""
-    return list(dict.fromkeys(c.exercise for c in registry().values() if c.phase == phase and not is_milestone(c.name)))
+def every_exercise() -> list[str]:
+    """The exercises of all labs, paths of attributes from `rl`, in order. A milestone has none."""
+    return list(dict.fromkeys(check.exercise for check in registry().values() if not is_milestone(check.name)))
 
 
-BENCH = ("00", "06", "09")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
 MANY_LINES = 40  # of a verdict: a long case then comes last
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
+@cache
 def is_bench(lab: str) -> bool:
-    """Whether a lab, or a phase, works on real torch itself, so that its sandbox has torch."""
-    return lab[:2] in BENCH
+    """Whether a lab works on real torch itself, so that its sandbox has torch. The package of its checks says so, by `BENCH`."""
+    return _of_package(lab, "BENCH", False)
 
 
 def is_milestone(name: str) -> bool:

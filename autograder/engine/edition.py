@@ -116,21 +116,24 @@ def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
     grader, files = Path(__file__).parents[1], framework_files(missing)
     for name in BENCH_MODULES if is_bench(lab) else SUBJECT_MODULES:
         files[f"autograder/{name}"] = _text(grader / name)
-    return files | {f"autograder/{name}": text for name, text in _programs(lab[:2]).items()}
+    return files | {f"autograder/{name}": text for name, text in _programs(lab).items()}
 
 
 @cache
-def _programs(phase: str) -> dict[str, str]:
-    """The subject's half of the checks of a phase."""
+def _programs(lab: str) -> dict[str, str]:
+    """The subject's half of the checks of a lab."""
     grader = Path(__file__).parents[1]
-    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([phase])})
+    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([lab])})
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:
-    """The files with the checks of the phases of these labs, and the files that all phases share."""
+    """The files with the checks of these labs, and what they share: `shared_07` with the other labs of the phase, the rest with
+    all labs."""
     folder = Path(__file__).parents[1] / "checks"
-    phases = dict.fromkeys(lab[:2] for lab in labs)
-    return [*folder.glob("*.py"), *(path for phase in phases for path in sorted(folder.glob(f"{phase}_*/*.py")))]
+    others = [path for path in sorted(folder.glob("*.py")) if not path.stem.startswith("shared_")]
+    for number in dict.fromkeys(lab[:2] for lab in labs):
+        others += [*folder.glob(f"shared_{number}.py"), *sorted(folder.glob(f"shared_{number}/*.py"))]
+    return [*others, *(path for lab in labs for path in sorted(folder.glob(f"{lab}/*.py")))]
 
 
 def without_bodies(source: str, names: Sequence[str]) -> str:

@@ -186,7 +186,7 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
     program = check.reference or check.subject
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if is_bench(check.phase):
+        if is_bench(check.lab):
             programs = for_cases(program, torch, cases)
             seen = [apart(observe_call, each, _side, case) for each, case in zip(programs, cases)]
         else:

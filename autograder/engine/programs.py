@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import symtable
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 
@@ -17,7 +17,7 @@ def programs(sources: Mapping[str, str]) -> dict[str, str]:
 
     `sources` has all modules that import each other, `checks/cases.py` among them.
     """
-    modules = {path: _Module(path, text) for path, text in sources.items()}
+    modules = {path: _Module(path, text, sources) for path, text in sources.items()}
     waiting = [
         (module, statement) for module in modules.values() for statement in module.tree.body if module.stays(statement)
     ]
@@ -42,8 +42,8 @@ def _origin(modules: Mapping[str, _Module], path: str, name: str | None) -> tupl
 class _Module:
     """A module of checks without its oracles, and the statements of it that are kept."""
 
-    def __init__(self, path: str, text: str):
-        self.path = path
+    def __init__(self, path: str, text: str, sources: Collection[str]):
+        self.path, self.sources = path, sources
         self.tree = _WithoutJudge().visit(ast.parse(text))
         self.kept: set[ast.stmt] = set()
         self.imported = {
@@ -55,7 +55,7 @@ class _Module:
         functions = (node for node in ast.walk(statement) if isinstance(node, ast.FunctionDef))
         if any(_registers(decorator) for function in functions for decorator in function.decorator_list):
             return True
-        return not _binds(statement) or "TOPICS" in _binds(statement)
+        return not _binds(statement) or not _binds(statement).isdisjoint({"TOPICS", "BENCH"})
 
     def statements(self, name: str | None) -> list[ast.stmt]:
         """The statements that define or change a name of this module. All statements for None."""
@@ -99,13 +99,13 @@ class _Module:
         """For each name that a relative import binds: the file of the module, and the name there, None for the module itself."""
         if not isinstance(node, ast.ImportFrom) or not node.level:
             return
-        folder = PurePosixPath(self.path).parents[node.level - 1]
+        folder = PurePosixPath(self.path).parents[node.level - 1].joinpath(*(node.module or "").split("."))
         for alias in node.names:
-            bound = alias.asname or alias.name
-            if node.module is None:
-                yield bound, str(folder / f"{alias.name}.py"), None
+            bound, module = alias.asname or alias.name, str(folder / f"{alias.name}.py")
+            if node.module is None or module in self.sources:
+                yield bound, module, None
             else:
-                yield bound, str(folder / f"{node.module.replace('.', '/')}.py"), alias.name
+                yield bound, f"{folder}.py", alias.name
 
 
 class _WithoutJudge(ast.NodeTransformer):

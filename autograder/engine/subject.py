@@ -78,7 +78,7 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
     if not is_milestone(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
-    observe_case = _on_torch if is_bench(check.phase) else _on_rushlight
+    observe_case = _on_torch if is_bench(check.lab) else _on_rushlight
     with _on_cpu():
         programs = for_cases(check.subject, rushlight, cases)
         return [observe_case(program, case) for program, case in zip(programs, cases)]

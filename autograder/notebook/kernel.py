@@ -55,7 +55,7 @@ class _Judge:
     def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
         from ..engine import limits  # not in the sandbox, where no check runs here
 
-        limit = limits.seconds(limits.CHECK_SECONDS, find(name).phase)
+        limit = limits.seconds(limits.CHECK_SECONDS, find(name).lab)
         try:
             return {
                 "observed": limits.limited(
@@ -145,8 +145,8 @@ def _not_yet(milestone: str) -> str:
     """Why a milestone is not decided yet in this kernel, or nothing."""
     from .. import course  # as `limits` below
 
-    lab = course.lab_of(milestone, find(milestone).phase)
-    if lab is None:
+    lab = find(milestone).lab
+    if lab not in course.released_labs():
         return ""
     return course.missing_for_milestone(course.core_exercises(lab), lambda name: is_filled(function_of(name)))
 
@@ -167,7 +167,8 @@ def _standing(verdict: Verdict) -> list:
     else:
         _passed.pop(name, None)
     with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
-        worth = course.points(lab) if (lab := course.lab_of(name, find(name).phase)) else {}
+        lab = find(name).lab
+        worth = course.points(lab) if lab in course.released_labs() else {}
         if name in worth:
             done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
             pieces = [exercise_of(each) for each in worth if not is_milestone(each)]

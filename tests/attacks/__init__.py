@@ -234,7 +234,7 @@ def _begin(seed: int, parent: int, lab: str) -> None:
     judging.SHRINK_SECONDS = 0.1
     judge = grading.judge_of(seed)
     for check in registry().values():
-        if check.phase[:2] == lab[:2]:
+        if check.lab == lab:
             judge.drawn(check)
     for name, seconds in SECONDS.items():
         setattr(limits, name, (seconds, getattr(limits, name)[1]))

@@ -16,9 +16,9 @@ from nbgrader.apps.nbgraderapp import NbGraderApp
 
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
-from autograder.course import RELEASED, SOURCES, set_environment
+from autograder.course import RELEASED, SOURCES, exercises, find_labs, set_environment
 from autograder.engine import sandbox
-from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.check import function_of
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 
@@ -103,10 +103,11 @@ def solved(released, answers):
 
 @pytest.fixture
 def plugged(request):
-    """Every exercise of the lab (of the test's `check`, if it has one) plugged in, with copies of the reference; taken out
+    """Every exercise of the phase (of the test's `check`, if it has one) plugged in, with copies of the reference; taken out
     again afterwards."""
     check = request.node.callspec.params.get("check") if hasattr(request.node, "callspec") else None
-    slots = [function_of(name) for name in phase_exercises(check.phase if check else "01_strided")]
+    phase = (check.lab if check else LAB)[:2]
+    slots = [function_of(name) for lab in find_labs(phase) for name in exercises(lab)]
     for slot in slots:
         copy = types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
         copy.__kwdefaults__ = slot.__kwdefaults__

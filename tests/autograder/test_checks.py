@@ -7,7 +7,7 @@ from autograder.engine.subject import answer
 
 CHECKS = [*registry().values()]
 GRADED = [check for check in CHECKS if not is_milestone(check.name)]
-WITH_RANKS = [check for check in CHECKS if check.phase == "09_distributed"]  # these take long
+WITH_RANKS = [check for check in CHECKS if check.lab.startswith("09")]  # these take long
 LONG = [  # made of pieces that others try, or of opcheck and Inductor
     "ao.quantization.observer.non_linear_search",
     "together.device",

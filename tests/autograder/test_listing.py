@@ -15,8 +15,8 @@ from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.subject import answer
 
-autograd = importlib.import_module("autograder.checks.04_autograd.programs")
-aot = importlib.import_module("autograder.checks.07_capture.drawn_programs")
+autograd = importlib.import_module("autograder.checks.shared_04")
+aot = importlib.import_module("autograder.checks.07d_aot.drawn_programs")
 SHOWN = {name: check for name, check in registry().items() if check.show and not check.prediction}
 TOO_LONG = 1000  # times that a program is repeated
 

@@ -15,9 +15,9 @@ from sweep import sweep
 from autograder.classroom import oral, sample, walk
 from autograder.classroom.explain import docstring_lines, numbered
 from autograder.cli import app
-from autograder.course import RELEASED, SOURCES, phases
+from autograder.course import RELEASED, SOURCES, exercises, labs
 from autograder.engine import probe
-from autograder.engine.check import function_of, phase_exercises
+from autograder.engine.check import function_of
 from autograder.engine.judge import Judge
 from autograder.engine.limits import Allowance
 from autograder.engine.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
@@ -84,9 +84,9 @@ def test_a_change_is_in_one_place_and_names_its_line():
     assert all(change.before != change.after for change in changes.values())
 
 
-@pytest.mark.parametrize("phase", phases())
-def test_every_reference_has_a_copy_that_notes(phase):
-    for exercise in phase_exercises(phase):
+@pytest.mark.parametrize("lab", labs())
+def test_every_reference_has_a_copy_that_notes(lab):
+    for exercise in exercises(lab):
         function = function_of(exercise)
         source, name = textwrap.dedent(inspect.getsource(function)), function.__name__
         compile(walk.noting(source, name), "cell", "exec")

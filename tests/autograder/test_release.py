@@ -13,7 +13,7 @@ import pytest
 from autograder.author.build import exercise_source
 from autograder.classroom import sample
 from autograder.classroom.release import release
-from autograder.course import ROOT, exercise_name, exercises, phases
+from autograder.course import ROOT, exercise_name, exercises, labs
 from autograder.engine.edition import check_files
 
 LAB = "01a_views"
@@ -151,20 +151,20 @@ def not_released(labs, texts):
                 yield f"{path}: {name}"
 
 
-@pytest.mark.parametrize("phase", phases())
-def test_the_checks_of_a_phase_need_no_file_that_a_class_with_this_phase_alone_does_not_have(phase):
-    texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in check_files([phase])}
-    assert not [*not_released([phase], texts)]
+@pytest.mark.parametrize("lab", labs())
+def test_the_checks_of_a_lab_need_no_file_that_a_class_with_this_lab_alone_does_not_have(lab):
+    texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in check_files([lab])}
+    assert not [*not_released([lab], texts)]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "from importlib import import_module\n\n\ndef f():\n    import_module('autograder.checks.07_capture.calls')\n",
-        "def f(topic):\n    return import_module('autograder.checks.07_capture.' + topic)\n",
+        "from importlib import import_module\n\n\ndef f():\n    import_module('autograder.checks.07b_dynamo.calls')\n",
+        "def f(topic):\n    return import_module('autograder.checks.07b_dynamo.' + topic)\n",
         "def f(torch):\n    from .missing import found\n",
         "from ..no_such_file import found\n",
     ],
 )
 def test_such_a_file_is_found_however_it_is_imported(text):
-    assert [*not_released(["12c"], {Path("autograder/checks/12_minigpt/text.py"): text})]
+    assert [*not_released(["12c_training"], {Path("autograder/checks/12c_training/text.py"): text})]

@@ -20,7 +20,7 @@ rng = np.random.default_rng(3)
 @pytest.fixture(scope="module")
 def programs():
     find("together.quantized")
-    return importlib.import_module("autograder.checks.10_quantization.programs")
+    return importlib.import_module("autograder.checks.10b_graphs.programs")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def theirs():
 
 def names():
     find("together.quantized")
-    return [*importlib.import_module("autograder.checks.10_quantization.programs").LINES]
+    return [*importlib.import_module("autograder.checks.10b_graphs.programs").LINES]
 
 
 @pytest.mark.parametrize("channels", [False, True])

@@ -199,7 +199,7 @@ def test_an_exported_model_says_what_the_model_says():
 @pytest.mark.parametrize("start", [0, 1, 2, 3, 4, 5, 6])
 def test_no_token_of_the_milestone_is_a_close_call(start):
     """Its check compares tokens, so no rounding may change one."""
-    everything = importlib.import_module("autograder.checks.12_minigpt.everything")
+    everything = importlib.import_module("autograder.checks.12d_everything.everything")
     model, tokens = everything._model(torch, start), everything._data(start)[0][0][0, :2].tolist()
     for token in everything._greedy(torch, model, tokens):
         scores = model(torch.tensor([tokens[-6:]]))[0, -1]

@@ -1,0 +1,215 @@
+"""Other sizes for the same elements: broadcasting, view and reshape, and overlap."""
+
+from __future__ import annotations
+
+import math
+
+from ...engine.check import program
+from ..cases import drawing, drawn, is_torch, rows, sizes, tensor, tensors
+from ..shared_01 import mixed_too, viewed, with_tensor
+
+# Broadcasting --------------------------------------------------------------------------------------------------------
+
+
+@drawing
+def _pairs_of_sizes(draw, st):
+    a = draw(sizes(st))
+    b = [size if draw(st.integers(0, 2)) else draw(st.integers(0, 3)) for size in a]
+    b = draw(sizes(st, (0, 2))) + b if draw(st.booleans()) else b[draw(st.integers(0, len(b))) :]
+    b = [1 if draw(st.integers(0, 3)) == 0 else size for size in b]
+    return {"a": a, "b": b} if draw(st.booleans()) else {"a": b, "b": a}
+
+
+@program(
+    "strided.infer_size",
+    cases=_pairs_of_sizes,
+    edges=rows(
+        "a b",
+        ([], []), ([2, 3], []), ([], [2, 3]), ([2, 1], [3]), ([3], [2, 1]), ([32, 600], [600]), ([2, 3], [3, 2]),
+        ([2, 3], [2]), ([0], [1]), ([1], [0]), ([0], [2]), ([2], [0]), ([4, 1, 3], [2, 1]), ([1, 1], [1]),
+        ([2, 3], [2, 4]), ([2, 3, 4], [3, 3, 4]), ([3, 0], [3, 1]), ([1, 0], [3, 1]), ([5, 1, 4, 1, 2], [3, 1, 1]),
+        ([2], [5, 1, 4, 3, 1]),
+    ),
+)  # fmt: skip
+def broadcast_sizes(xp, a, b):
+    return mixed_too(xp.strided.infer_size, a, b)
+
+
+@broadcast_sizes.oracle
+def _(torch, a, b):
+    return (torch.empty(a) + torch.empty(b)).shape
+
+
+@with_tensor
+def _expansions(draw, st, sizes):
+    target = [
+        draw(st.sampled_from([-1, size, size, size] + ([2, 3, 0] if size == 1 else [])))
+        if draw(st.integers(0, 11))
+        else draw(st.integers(-2, 4))
+        for size in sizes
+    ]
+    front = draw(st.lists(st.integers(0, 3), max_size=2))
+    if draw(st.integers(0, 15)) == 0:
+        front = [-1]
+    target = front + target
+    return {"sizes": target[1:] if draw(st.integers(0, 15)) == 0 else target}
+
+
+def _sensible(case):
+    """torch accepts a negative size if the result has no elements, and for a 0-dim tensor a size overflows: no answer has
+    to do the same."""
+    old = case["x"]["tensor"]["sizes"]
+    return min(case["sizes"], default=0) >= 0 or (old and 0 not in case["sizes"] + old)
+
+
+@program(
+    "strided.expand",
+    cases=lambda st: _expansions(st, (0, 3)).filter(_sensible),
+    edges=rows(
+        "x sizes",
+        (tensor([3, 1]), [3, 4]), (tensor([3]), [2, 3]), (tensor([3]), [2, -1]), (tensor([1]), [0]),
+        (tensor([3]), [1, 3]), (tensor([3], [2]), [1, 1, 3]), (tensor([], []), [2]), (tensor([], []), [1]),
+        (tensor([], [], 3), []), (tensor([2, 3]), [3]), (tensor([3]), [4]), (tensor([3]), [-1, 3]), (tensor([1]), [-2]),
+        (tensor([3, 1], [1, 5]), [3, 1]), (tensor([1, 3], [3, 1], 2), [2, 2, 3]), (tensor([0, 1]), [0, 2]),
+        (tensor([2]), [1, 2]), (tensor([2]), [1]), (tensor([3]), [1, 2, 3]), (tensor([3]), [2, 1, 3]),
+        (tensor([3]), [0, 3]), (tensor([], []), [1, 1]), (tensor([], []), [3, 1]), (tensor([], []), [2, 3]),
+        (tensor([0, 2]), [1, 0, 2]), (tensor([4]), [1, -1]), (tensor([2, 3], [1, 2]), [-1, -1]),
+        (tensor([3, 1]), [-1, 4]), (tensor([2, 3]), [3, 3]), (tensor([2]), [0]), (tensor([0]), [1]), (tensor([0]), [2]),
+        (tensor([3]), [-2]), (tensor([3]), [-2, 3]), (tensor([1, 2, 4], [12, 12, 1], 2), [3, 0, 1, 2, 4]),
+        (tensor([3, 2, 1], [1, 27, 9], 3), [-1, -1, 3]), (tensor([2, 1, 3], [5, 4, 1]), [1, 2, 1, 2, 4, 3]),
+        (tensor([300]), [300]), (tensor([1, 300]), [2, 300]), (tensor([1], [5]), [1, 4]), (tensor([1, 3], [9, 2]), [1, 2, 3]),
+        (tensor([1, 3]), [3]), (tensor([0, 2]), [-1, 2]),
+    ),
+    hint=lambda case, mine, theirs: (
+        None
+        if "error" in mine or "error" in theirs
+        else "a repeated dimension has stride 0: every step reaches the same element"
+    ),
+)  # fmt: skip
+def expand(xp, x, sizes):
+    return viewed(x, x.expand, sizes, exercise=None if is_torch(xp) else xp.strided.expand)
+
+
+# View and reshape ----------------------------------------------------------------------------------------------------
+
+
+@with_tensor
+def _regrouped(draw, st, sizes):
+    """Sizes that hold as many elements: the prime factors in new groups, with ones between them."""
+    numel = math.prod(sizes)
+    if numel == 0:
+        target = draw(st.lists(st.integers(0, 3), max_size=3))
+        return {"sizes": target if 0 in target else [*target, 0]}
+    if draw(st.integers(0, 2)):  # keep the dimensions, split some and merge some
+        factors = [part for size in sizes for part in draw(st.sampled_from(_splits(size)))]
+    else:
+        factors = list(draw(st.permutations(_primes(numel))))
+    target = []
+    for factor in factors:
+        if target and draw(st.integers(0, 2)) == 0:
+            target[-1] *= factor
+        else:
+            target.append(factor)
+    for _ in range(draw(st.integers(0, 2))):
+        target.insert(draw(st.integers(0, len(target))), 1)
+    return {"sizes": target}
+
+
+def _viewings(st):
+    return st.one_of(_regrouped(st), _regrouped(st, (2, 4)))
+
+
+def _primes(number):
+    for divisor in range(2, number + 1):
+        if number % divisor == 0:
+            return [divisor, *_primes(number // divisor)]
+    return []
+
+
+def _splits(size):
+    return [[size]] + [[d, size // d] for d in range(2, size) if size % d == 0] + ([[]] if size == 1 else [])
+
+
+_VIEW_EDGES = rows(
+    "x sizes",
+    (tensor([2, 3]), [3, 2]), (tensor([2, 3]), [6]), (tensor([3, 2], [1, 3]), [6]),
+    (tensor([2, 3, 4], [12, 1, 3]), [2, 12]), (tensor([2, 3, 4], [12, 4, 1], 1), [6, 2, 2]),
+    (tensor([2, 4], [8, 1]), [2, 2, 2]), (tensor([2, 4], [8, 2]), [2, 2, 2]), (tensor([2, 4], [8, 2]), [8]),
+    (tensor([4], [0]), [2, 2]), (tensor([2, 2], [0, 1]), [4]), (tensor([3, 2], [0, 0]), [2, 3]),
+    (tensor([2, 1, 3], [3, 9, 1]), [6]), (tensor([1], [5]), [1, 1]), (tensor([], [], 2), [1, 1]),
+    (tensor([1, 1], [4, 7]), []), (tensor([2, 0, 3]), [0, 3]), (tensor([2, 0], [5, 7]), [2, 0]),
+    (tensor([0, 2], [5, 7]), [2, 0]), (tensor([2, 3]), [2, 1, 3]), (tensor([2, 3]), [1, 6, 1]),
+    (tensor([2, 3], [1, 2]), [1, 2, 1, 3, 1]), (tensor([4, 2, 2], [4, 1, 2]), [2, 2, 2, 2]),
+    (tensor([4, 6], [1, 4]), [4, 2, 3]), (tensor([4, 6], [1, 4]), [8, 3]), (tensor([2, 3, 5], [3, 1, 6]), [6, 5]),
+    (tensor([2, 3, 5], [3, 1, 6]), [30]), (tensor([2, 3, 2, 2, 2], [3, 1, 6, 24, 12], 1), [1, 6, 1, 2, 1, 1, 4]),
+    (tensor([2, 4, 2, 2], [4, 1, 8, 0]), [2, 2, 2, 2, 2]), (tensor([3, 2], [1, 1]), [2, 3]),
+    (tensor([3, 2], [1, 1]), [3, 1, 2]), (tensor([1, 2, 3], [99, 3, 1]), [6]), (tensor([1, 3], [9, 1]), [1, 3]),
+    (tensor([2, 1, 3], [1, 99, 2]), [2, 3]), (tensor([2, 1, 3], [1, 99, 2]), [2, 1, 3]),
+    (tensor([2, 1, 3], [1, 99, 2]), [6]), (tensor([2, 1], [1, 5]), [2]), (tensor([2, 1], [1, 5]), [1, 2]),
+    (tensor([2, 1], [1, 5]), [2, 1, 1]), (tensor([0, 2], [5, 7]), [0, 2, 1]), (tensor([0, 2], [5, 7]), [0]),
+    (tensor([2, 4], [8, 2]), [4, 2]), (tensor([4, 2], [8, 2]), [2, 4]), (tensor([2, 300]), [600]),
+)  # fmt: skip
+
+
+@program("strided.compute_stride", cases=_viewings, edges=_VIEW_EDGES)
+def view(xp, x, sizes):
+    if not is_torch(xp):
+        mixed_too(xp.strided.compute_stride, x.shape, x.stride(), sizes)
+    return viewed(x, x.view, sizes)
+
+
+@program(
+    "strided.reshape",
+    cases=_viewings,
+    edges=[
+        *_VIEW_EDGES,
+        *rows(
+            "x sizes",
+            (tensor([2, 3]), [-1]), (tensor([3, 2], [1, 3], 2), [2, -1]), (tensor([2, 3]), [4]),
+            (tensor([2, 3]), [-1, -1]), (tensor([2, 3]), [-1, 4]), (tensor([2, 3]), [-2, 3]), (tensor([0, 3]), [-1, 0]),
+            (tensor([0, 3]), [-1, 2]), (tensor([3, 2], [1, 3], 1, "uint8"), [6]),
+            (tensor([3, 2], [1, 3], 1, "float16"), [2, 3]), (tensor([300, 2], [1, 300], 0, "float64"), [-1]),
+        ),
+    ],
+)  # fmt: skip
+def reshape(xp, x, sizes):
+    return viewed(x, x.reshape, sizes, exercise=None if is_torch(xp) else xp.strided.reshape)
+
+
+# Any sizes and strides -----------------------------------------------------------------------------------------------
+
+
+def _expanded(x, dim):
+    """A tensor with stride 0 in one of its dimensions."""
+    spec = x["tensor"]
+    strides = [0 if d == dim % len(spec["strides"]) else stride for d, stride in enumerate(spec["strides"])]
+    return {"tensor": spec | {"strides": strides}}
+
+
+@program(
+    "strided.has_internal_overlap",
+    cases=drawn(
+        x=lambda st: st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2))),
+    ),
+    edges=[
+        {"x": x}
+        for x in (
+            tensor([2, 3]), tensor([2, 3], [0, 1]), tensor([1, 3], [0, 1]), tensor([0, 3], [0, 0]), tensor([3], [0]),
+            tensor([3, 3], [1, 1]), tensor([2, 2], [1, 1]), tensor([2, 3], [1, 2]), tensor([1, 1], [0, 0]), tensor([2, 2], [0, 0]),
+            tensor([], []), tensor([2, 1], [1, 0]), tensor([3, 2], [4, 0]), tensor([1, 3], [0, 2]),
+            tensor([1, 2, 1], [4, 2, 0]), tensor([3, 2], [1, 3]), tensor([2, 1, 3], [0, 5, 1]),
+            tensor([2, 3, 0], [0, 0, 1]), tensor([2, 2, 2], [1, 2, 2]), tensor([2, 3, 1, 2, 2], [1, 2, 0, 0, 6]),
+        )
+    ],
+)  # fmt: skip
+def overlap(xp, x):
+    return mixed_too(xp.strided.has_internal_overlap, x.shape, x.stride())
+
+
+@overlap.oracle
+def _(torch, x):
+    try:
+        x.add_(1)  # refused where the tensor is known to overlap itself
+    except RuntimeError:
+        return True
+    return False

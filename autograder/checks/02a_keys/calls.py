@@ -1,0 +1,247 @@
+"""A call, from the key set of its arguments to the kernels that run."""
+
+import re
+from contextlib import contextmanager, nullcontext
+
+from ...engine.check import program
+from ..cases import drawn, is_torch, rows, several, when, words
+from ..shared_02.keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, names, subsets, union
+from ..shared_02.operators import MASK, attempt, guards, kernels_of, library, operators, stacks, threaded, unpack
+from .keys import highest_name
+
+
+def _item(st):
+    one = st.sampled_from(["cpu", "cpu", "meta", None])
+    return st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3))
+
+
+@program(
+    "dispatch.dispatch_key_set",
+    cases=drawn(
+        stack=several(_item, 0, 4), included=subsets(RUNTIME, most=3), excluded=subsets(RUNTIME, most=3),
+    ),
+    edges=rows(
+        "stack included excluded",
+        ([], [], []), (["cpu"], [], []), (["meta"], [], []), (["cpu", "meta"], [], []), ([1, None, "cpu"], [], []),
+        ([["cpu", "meta"]], [], []), ([[], [None, "meta"], 2], [], []), ([[], 1], ["BackendSelect"], []),
+        ([], ["BackendSelect", "Meta"], []),
+        (["cpu"], ["BackendSelect", "ADInplaceOrView"], ["AutocastCPU", "AutocastCUDA"]),
+        (["cpu"], ["AutocastCPU"], ["AutocastCPU"]), (["cpu"], ["AutocastCUDA"], ["AutocastCPU"]),
+        (["cpu"], [], ["AutogradCPU"]), (["cpu"], [], ["AutogradMeta"]),
+        (["cpu", "meta"], [], ["AutogradCPU", "ADInplaceOrView"]), (["meta"], [], ["CPU"]),
+        (["cpu"], ["Meta"], ["Meta"]), ([], ["CUDA"], ["CPU"]), ([], ["PrivateUse1", "Python"], ["Python"]),
+    ),
+    disposable=True,
+    hint=when(lambda case: case["excluded"], "to exclude a key excludes its functionality; the backends stay"),
+)  # fmt: skip
+def key_set_of_a_call(xp, stack, included, excluded):
+    stacks, keys = [unpack(xp, stack, kind) for kind in (list, tuple)], (bits_of(xp, included), bits_of(xp, excluded))
+    return [names(xp, xp.dispatch.dispatch_key_set(stack, *keys)) for stack in stacks]
+
+
+@key_set_of_a_call.oracle
+def _(torch, stack, included, excluded):
+    """The key set that the first kernel receives from an operator with a kernel for every key."""
+    types = ["Tensor?[]" if isinstance(x, (list, tuple)) else "int" if isinstance(x, int) else "Tensor?" for x in stack]
+    got = []
+    with library(torch) as (namespace, made):
+        made.define(f"f({', '.join(f'{type} x{i}' for i, type in enumerate(types))}) -> ()")
+        for key in (*RUNTIME, EXPLICIT):
+            made.impl("f", lambda key_set, *args: got.append(key_set), key, with_keyset=True)
+        stack = unpack(torch, stack)
+        with torch._C._ForceDispatchKeyGuard(bits_of(torch, included), bits_of(torch, excluded)):
+            getattr(torch.ops, namespace).f(*stack)
+    return [names(torch, got[0])] * 2
+
+
+_FALL = ["kernel", "fallthrough"]
+_ALWAYS = [
+    "BackendSelect",
+    "ADInplaceOrView",
+    "AutocastCPU",
+    "AutocastCUDA",
+]  # these fall through if nothing is registered
+
+
+def _all(kind, **others):
+    return dict.fromkeys(RUNTIME, kind) | others
+
+
+_NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
+
+
+@program(
+    "dispatch.skip_fallthrough",
+    cases=drawn(
+        kernels=drawn(**{key: _FALL + ["nothing"] * (key in _ALWAYS) for key in RUNTIME}),
+        bits=lambda st: st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted),
+    ),
+    edges=rows(
+        "kernels bits",
+        (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
+        (_all("fallthrough"), []), (_all("kernel"), ["CPU"]), (_all("kernel", CPU="fallthrough"), ["CPU", "Dense"]),
+        (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense"]),
+        (_all("kernel", Meta="fallthrough"), ["CPU", "Meta", "Dense"]),
+        (_all("kernel", Meta="fallthrough"), ["CPU", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
+        (_all("kernel", AutogradMeta="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
+        (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
+        (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
+        (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
+        (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
+        (_all("kernel", AutogradCPU="nothing"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
+        # the kernel for the backend is missing
+        (_all("kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality"]),
+        (_all("fallthrough", BackendSelect="kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality", "BackendSelect"]),
+    ),
+    disposable=True,
+    hint="of several backends, only the entries of the highest count",
+)  # fmt: skip
+def without_fallthroughs(xp, kernels, bits):
+    with falling_through(xp, kernels, []) as overload:
+        return names(xp, xp.dispatch.skip_fallthrough(overload, union(xp, bits)))
+
+
+@without_fallthroughs.oracle
+def _(torch, kernels, bits):
+    """The key set of the first kernel that does not fall through, or of the kernel for no key at all."""
+    got = []
+    empty = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    with falling_through(torch, kernels, got) as overload, torch._C._ForceDispatchKeyGuard(union(torch, bits), empty):
+        overload()
+    return names(torch, got[0])
+
+
+@contextmanager
+def falling_through(xp, kernels, got):
+    """An operator without arguments whose kernels append their key set to `got`, or fall through."""
+    with library(xp) as (namespace, made):
+        made.define("f() -> ()")
+        for key, kind in ({EXPLICIT: "kernel"} | kernels).items():
+            if kind == "kernel":
+                made.impl("f", lambda key_set: got.append(key_set), key, with_keyset=True)
+            elif kind == "fallthrough":
+                made.impl("f", xp.library.fallthrough_kernel, key)
+        yield getattr(xp.ops, namespace).f.default
+
+
+def _leaves_out_fallbacks(case):
+    """Whether the operator has its own kernel for autograd. Torch's fallback logs nothing."""
+    backend = next((name for name in reversed(BACKENDS) if name in case["bits"]), "CPU")
+    registered = [key for key, _ in case["kernels"]]
+    return "AutogradFunctionality" not in case["bits"] or {"Autograd", f"Autograd{backend}"} & set(registered)
+
+
+_CHAIN = [
+    ["CPU", "keyset"], ["ADInplaceOrView", "redispatch"], ["AutogradCPU", "redispatch"], ["AutocastCPU", "redispatch"],
+]  # fmt: skip
+_ALL, _AUTOGRAD = ["CPU", "Dense", "AutogradFunctionality"], ["AutogradCPU", "redispatch"]
+_LEAF = ["CPU", "leaf"]
+
+
+def _runs(st):
+    bits = [*BACKENDS, *(name for name in FUNCTIONALITIES if name != "Python")]
+    kernels = kernels_of(st, kinds=("keyset", "redispatch", "redispatch"))
+    cases = drawn(kernels=kernels, bits=subsets(bits, 1, 5), stack=stacks, how=["call", "redispatch"])
+    return cases(st).filter(_leaves_out_fallbacks)
+
+
+@program(
+    "dispatch.run",
+    cases=_runs,
+    edges=[
+        {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
+        for how in ("call", "redispatch")
+        for bits, kernels in (
+            (["CPU", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]),
+            ([*_ALL, "ADInplaceOrView", "AutocastCPU"], _CHAIN), ([*_ALL, "ADInplaceOrView"], _CHAIN),
+            (["CPU", "Meta", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
+            (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPU", "Dense"], []), (["Meta", "Dense"], [_LEAF]),
+            (_ALL, [_AUTOGRAD]), (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
+            (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]),
+            ([], [[EXPLICIT, "leaf"]]), ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
+            (["CPU", "Dense"], [["CPU", "raise"]]), (_ALL, [["CPU", "raise"], _AUTOGRAD]),
+            (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
+        )
+    ],
+    disposable=True,
+)  # fmt: skip
+def run(xp, kernels, bits, stack, how):
+    kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
+    log, lines, explained = [], [], []
+
+    def tried():
+        try:
+            return xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how)
+        except NotImplementedError as error:
+            explained.append(name in str(error) or error.args == ("of a kernel",))
+            raise
+
+    with operators(xp, kernels, log) as overload:
+        name = overload("f")._schema.full_name
+        with xp.dispatch.show_dispatch_trace(lines.append):
+            result = attempt(tried)
+    lines = [line.replace(name, "lab::f") for line in lines]
+    found = {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
+    return found | {"explained": all(explained)}
+
+
+@run.oracle
+def _(torch, kernels, bits, stack, how):
+    """Torch's release builds have no trace. Each line is written from the key set that torch gave to a kernel. A last kernel
+    that logs nothing falls through, or is a fallback."""
+    kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
+    log, keys, on_cpu = [], [], {"Dense": "CPU", "AutogradFunctionality": "AutogradCPU"}
+    with operators(torch, kernels, log) as overload:
+        result = attempt(lambda: overload("f").redispatch(union(torch, bits), *unpack(torch, stack)))
+        for entry in log:
+            bits = re.findall(r"\w+", re.search("<(.*)>", entry)[1])
+            keys.append(highest_name(torch, bits))
+            key = getattr(torch._C.DispatchKey, on_cpu.get(keys[-1], keys[-1]))
+            bits = names(torch, union(torch, bits) & torch._C._dispatch_keyset_full_after(key))
+        if isinstance(result, str):
+            last, name = highest_name(torch, bits), f"{overload('f')._schema.name}.xs"
+            keys += [last] * torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, on_cpu.get(last, last))
+    hows = [how, *["redispatch"] * len(keys)]
+    lines = [f"{' ' * i}[{how}] op=[lab::f], key=[{key}]" for i, (how, key) in enumerate(zip(hows, keys))]
+    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0, "explained": True}
+
+
+_CALLS = [
+    ([["cpu"], None, 1], [], []), ([[], None, 2], [], []), ([[None], "meta", 0], [], []),
+    ([["cpu", "meta"], None, 0], [], ["ADInplaceOrView"]),
+    ([["cpu"], None, 0], ["AutocastCUDA", "Meta"], ["AutogradCPU"]), ([[], None, 0], ["CPU"], []),
+]  # fmt: skip
+
+
+@program(
+    "dispatch.call",
+    cases=drawn(
+        kernels=kernels_of, stack=stacks,
+        include=subsets(words("BackendSelect AutogradCPU AutogradMeta AutocastCPU AutocastCUDA CPU Meta PrivateUse1"), most=2),
+        exclude=subsets([*MASK, "AutocastCUDA"], most=2),
+    ),
+    edges=[
+        {"kernels": kernels, "stack": stack, "include": include, "exclude": exclude}
+        for stack, include, exclude in _CALLS
+        for kernels in (
+            [["CPU", "keyset"], ["Meta", "keyset"]], _CHAIN, [[IMPLICIT, "other"]],
+            [[EXPLICIT, "keyset"], ["Autograd", "redispatch"]],
+            [["CPU", "keyset"], ["AutogradCPU", "fallthrough"], ["AutogradMeta", "keyset"], ["BackendSelect", "redispatch"]],
+            [["CPU", "fallthrough"], ["ADInplaceOrView", "redispatch"], ["Meta", "leaf"]],
+        )
+    ],
+    disposable=True,
+)  # fmt: skip
+def called(xp, kernels, stack, include, exclude):
+    log, lines, stack = [], ["[call]"] if is_torch(xp) else [], unpack(xp, stack)
+    with operators(xp, kernels, log) as overload, guards(xp, include, exclude):
+        with nullcontext() if is_torch(xp) else xp.dispatch.show_dispatch_trace(lines.append):
+            result = attempt(lambda: overload("f")(*stack))
+        how = lines[0].partition(" ")[0] if log else None  # torch's release builds have no trace
+        log.append("on another thread, without the guards")
+        elsewhere = threaded(lambda: attempt(lambda: overload("f")(*stack)))
+    return {"kernels": log, "results": [result, elsewhere], "how": how}

@@ -1,0 +1,80 @@
+"""Dispatch keys and sets of them."""
+
+import re
+
+from ...engine.check import program
+from ..cases import drawn, when
+from ..shared_02.keys import ALIASES, BACKENDS, FUNCTIONALITIES, RUNTIME, names, subsets, union
+
+
+@program(
+    "dispatch.bits",
+    cases=drawn(keys=subsets(["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)),
+    edges=[{"keys": [key]} for key in ("Undefined", "Dense", "AutogradFunctionality", *RUNTIME, *ALIASES)],
+    hint=when(
+        lambda case: {*case["keys"]} & {*ALIASES},
+        "kernels are registered to an alias key, but no tensor has one: an alias key has no bits",
+    ),
+)
+def bits_of_keys(xp, keys):
+    return [names(xp, xp.dispatch.bits(getattr(xp._C.DispatchKey, key))) for key in keys]
+
+
+@bits_of_keys.oracle
+def _(torch, keys):
+    return [names(torch, torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))) for key in keys]
+
+
+_sets_of_bits = drawn(bits=subsets([*BACKENDS, *FUNCTIONALITIES]))
+_SETS = [
+    [], ["CPU"], ["CPU", "Meta"], ["Dense"], ["AutogradFunctionality"], ["CPU", "Dense"], ["Meta", "Dense"],
+    ["CUDA", "Dense"], ["PrivateUse1", "Dense"], ["CPU", "Meta", "Dense"], ["CUDA", "PrivateUse1", "Dense"],
+    ["CPU", "AutogradFunctionality"], ["PrivateUse1", "AutogradFunctionality"],
+    ["CUDA", "Meta", "AutogradFunctionality"], ["CPU", "Dense", "AutogradFunctionality"],
+    ["CPU", "PrivateUse1", "Dense", "AutogradFunctionality", "ADInplaceOrView"],
+    ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "ADInplaceOrView"],
+    ["CPU", "Dense", "Python", "BackendSelect", "ADInplaceOrView"], ["BackendSelect"], ["Python"],
+    ["Meta", "ADInplaceOrView"], ["CPU", "CUDA", "AutocastCPU", "AutocastCUDA"], ["CPU", "AutocastCPU"],
+    ["Dense", "AutogradFunctionality", "Python"], [*BACKENDS, *FUNCTIONALITIES],
+]  # fmt: skip
+
+
+def _name(xp, key):
+    assert isinstance(key, xp._C.DispatchKey), f"{key!r} is no DispatchKey"
+    return key.name
+
+
+@program("dispatch.highest_priority_key", cases=_sets_of_bits, edges=[{"bits": bits} for bits in _SETS])
+def highest_key(xp, bits):
+    return _name(xp, xp.dispatch.highest_priority_key(union(xp, bits)))
+
+
+@highest_key.oracle
+def _(torch, bits):
+    return highest_name(torch, bits)
+
+
+def highest_name(torch, bits):
+    """The name of a set's highest key. Torch has another key for a functionality whose backend is missing."""
+    name = union(torch, bits).highestPriorityTypeId().name
+    without_backend = {"StartOfDenseBackends": "Dense", "StartOfAutogradFunctionalityBackends": "AutogradFunctionality"}
+    return without_backend.get(name, name)
+
+
+@program(
+    "dispatch.keys_in",
+    cases=_sets_of_bits,
+    edges=[{"bits": bits} for bits in _SETS],
+    hint=when(
+        lambda case: len({*BACKENDS} & {*case["bits"]}) > 1, "a functionality per backend gives a key for each backend"
+    ),
+)
+def keys_of_a_set(xp, bits):
+    keys = xp.dispatch.keys_in(union(xp, bits))
+    assert isinstance(keys, (list, tuple)), f"the keys are in a {type(keys).__name__}"
+    return [_name(xp, key) for key in keys]
+
+
+@keys_of_a_set.oracle
+def _(torch, bits):
+    return re.findall(r"\w+", str(union(torch, bits)))[1:]

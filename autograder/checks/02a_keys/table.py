@@ -1,0 +1,78 @@
+"""Checks of lab 02: the dispatch table of an operator."""
+
+import re
+from contextlib import ExitStack
+
+from ...engine.check import program
+from ..cases import drawn, rows, when
+from ..shared_02.keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
+from ..shared_02.operators import library
+
+
+def _kernels(st):
+    usual = ["CPU", "Meta", *AUTOGRAD[:1], *AUTOGRAD[3:], *ALIASES]
+    return st.one_of(subsets(usual, most=5)(st), subsets([*RUNTIME, *ALIASES], most=6)(st))
+
+
+@program(
+    "dispatch.compute_table_entry",
+    cases=drawn(kernels=_kernels, more_fallbacks=subsets(["CPU", "PrivateUse1"]), fallthroughs=subsets(RUNTIME, most=2)),
+    edges=rows(
+        "kernels more_fallbacks fallthroughs",
+        (["AutogradCPU", "Autograd"], [], ["AutogradCPU"]), (["CPU", EXPLICIT, IMPLICIT], ["CPU"], ["CPU", "AutogradMeta"]),
+        (["BackendSelect", "PrivateUse1", IMPLICIT], ["PrivateUse1"], ["BackendSelect", "PrivateUse1"]),
+    ) + [case | {"fallthroughs": []} for case in rows(
+        "kernels more_fallbacks",
+        ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),
+        ([IMPLICIT], []), ([IMPLICIT], ["CPU"]), ([EXPLICIT], []), ([EXPLICIT], ["PrivateUse1"]),
+        ([NON_FUNCTIONAL], []), (["Autograd"], []), (["AutogradCPU"], []), (["AutogradCPU", "Autograd"], []),
+        (["CPU", IMPLICIT], []), (["Meta", IMPLICIT], []), (["CPU", IMPLICIT, "Autograd"], []), (["CPU", EXPLICIT], []),
+        (["CPU", "Autograd", EXPLICIT], []), ([IMPLICIT, EXPLICIT], []), ([IMPLICIT, EXPLICIT, "Autograd"], []),
+        ([IMPLICIT, NON_FUNCTIONAL], []), ([IMPLICIT, NON_FUNCTIONAL, "Autograd"], []),
+        ([EXPLICIT, NON_FUNCTIONAL], []), ([EXPLICIT, NON_FUNCTIONAL, IMPLICIT, "Autograd"], []),
+        (["AutogradCPU", IMPLICIT], []), (["AutogradCPU", "CPU", IMPLICIT], []), (["BackendSelect", IMPLICIT], []),
+        (["ADInplaceOrView", "AutocastCPU", "Python"], []), ([*RUNTIME, *ALIASES], ["CPU"]),
+    )],
+    disposable=True,
+    hint=when(
+        lambda case: IMPLICIT in case["kernels"],
+        "an operator with a kernel for the backend itself does not use the composite kernel at its autograd key",
+    ),
+)  # fmt: skip
+def table(xp, kernels, more_fallbacks, fallthroughs):
+    """The entries of an operator with these kernels, where these fallbacks are added to those that always exist. A kernel may
+    be a fallthrough."""
+    key, kernel = xp._C.DispatchKey, xp.dispatch.Kernel
+    registered = {
+        key[name]: xp.dispatch.FALLTHROUGH if name in fallthroughs else kernel(print, name) for name in kernels
+    }
+    fallbacks = [*xp.dispatch.fallbacks, *(key[name] for name in more_fallbacks)]
+    fallbacks = {each: kernel(print, "fallback") for each in fallbacks}
+    entry = xp.dispatch.compute_table_entry
+    entries = {name: entry(registered, fallbacks, key[name]) for name in ["Undefined", *RUNTIME]}
+    return {name: [chosen.origin, reason] for name, (chosen, reason) in entries.items()}
+
+
+@table.oracle
+def _(torch, kernels, more_fallbacks, fallthroughs):
+    """Registers for each key from a file of its own. Torch's dump shows the file's name beside the reason."""
+    with ExitStack() as stack:
+        namespace, made = stack.enter_context(library(torch))
+        made.define("f(Tensor x) -> Tensor")
+        for name in [*kernels, *(f"fallback {name}" for name in more_fallbacks)]:
+            of = "_" if name.startswith("fallback") else namespace
+            registered = torch._C._dispatch_library("IMPL", of, "", name, 0)
+            stack.callback(registered.reset)
+            if of == "_":
+                registered.fallback(name.removeprefix("fallback "), print, False)
+            else:
+                function = torch.library.fallthrough_kernel if name in fallthroughs else print
+                registered.impl("f", name, function, False)
+        dump = torch._C._dispatch_dump_table(f"{namespace}::f")
+    entries = {name: ["missing", "missing"] for name in ["Undefined", *RUNTIME]}
+    for name, where, reason in re.findall(r"^(\w+): (.*) \[(.*)\]$", dump, re.MULTILINE):
+        if name in entries:
+            kind, _, place = where.rpartition("registered at ")
+            file = kind.strip() or place.rpartition(":")[0]
+            entries[name] = ["fallback" if reason == "backend fallback" else file, reason]
+    return entries

@@ -1,0 +1,215 @@
+"""Checks of lab 03: one loop for operands of many sizes, strides and dtypes.
+
+These exercises are arithmetic. Torch shows its own answers in the results of its operators.
+"""
+
+from contextlib import suppress
+
+import numpy as np
+
+from ...engine.check import program
+from ..cases import DTYPES, drawing, drawn, lists_too, rows, sizes, tensor, when
+from ..shared_03 import b8, dense, f16, f64, i32, i64, u8
+
+
+@drawing
+def _broadcasts(draw, st):
+    to = draw(sizes(st))
+    new = draw(st.integers(0, len(to)))
+    to[:new] = [2 if size == 1 else size for size in to[:new]]  # torch chooses the stride of a new dimension of size 1
+    shape = [1 if draw(st.integers(0, 2)) == 0 else size for size in to[new:]]
+    return {"sizes": shape, "strides": [draw(st.integers(0, 12)) for _ in shape], "to": to}
+
+
+@program(
+    "iterator.broadcast_strides",
+    cases=_broadcasts,
+    edges=rows(
+        "sizes strides to",
+        ([], [], []), ([3], [1], [3]), ([3], [2], [2, 3]), ([1], [1], [3]), ([1], [5], [1]), ([3, 1], [4, 7], [3, 5]),
+        ([3, 1], [4, 7], [3, 1]), ([1, 3], [4, 7], [2, 3]), ([], [], [2, 3]), ([2, 3], [1, 2], [4, 2, 3]),
+        ([2, 3], [1, 2], [4, 5, 2, 3]), ([1, 1], [3, 1], [2, 1]), ([1], [1], [0]), ([0], [1], [0]),
+        ([2, 0], [5, 1], [3, 2, 0]), ([1, 2, 1], [9, 4, 3], [5, 6, 2, 7]),
+        ([2, 1, 3, 1], [1, 9, 2, 8], [3, 2, 4, 3, 1]), ([2, 2], [0, 1], [2, 2]),
+    ),
+    hint=when(lambda case: 1 in case["sizes"], "only a size 1 is repeated, with stride 0, where the loop's differs"),
+)  # fmt: skip
+def strides_in_a_loop(xp, sizes, strides, to):
+    return lists_too(xp.iterator.broadcast_strides, sizes, strides, to)
+
+
+@strides_in_a_loop.oracle
+def _(torch, sizes, strides, to):
+    return torch.empty_strided(sizes, strides).expand(to).stride()
+
+
+def _operands(st):
+    dimensioned = st.builds(lambda dtype, size: tensor([size], dtype=dtype), st.sampled_from(DTYPES), st.integers(0, 2))
+    zero_dim = st.builds(lambda dtype: tensor([], dtype=dtype), st.sampled_from(DTYPES))
+    number = st.sampled_from([True, False, 3, -1, 2.5, -0.5])
+    return st.lists(st.one_of(dimensioned, zero_dim, number), min_size=1, max_size=4)
+
+
+@program(
+    "dtypes.result_type",
+    cases=drawn(operands=_operands),
+    edges=[{"operands": operands} for operands in (
+        [i32([2])], [u8([])], [True], [3], [2.5], [i32([2]), 1], [i32([2]), 1.5], [i32([2]), True], [b8([2]), True],
+        [b8([2]), 1], [f16([2]), 2.5], [f64([2]), 2.5], [u8([2]), i64([])], [i64([]), u8([2])], [f16([2]), f64([])],
+        [u8([2]), f64([])], [i32([2]), f16([]), 2.5], [i32([2]), b8([]), 2.5], [b8([2]), u8([]), 3], [f16([]), 2.5],
+        [u8([]), 3], [u8([]), 3.5], [b8([]), 3], [b8([]), False], [u8([]), i32([])], [i32([]), b8([2])],
+        [f16([2]), f64([2])], [f64([2]), f16([2])], [i64([2]), f16([2]), i32([2])], [i64([2]), i32([]), f64([])],
+        [3, 2.5, True], [2.5, 3], [True, 3, b8([])], [i32([0]), i64([])], [u8([0]), i32([2]), i64([]), 7],
+        [2.5, f64([]), u8([2])], [2.5, i64([]), u8([2])], [i32([2]), "a"], ["a", i32([2])], [i32([2]), None],
+        [i32([2]), {"numpy": 2.5}], [{"numpy": 3}, f16([])], [{"numpy": 3}, b8([2])], [1, {"numpy": [2.5]}],
+        [{"numpy": [3]}, i32([2])],
+    )],
+    hint=when(
+        lambda case: len(case["operands"]) > 1,
+        "a 0-dimensional tensor or a number counts only if its category is higher",
+    ),
+)  # fmt: skip
+def common_type(xp, operands):
+    return xp.dtypes.result_type(*_operands_of(operands))
+
+
+def _operands_of(case):
+    """The operands in a case. Some numbers are numpy's, and an array of numpy is no operand."""
+    return [np.asarray(each["numpy"])[()] if isinstance(each, dict) else each for each in case]
+
+
+@common_type.oracle
+def _(torch, operands):
+    operands = _operands_of(operands)
+    if len(operands) == 2:
+        return torch.result_type(*operands)
+    from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
+
+    return elementwise_dtypes(*operands, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)[1]
+
+
+@drawing
+def _loops(draw, st):
+    """Sizes without 0, and one or two operands' strides: those of some order of the dimensions, or any."""
+    shape = draw(st.lists(st.sampled_from([1, 2, 2, 3]), max_size=5))
+    operands = []
+    for _ in range(draw(st.integers(1, 2))):
+        if draw(st.booleans()):
+            strides = dense(shape, draw(st.permutations(range(len(shape)))))
+            strides = [0 if draw(st.integers(0, 4)) == 0 else stride for stride in strides]
+        else:
+            strides = [draw(st.sampled_from([0, 1, 2, 3, 4, 6])) for _ in shape]
+        operands.append(strides)
+    return {"sizes": shape, "operand_strides": operands}
+
+
+def _about_order(case, mine, theirs):
+    if len(case["sizes"]) > 2:
+        return (
+            "each dimension swaps with every slower one on its way; one that no operand can tell apart from it is passed over,"
+            " and stays in its position"
+        )
+    if any(0 in strides for strides in case["operand_strides"]):
+        return "an operand that has stride 0 in one of two dimensions does not decide their order"
+    if any(len({*strides}) < len(strides) for strides in case["operand_strides"]):
+        return "with equal strides, the larger size is slower only if it comes first in the order; otherwise ask the next operand"
+    return None
+
+
+@program(
+    "memory_formats.reorder_dimensions",
+    cases=_loops,
+    edges=rows(
+        "sizes operand_strides",
+        ([], [[]]), ([3], [[1]]), ([2, 3], [[3, 1]]), ([2, 3], [[1, 2]]), ([2, 3, 4], [[12, 4, 1]]),
+        ([2, 3, 4], [[1, 2, 6]]), ([2, 3, 4], [[4, 8, 1]]), ([2, 3, 4], [[3, 1, 6]]), ([2, 3, 4], [[12, 1, 3]]),
+        ([2, 3], [[0, 1]]), ([2, 3], [[1, 0]]), ([2, 3], [[0, 0]]), ([2, 3], [[0, 1], [1, 2]]),
+        ([2, 3], [[1, 2], [3, 1]]), ([2, 3], [[3, 1], [1, 2]]), ([2, 3], [[0, 0], [1, 2]]), ([2, 3], [[1, 0], [1, 2]]),
+        ([3, 2], [[1, 1]]), ([2, 3], [[1, 1]]), ([3, 2], [[1, 1], [1, 5]]), ([3, 2], [[1, 1], [5, 1]]),
+        ([2, 2], [[1, 1], [1, 5]]), ([2, 2], [[1, 1], [5, 1]]), ([2, 1, 3], [[1, 1, 2]]), ([2, 1, 3], [[1, 7, 2]]),
+        ([2, 3, 4], [[1, 0, 2]]), ([2, 3, 4], [[2, 0, 1]]), ([2, 3, 4], [[1, 0, 2], [0, 1, 0]]),
+        ([2, 3, 4], [[1, 0, 2], [4, 8, 1]]), ([2, 3, 4], [[0, 1, 2], [1, 0, 0]]), ([2, 3, 4], [[0, 2, 1], [2, 0, 1]]),
+        ([2, 3, 2, 3], [[18, 1, 9, 3]]), ([2, 3, 2, 3], [[1, 2, 6, 12]]), ([2, 3, 2, 3], [[1, 0, 0, 2]]),
+        ([2, 3, 2, 3], [[1, 0, 6, 0], [0, 1, 0, 3]]), ([2, 2, 3, 1, 2], [[1, 2, 4, 5, 12]]),
+        ([2, 2, 3, 2, 2], [[8, 1, 0, 4, 2], [0, 0, 1, 0, 3]]), ([3, 2, 3], [[2, 2, 1], [0, 3, 0]]),
+        ([3, 2, 2], [[1, 0, 1], [3, 1, 3]]), ([1, 1, 2, 2, 1], [[2, 1, 2, 1, 0], [1, 2, 1, 6, 1]]),
+        ([1, 1, 1, 2, 3], [[1, 0, 2, 1, 2], [1, 3, 0, 3, 2]]), ([2, 2, 2, 2, 2], [[0, 0, 16, 8, 1], [3, 3, 1, 4, 1]]),
+        ([2, 2], [[300, 300]]),
+    ),
+    hint=_about_order,
+)  # fmt: skip
+def strides_of_a_result(xp, sizes, operand_strides):
+    order = lists_too(xp.memory_formats.reorder_dimensions, sizes, operand_strides)
+    return dense(sizes, order), sorted(order)
+
+
+@strides_of_a_result.oracle
+def _(torch, sizes, operand_strides):
+    # a new result has the dimensions in the order of the loop; the numbers keep torch from its fast path
+    number = torch.zeros(())
+    operands = [torch.empty_strided(sizes, strides) for strides in operand_strides]
+    result = torch.addcmul(*[*operands, number, number][:3])
+    return result.stride(), list(range(len(sizes)))
+
+
+@drawing
+def _even_loops(draw, st):
+    """Sizes and strides of a loop, the innermost first. Many a dimension continues where the one before it ends."""
+    shape = draw(st.lists(st.sampled_from([1, 2, 2, 3, 4]), max_size=5))
+    even = [draw(st.integers(0, 3)) > 0 for _ in shape]  # for all operands, or they would hardly ever agree
+    operands = []
+    for _ in range(draw(st.integers(0, 3))):
+        strides = [draw(st.integers(0, 3)) for _ in shape]
+        for d in range(1, len(shape)):
+            if even[d] and draw(st.integers(0, 5)):
+                strides[d] = strides[d - 1] * shape[d - 1]
+            elif draw(st.integers(0, 1)):
+                strides[d] = draw(st.integers(0, 30))
+        operands.append(strides)
+    return {"sizes": shape, "operand_strides": operands}
+
+
+def _in_use(sizes, operand_strides):
+    """The strides without those of dimensions of size 1, which are never used and so may differ."""
+    return [[None if size == 1 else stride for size, stride in zip(sizes, each)] for each in operand_strides]
+
+
+@program(
+    "iterator.coalesce_dimensions",
+    cases=_even_loops,
+    edges=rows(
+        "sizes operand_strides",
+        ([], []), ([], [[]]), ([3], [[2]]), ([3], []), ([3, 2], [[1, 3]]), ([3, 2], [[1, 4]]), ([3, 2], [[2, 6]]),
+        ([3, 2], [[2, 3]]), ([3, 2], [[2, 1]]), ([3, 2], [[0, 0]]), ([3, 2], [[0, 1]]), ([3, 2], [[1, 0]]),
+        ([3, 2], [[1, 3], [2, 6]]), ([3, 2], [[1, 3], [2, 5]]), ([3, 2], [[1, 4], [2, 6]]),
+        ([3, 2], [[1, 3], [0, 0], [3, 9]]), ([3, 2], [[1, 3], [0, 1], [3, 9]]), ([3, 2], []), ([3, 2, 4], [[1, 3, 6]]),
+        ([3, 2, 4], [[1, 3, 7]]), ([3, 2, 4], [[1, 4, 8]]), ([3, 2, 4], [[1, 4, 9]]),
+        ([3, 2, 4], [[1, 3, 6], [5, 15, 31]]), ([3, 2, 4], [[1, 3, 6], [5, 16, 32]]), ([1, 3], [[7, 2]]),
+        ([3, 1], [[2, 7]]), ([1, 3, 2], [[7, 2, 6], [9, 1, 3]]), ([3, 1, 2], [[2, 7, 6]]), ([3, 1, 2], [[2, 7, 5]]),
+        ([1, 1, 3], [[7, 8, 2]]), ([1, 1], [[7, 8]]), ([2, 3, 1], [[1, 5, 9]]),
+        ([2, 3, 1, 4], [[1, 5, 9, 15], [0, 2, 9, 6]]), ([2, 3, 4, 2, 3], [[1, 2, 7, 28, 57], [3, 6, 19, 76, 1]]),
+        ([2, 1, 2, 1, 2], [[1, 9, 2, 9, 4], [4, 9, 8, 9, 16]]), ([2, 4, 2], [[1, 2, 4]]), ([2, 2, 2], [[1, 3, 6]]),
+        ([300, 2], [[1, 300]]),
+    ),
+    hint=lambda case, mine, theirs: (
+        "a dimension of size 1 joins whatever its stride is, and leaves its stride to the next one that joins"
+        if 1 in case["sizes"]
+        else "every operand must continue, or two dimensions stay apart" if len(case["operand_strides"]) > 1 else None
+    ),
+)  # fmt: skip
+def joined(xp, sizes, operand_strides):
+    sizes, strides = lists_too(xp.iterator.coalesce_dimensions, sizes, operand_strides)
+    return {"sizes": sizes, "strides": _in_use(sizes, strides)}
+
+
+@joined.oracle
+def _(torch, sizes, operand_strides):
+    # two dimensions are one if torch has a view of every operand with the two flattened; in torch the innermost is last
+    views = [torch.empty_strided(sizes[::-1], strides[::-1]) for strides in operand_strides]
+    sizes = list(sizes[::-1])
+    for d in reversed(range(1, len(sizes))):
+        flat = [*sizes[: d - 1], sizes[d - 1] * sizes[d], *sizes[d + 1 :]]
+        with suppress(RuntimeError):
+            views, sizes = [view.view(flat) for view in views], flat
+    sizes, strides = sizes[::-1], [view.stride()[::-1] for view in views]
+    return {"sizes": sizes, "strides": _in_use(sizes, strides)}

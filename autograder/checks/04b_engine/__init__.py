@@ -1,0 +1,3 @@
+"""The checks of lab 04b, a module for each topic."""
+
+TOPICS = ("formulas", "by_hand", "engine", "together")  # in the order of the lab

@@ -1,0 +1,202 @@
+"""Initialisation, layer normalisation, and dropout."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from ...engine.check import program
+from ..cases import defaults, drawing, drawn, first_apart, numbers, several, tensor, tensors, when
+from ..shared_05 import elements, gradients_of, plain
+
+# Initialisation ------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "initialisation.calculate_fan_in_and_fan_out",
+    cases=drawn(sizes=several((0, 6), 0, 5)),
+    hint=when(lambda case: len(case["sizes"]) > 1, "sizes are (out, in, *window): the first belongs to fan-out"),
+    edges=[
+        {"sizes": sizes}
+        for sizes in (
+            [], [3], [0], [3, 5], [5, 3], [4, 3, 2], [4, 3, 2, 5], [2, 7, 3, 3, 2], [1, 1], [0, 3], [3, 0], [0, 0],
+            [3, 5, 0], [3, 5, 2, 0], [6, 1, 4], [1, 6, 4], [2, 3, 4, 5, 6],
+        )
+    ],
+)  # fmt: skip
+def fans(xp, sizes):
+    return xp.nn.init._calculate_fan_in_and_fan_out(xp.zeros(sizes))
+
+
+# Layers --------------------------------------------------------------------------------------------------------------
+
+
+_FLOATING = ("float64", "float64", "float32", "float16")
+
+
+@drawing
+def _normalisations(draw, st):
+    x = draw(tensors(st, (1, 4), 4, _FLOATING * 4 + ("int64",)))
+    sizes, kind = x["tensor"]["sizes"], x["tensor"]["dtype"]
+    shape = sizes[-draw(st.integers(1, min(2, len(sizes)))) :]
+    fault = draw(st.sampled_from(["", "", "", "", "", "", "", "shape", "weight", "mixed"]))
+    if fault == "shape":
+        shape = draw(st.sampled_from([[], [*shape, 1], [shape[0] + 1, *shape[1:]], [*sizes, 2]]))
+    weight = bias = kind
+    if fault == "mixed":
+        weight = draw(st.sampled_from(["float32", "float64", "float16"]))
+        bias = draw(st.sampled_from([weight, "float32", "float64", "float16"]))
+    weight, bias = draw(st.sampled_from([None, weight])), draw(st.sampled_from([None, bias]))
+    eps = draw(st.sampled_from([1e-5, 1e-5, 0.5, 2.0] if kind == "float64" else [0.5, 2.0]))
+    return _normal(x, shape, weight, bias, eps, fault == "weight")
+
+
+def _normal(x, shape, weight=None, bias=None, eps=0.5, wrong=False, far=0):
+    return {"x": x, "shape": shape, "weight": weight, "bias": bias, "wrong": wrong, "eps": eps, "far": far}
+
+
+def _doubles(sizes, *rest, **others):
+    return _normal(tensor(sizes, dtype="float64"), *rest, **others)
+
+
+def _about_normalisation(case, mine, theirs):
+    if "error" in theirs:
+        if "error" in mine:
+            if case["x"]["tensor"]["dtype"] in _FLOATING:
+                return None
+            return "a dtype that is not floating-point is the last error: shapes and dtypes are compared before"
+        return "the contract says which shapes and dtypes go together; no helper compares the dtypes"
+    match first_apart(mine, theirs):
+        case "contiguous":
+            return "the result is contiguous, whatever the strides of the input"
+        case "grads":
+            return "the result is right, its gradient is not: does autograd see every step?"
+        case "result" if case["far"]:
+            return "subtract the mean first: the mean of the squares minus the square of the mean loses the digits of large numbers"
+        case "result" if case["x"]["tensor"]["dtype"] == "float16":
+            return None  # the difference may be its rounding
+        case "result" if len(case["shape"]) > 1:
+            return "a sample is all of the last dimensions, as many as normalized_shape has"
+        case "result" if case["weight"] is case["bias"] is None:
+            return "eps is added to the variance, before the root; and the variance is divided by n, not by n - 1"
+    return None
+
+
+@program(
+    "normalisation.layer_norm",
+    cases=_normalisations,
+    edges=[
+        *[_normal(tensor([2, 3], dtype=kind), [3], eps=eps)
+          for kind in ("float64", "float32", "float16") for eps in (1e-5, 2.0)],
+        _doubles([2, 3], [2, 3]), _doubles([2, 3, 4], [4], "float64", "float64"),
+        _doubles([2, 3, 4], [3, 4], "float64", "float64", 1e-5), _doubles([2, 3, 4], [2, 3, 4], "float64"),
+        _doubles([2, 3, 4], [4], None, "float64"), _doubles([2, 3], [3], "float64", far=1e6),
+        _normal(tensor([2, 3], [1, 2], 1, "float64"), [3], "float64", "float64"),
+        _normal(tensor([2, 3, 2], [1, 2, 7], 1, "float64"), [3, 2], None, None),
+        _normal(tensor([2, 3], [1, 0], 1, "float64"), [3]),
+        _normal(tensor([2, 3], [0, 1], 1, "float64"), [3], "float64"), _doubles([3], [3], "float64", "float64"),
+        _doubles([1], [1], "float64", "float64"), _doubles([2, 1], [1], "float64", "float64"),
+        _doubles([0, 3], [3], "float64", "float64"), _doubles([2, 0], [0], "float64", "float64"),
+        _normal(tensor([3, 9], dtype="float16"), [9], "float16", "float16"),
+        _normal(tensor([3, 4], offset=900, dtype="float16"), [4], None, None, 1e-5),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", None),
+        _normal(tensor([2, 4], dtype="float16"), [4], None, "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float16", "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float16"),
+        _normal(tensor([2, 4], dtype="float32"), [4], "float32", "float16"),
+        _normal(tensor([2, 4], dtype="float32"), [4], "float64", "float32"),
+        *[_normal(tensor([2, 4], dtype="float32"), [4], weight, bias)
+          for weight in ("float64", None) for bias in ("float64", None)],
+        _doubles([2, 4], [4], "float32", None), _doubles([2, 4], [4], None, "float16"),
+        *[_doubles([2, 3], shape, "float64") for shape in ([], [2], [3, 1], [1, 3], [1, 2, 3], [6])],
+        *[_doubles([2, 3], [3], w, b, wrong=True) for w in ("float64", None) for b in ("float64", None)],
+        _doubles([3, 2, 2], [2], "float64", None, wrong=True), _doubles([3, 2, 2], [2], None, "float64", wrong=True),
+        _normal(tensor([], [], 2, "float64"), []), _normal(tensor([], [], 2, "float64"), [1]),
+        _normal(tensor([2, 3], dtype="int64"), [3]), _normal(tensor([2, 3], dtype="int64"), [2]),
+        _normal(tensor([2, 3], dtype="int64"), [3], "int64", "int64"),
+        _normal(tensor([2, 3], dtype="int64"), [3], "float64"), _normal(tensor([2, 3], dtype="bool"), [3]),
+    ],
+    hint=_about_normalisation,
+)  # fmt: skip
+def normalised(xp, x, shape, weight, bias, wrong, eps, far):
+    wide = x.dtype in (xp.float32, xp.float64)
+    x = x.remainder(11) + far if wide else x  # small numbers, so that gradients are exact enough
+    x = (x * 0.25).requires_grad_() if x.dtype.is_floating_point else x
+    size = [*shape, 2] if wrong else list(shape)
+    parameters = [None if kind is None else numbers(xp, size, i, kind) for i, kind in enumerate((weight, bias), 1)]
+    if wide:
+        parameters = [None if p is None else p.requires_grad_(p.dtype.is_floating_point) for p in parameters]
+    result = xp.layer_norm(x, (tuple if weight is None else list)(shape), *parameters, eps, bias is not None)
+    shown = {"result": elements(xp, result), "contiguous": result.is_contiguous()}
+    return shown | {"grads": gradients_of(xp, result, x, *parameters) if wide else None}
+
+
+MANY = 1200
+_drop = defaults(p=0.5, train=True, sizes=[MANY], kind="float64", turned=False, seed=7, scale=1)
+
+
+def _about_dropout(case, mine, theirs):
+    if "error" in theirs and "error" not in mine:
+        return "p is checked first, also in evaluation" if not 0 <= case["p"] <= 1 else None
+    wrong = first_apart(mine, theirs)
+    if case["p"] == 1 and case["train"] and wrong in (None, "factors", "kept"):
+        return "if p is 1 no element is kept, and a division by 1 - p is not possible"
+    return {
+        "kept": "an element is kept with probability 1 - p",
+        "factors": "a kept element is divided by 1 - p, so that the mean stays; evaluation changes nothing",
+        "like": "the result has the sizes, the dtype and the layout of the input; empty_like gives a tensor for the mask",
+        "in a row": "each element is dropped or kept by itself",
+        "itself": "with p = 0, in evaluation and without elements the result is the input itself, no copy",
+        "slope": "the gradient goes through the same mask",
+    }.get(wrong)
+
+
+@program(
+    "random.dropout",
+    cases=drawn(
+        p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=bool,
+        sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"], turned=bool,
+        seed=(0, 1000), scale=[1, 1, 1, 0],
+    ),
+    edges=[
+        *[_drop(p, train) for p in (0.0, 0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1, -0.5, 1.5) for train in (True, False)],
+        *[_drop(p, train, [0]) for p in (0.5, 0.0, 1.0, 1.5) for train in (True, False)],
+        *[_drop(p, True, [40, 30], kind, True) for p in (0.5, 1.0) for kind in ("float64", "float32", "float16")],
+        *[_drop(p, train, kind="int64") for p in (0.5, 0.0) for train in (True, False)], _drop(math.nan),
+        _drop(math.nan, False), *[_drop(p, scale=0) for p in (0.5, 1.0)],
+    ],
+    hint=_about_dropout,
+)  # fmt: skip
+def dropped(xp, p, train, sizes, kind, turned, seed, scale):
+    """All that does not depend on chance: the factors of the elements, and roughly the share that is kept."""
+    xp.manual_seed(seed)
+    data = [scale * (1.0 + i % 7) for i in range(math.prod(sizes))]
+    x = xp.tensor(data, dtype=getattr(xp, kind)).reshape(sizes)
+    x = x.t() if turned and len(sizes) == 2 else x
+    x = x.requires_grad_() if kind != "int64" else x
+    result = xp.dropout(x, p, train)
+    before, after = (each.detach().double().flatten() for each in (x, result))
+    ratios = (after / (before + (before == 0))).tolist()
+    kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
+    expected, longest = (
+        1.0 if not train else 1 - p,
+        max((len([*same]) for _, same in itertools.groupby(ratios)), default=0),
+    )
+    shown = {
+        "itself": result is x,
+        "like": [str(result.dtype).partition(".")[2], list(result.shape), list(result.stride()), result.requires_grad],
+        "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
+        "kept": abs(kept - expected) < 0.08 or not ratios,
+        "in a row": longest < _too_long(p) or len(set(ratios)) == 1,
+        "input": plain(x),
+    }
+    if kind in ("float32", "float64") and result is not x:
+        result.sum().backward()
+        shown["slope"] = bool(((x.grad * x.detach() - result.detach()).abs() < 1e-5).all())
+    return shown
+
+
+def _too_long(p):
+    """The length of a run of equal neighbours that chance gives once in a hundred thousand times."""
+    return math.log(1e-5 / MANY) / math.log(max(p, 1 - p)) if 0 < p < 1 else math.inf

@@ -1,0 +1,512 @@
+"""Modules: registration, listing, calls with hooks, and conversion."""
+
+from __future__ import annotations
+
+import itertools
+from collections import namedtuple
+
+from ...engine.check import program
+from .. import shared_05 as trees
+from ..cases import attempt, defaults, drawn, first_apart, numbers, rows, several
+from ..shared_05 import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_state
+
+# Registration --------------------------------------------------------------------------------------------------------
+
+_NAMES = ["a", "a", "a", "b", "b", "c"]
+_STRANGE = ["limit", "rate", "training", "forward", "a.b", ""]
+_VALUES = {
+    "parameter": trees.parameter, "own parameter": trees.own_parameter, "module": lambda xp, number: trees.empty_module(xp),
+    "tensor": lambda xp, number: numbers(xp, [2], number),
+    "buffer": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number)),
+    "scratch": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number), persistent=False),
+    "none": lambda xp, number: None, "number": lambda xp, number: 1000 + number, "text": lambda xp, number: f"text {number}",
+}  # fmt: skip
+_STATEMENTS = {
+    "set": setattr, "delete": lambda module, name, value: delattr(module, name),
+    "register_buffer": lambda module, name, value: module.register_buffer(name, value),
+    "register_scratch": lambda module, name, value: module.register_buffer(name, value, persistent=False),
+    "register_parameter": lambda module, name, value: module.register_parameter(name, value),
+    "add_module": lambda module, name, value: module.add_module(name, value),
+    "init": lambda module, name, value: super(type(module), module).__init__(),
+}  # fmt: skip
+
+
+def _device(xp):
+    class Device(xp.nn.Module):
+        limit = 3
+
+        def __init__(self):
+            """Nothing. The case calls Module.__init__."""
+
+        @property
+        def rate(self):
+            return self.__dict__.get("_rate", 0)
+
+        @rate.setter
+        def rate(self, value):
+            self.__dict__["_rate"] = value
+
+    return Device()
+
+
+def _assignments(st):
+    name = mostly(st, st.sampled_from(_NAMES), st.sampled_from(_STRANGE))
+    assign = st.tuples(st.just("set"), name, st.sampled_from(list(_VALUES))).map(list)
+    other = st.one_of(
+        st.tuples(st.just("delete"), name, st.just("none")),
+        st.tuples(st.just("register_buffer"), name, st.sampled_from(["tensor", "none"])),
+        st.tuples(st.just("register_scratch"), name, st.just("tensor")),
+        st.tuples(st.just("register_parameter"), name, st.sampled_from(["parameter", "none", "tensor"])),
+        st.tuples(st.just("add_module"), name, st.sampled_from(["module", "none"])),
+    ).map(list)
+    before = mostly(st, st.just([]), st.lists(assign, max_size=2), 2)
+    return drawn(before=before, statements=several(mostly(st, assign, other, 3), 0, 7))(st)
+
+
+def _about_assigning(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    return wrong and {
+        "results": "whether a value may be assigned depends on what the name holds, in the order of the contract",
+        "not saved": "a buffer that is not persistent stays so; anything else under its name is not in this set",
+        "attributes": "a name is in one dict only; a value that is no parameter, module or buffer goes to object.__setattr__",
+    }.get(wrong, "a name is in one of the three dicts only, and keeps its position there")
+
+
+def _case(*statements, before=()):
+    return {"before": [list(each) for each in before], "statements": [list(each) for each in statements]}
+
+
+def _story(*kinds, before=()):
+    """Values of these kinds, one after another under the same name."""
+    return _case(*(("set", "a", kind) for kind in kinds), before=before)
+
+
+@program(
+    "modules.set_attribute",
+    cases=_assignments,
+    hint=_about_assigning,
+    edges=[
+        *[_story(*pair) for pair in itertools.product(_VALUES, _VALUES)],
+        _story("parameter", "tensor", "none", "tensor", "parameter", "module", "tensor"),
+        _story("parameter", "module", "parameter", "buffer", "none", "scratch"),
+        _story("scratch", "tensor", "none", "number", "tensor", "buffer", "tensor"),
+        _story("scratch", "parameter", "none", "module", "scratch"), _story("scratch", "module", "none", "tensor"),
+        *[_story(before=[("set", "a", kind)]) for kind in _VALUES],
+        *[_story(kind, before=[("set", "a", "tensor")]) for kind in _VALUES],
+        *[_case(("set", name, kind)) for name in _STRANGE for kind in _VALUES],
+        *[
+            _case(*(("set", *each) for each in some))
+            for some in (
+                [("a", "parameter"), ("b", "parameter"), ("a", "parameter")],
+                [("a", "parameter"), ("b", "parameter"), ("a", "none"), ("a", "parameter")],
+                [("a", "module"), ("b", "module"), ("a", "none"), ("a", "module")],
+                [("a", "buffer"), ("b", "scratch"), ("a", "tensor"), ("b", "tensor")],
+                [("a", "tensor"), ("b", "number"), ("a", "parameter"), ("b", "module")],
+                [("a", "scratch"), ("b", "scratch"), ("a", "parameter")],
+                [("a", "scratch"), ("b", "scratch"), ("a", "module")],
+            )
+        ],
+        *[
+            _case((first, "a", kind), (second, "a", then), ("set", "a", last))
+            for first, kind, second, then, last in (
+                ("register_buffer", "none", "set", "tensor", "number"),
+                ("register_scratch", "tensor", "set", "none", "tensor"),
+                ("register_parameter", "none", "set", "tensor", "parameter"),
+                ("register_parameter", "none", "set", "module", "buffer"),
+                ("add_module", "none", "set", "tensor", "module"), ("add_module", "none", "set", "buffer", "parameter"),
+                ("set", "parameter", "delete", "none", "tensor"), ("set", "scratch", "delete", "none", "buffer"),
+            )
+        ],
+    ],
+)  # fmt: skip
+def assignments(xp, before, statements):
+    module, labels, results = _device(xp), {id(None): "none"}, []
+    kept = []  # so that no two values have the same id
+    for number, (verb, name, kind) in enumerate([*before, ("init", "", "none"), *statements]):
+        value = _VALUES[kind](xp, number)
+        kept.append(value)
+        labels.setdefault(id(value), f"{kind} {number}")
+        results.append(attempt(_STATEMENTS[verb], module, name, value))
+    return {"results": results} | _registered(module, labels)
+
+
+def _registered(module, labels):
+    """The members of a module, by dict."""
+
+    def labelled(members):
+        return [[name, labels.get(id(value), "something else")] for name, value in members.items()]
+
+    state = module.__dict__
+    names = {*_NAMES, *_STRANGE, "_rate"} - {"training"}
+    return {
+        "parameters": labelled(state["_parameters"]),
+        "modules": labelled(state["_modules"]),
+        "buffers": labelled(state["_buffers"]),
+        "not saved": sorted(state["_non_persistent_buffers_set"]),
+        "attributes": sorted(labelled({name: value for name, value in state.items() if name in names})),
+        "training": "training" in state,
+    }
+
+
+# Listing -------------------------------------------------------------------------------------------------------------
+
+_MEMBERS = {
+    "parameters": lambda module: module._parameters.items(), "buffers": lambda module: module._buffers.items(),
+    "modules": lambda module: module._modules.items(),
+    "all twice": lambda module: [*module._parameters.items(), *module._buffers.items()] * 2,
+    "read once": lambda module: iter([("zero", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
+}  # fmt: skip
+
+
+def _about_listing(case, mine, theirs):
+    match first_apart(mine, theirs):
+        case None:
+            return None
+        case "listed" if case["prefix"]:
+            return "a name is the prefix, the module's name and the member's, joined by dots; an empty part has no dot"
+        case "listed" if case["remove_duplicate"]:
+            return "with remove_duplicate a member comes once, under its first name; a member that is None never comes"
+        case "listed":
+            return "without remove_duplicate a member comes under each of its names; a member that is None never comes"
+    return "it is a generator: it looks at a module only after the members of the modules before it were taken"
+
+
+@program(
+    "modules.named_members",
+    cases=drawn(
+        entries=drawn_trees, of=sorted(_MEMBERS), prefix=["", "", "model", "a.b"], recurse=[True, True, True, False],
+        remove_duplicate=bool,
+    ),
+    edges=[
+        {"entries": entries, "of": of, "prefix": prefix, "recurse": recurse, "remove_duplicate": remove}
+        for entries in (LARGE, TIED) for of in sorted(_MEMBERS) for prefix in ("", "model") for recurse in (True, False)
+        for remove in (True, False)
+    ]
+    + rows(
+        "entries of prefix recurse remove_duplicate",
+        ([], "parameters", "", True, True), ([["parameter", "a", None]], "parameters", "", False, True),
+        ([["module", "a", []]], "modules", "x.y", True, False),
+    ),
+    hint=_about_listing,
+)  # fmt: skip
+def members(xp, entries, of, prefix, recurse, remove_duplicate):
+    asked, walked = [], []
+
+    def make(xp):
+        class Part(xp.nn.Module):
+            def named_modules(self, *args, **kwargs):
+                walked.extend([] if self is tree.root else [tree.label(self)])
+                return super().named_modules(*args, **kwargs)
+
+        return Part()
+
+    def ask(module):
+        asked.append(tree.label(module))
+        return _MEMBERS[of](module)
+
+    tree = Tree(xp, entries, make)
+    listed = tree.root._named_members(ask, prefix, recurse, remove_duplicate)
+    pairs, progress, lazy = [], [[len(asked), len(walked)]], iter(listed) is listed
+    for name, member in listed:
+        pairs.append([name, tree.label(member)])
+        progress.append([len(asked), len(walked)])
+    parameters, asked = [tree.label(each) for each in tree.root.parameters()], list(asked)
+    found = {"listed": pairs, "one after the other": lazy, "asked and walked at first, and at each": progress}
+    return found | {"asked": asked, "parameters": parameters}
+
+
+# Calling -------------------------------------------------------------------------------------------------------------
+
+_HOOKS = ["before", "after", "back before", "back after"]
+_ADD = [f"add {kind}" for kind in _HOOKS]  # a hook, or forward, registers another hook
+_OTHERS_TOO = ["remove", "remove others", "other forward", *_ADD]
+_BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "named", "two", "raise", "false", *_OTHERS_TOO]
+_BEFORE_KWARGS = [
+    "see",
+    "pair",
+    "named pair",
+    "tuple",
+    "alone",
+    "empty",
+    "triple",
+    "list of two",
+    "false",
+    *_OTHERS_TOO,
+]
+_AFTER = ["see", "replace", "tuple", "empty", "zero", "none", "raise", *_OTHERS_TOO]
+_BACK = ["see", "change"]
+
+
+def _hooked_calls(st):
+    kinds = [("before", _BEFORE, False), ("before", _BEFORE_KWARGS, True), ("after", _AFTER, None)]
+    kinds += [("back before", _BACK, False), ("back after", _BACK, False)]
+    hook = st.one_of(
+        st.tuples(st.just(k), st.sampled_from(some), st.booleans() if kw is None else st.just(kw), st.booleans())
+        for k, some, kw in kinds
+    ).map(list)
+    return drawn(
+        hooks=several(hook, 0, 5), removed=several((0, 4), 0, 1),
+        result=["sum", "sum", "both", "dict", "raise", "nothing"],
+        within=mostly(st, st.just("see"), st.sampled_from(_ADD + ["remove others"])), own=[False, False, True],
+        scale=[None, 3.0], calls=(1, 2),
+    )(st)  # fmt: skip
+
+
+def _hooks(*hooks, **others):
+    """`within` is what `forward` does to the hooks; `own` makes `forward` an attribute of the module, not of its class."""
+    case = {"hooks": [list(h) for h in hooks], "removed": [], "result": "sum", "within": "see", "own": False}
+    return case | {"scale": None, "calls": 1} | others
+
+
+def _hook(kind):
+    return lambda effect, kwargs=False, first=False: (kind, effect, kwargs, first)
+
+
+_before, _after = _hook("before"), _hook("after")
+_BACK_BOTH = [("back before", "change", False, False), ("back after", "change", False, False)]
+
+
+def _about_hooks(case, mine, theirs):
+    effects = {hook[1] for hook in case["hooks"]} | {case["within"]}
+    if case["own"] or "other forward" in effects:
+        return "forward is module.forward as it is before any hook runs, an attribute of the module or of its class"
+    if effects & {"remove", "remove others", *_ADD}:
+        return "hooks are added and removed while others run: the contract says when each of the four dicts is read"
+    if effects & {"zero", "false", "empty"}:
+        return "a hook's result takes effect unless it is None; zero, False and an empty tuple do too"
+    if any(kwargs for _, _, kwargs, _ in case["hooks"]):
+        return "a hook with its number in the _with_kwargs dict gets the kwargs too"
+    if any(kind.startswith("back") for kind, *_ in case["hooks"]):
+        return "setup_input_hook comes after the pre-hooks, setup_output_hook after the forward hooks"
+    return None
+
+
+@program(
+    "modules.call_impl",
+    cases=_hooked_calls,
+    edges=[
+        _hooks(), _hooks(scale=2.0, calls=2),
+        *[_hooks(result=result) for result in ("both", "dict", "raise", "nothing")],
+        *[_hooks(_before(effect), _before("see"), scale=2.0) for effect in _BEFORE],
+        *[_hooks(_before(effect, True), _before("see", True), scale=2.0) for effect in _BEFORE_KWARGS],
+        *[_hooks(_after(effect, kwargs), _after("see"), scale=2.0) for effect in _AFTER for kwargs in (False, True)],
+        *[_hooks(within=effect, calls=2) for effect in _ADD],
+        *[_hooks((kind, "see", False, False), within=effect, calls=2)
+          for kind in _HOOKS for effect in (*_ADD, "remove others")],
+        *[_hooks(_before(effect), *_BACK_BOTH, _after("see"), calls=2) for effect in _OTHERS_TOO],
+        *[_hooks(*_BACK_BOTH, _after(effect), _after("see"), _before("see"), calls=2) for effect in _OTHERS_TOO],
+        _hooks(own=True), _hooks(_before("see"), own=True), _hooks(_before("other forward"), own=True, calls=2),
+        _hooks(_before("empty"), *_BACK_BOTH), _hooks(_before("remove"), _before("see"), calls=2),
+        _hooks(_before("see"), _before("remove"), calls=2), _hooks(_after("remove"), _after("see"), calls=2),
+        _hooks(_before("tuple"), _before("single", first=True), _before("see", True)),
+        _hooks(_before("pair", True), _after("see", True), _after("replace"), scale=4.0),
+        _hooks(_before("pair", True), _before("tuple"), _before("pair", True), _after("see", True), scale=4.0),
+        _hooks(_before("tuple"), _after("see"), _after("replace"), _after("see", True)),
+        _hooks(_after("replace"), _after("tuple", True), _after("see", first=True)),
+        _hooks(_after("replace"), _after("none"), _after("see"), result="both"),
+        _hooks(_before("see"), _before("tuple"), _after("replace"), removed=[1]),
+        _hooks(_before("see"), _before("tuple"), _after("replace"), removed=[2]),
+        _hooks(_before("see"), _after("see"), result="raise"), _hooks(_before("raise"), _after("see")),
+        *[_hooks(*[hook] * times) for hook in _BACK_BOTH for times in (1, 2)],
+        *[_hooks(*_BACK_BOTH, result=result, scale=2.0) for result in ("sum", "both", "nothing", "dict", "raise")],
+        _hooks(*_BACK_BOTH, _before("tuple"), _before("see"), _after("replace"), _after("see"), scale=2.0),
+        _hooks(*_BACK_BOTH, _before("tuple"), _after("tuple")),
+        _hooks(*_BACK_BOTH, _before("two"), _after("see", True), result="both"),
+        _hooks(*_BACK_BOTH, *_BACK_BOTH, removed=[1]),
+        _hooks(("back before", "see", False, False), ("back before", "change", False, True), calls=2),
+        _hooks(("back after", "see", False, False), ("back after", "change", False, True), calls=2),
+        _hooks(*_BACK_BOTH, _after("zero")), _hooks(_before("add after with kwargs"), scale=2.0, calls=2),
+    ],
+    hint=_about_hooks,
+)  # fmt: skip
+def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
+    """Hooks, and `forward` by `within`, may register another hook (`add ...`), remove the hooks of other kinds, or assign
+    another `forward`. With `own` the module's dict has one already."""
+    seen, handles = [], []
+
+    class Scale(xp.nn.Module):
+        def forward(self, *args, **kwargs):
+            seen.append({"call": "forward", "args": _shown(xp, args), "kwargs": _shown(xp, kwargs)})
+            _change_hooks(xp, module, seen, handles, "forward", within)
+            if result == "raise":
+                raise ValueError("on purpose")
+            total = sum(x for x in args if isinstance(x, xp.Tensor)) * kwargs.get("scale", 1.0)
+            return {"sum": total, "both": (total, *args[:1]), "dict": {"sum": total}, "nothing": None}[result]
+
+    module = Scale()
+    if own:
+        module.forward = _other_forward(seen, "the module's own")
+    for number, (kind, effect, kwargs, first) in enumerate(hooks):
+        handle = _register(xp, module, seen, handles, number, kind, effect, kwargs, first)
+        handles.append((kind, handle))
+    for number in removed:
+        if number < len(handles):
+            handles[number][1].remove()
+    kwargs, results = {} if scale is None else {"scale": scale}, []
+    with trees.user_warnings():  # torch warns of results without tensors
+        for _ in range(calls):
+            inputs = [numbers(xp, [3], number).requires_grad_() for number in range(2)]
+            results.append(attempt(_called, xp, module, inputs, kwargs))
+    return {"seen": seen, "results": results}
+
+
+def _other_forward(seen, name):
+    def forward(*args, **kwargs):
+        seen.append(name)
+        return args[0] * 5 if args else None
+
+    return forward
+
+
+def _change_hooks(xp, module, seen, handles, kind, effect):
+    """`forward`, or a hook of a kind, changes the hooks or `forward`."""
+    if effect == "remove others":
+        for each, handle in handles:
+            if each != kind:
+                handle.remove()
+    elif effect == "other forward":
+        module.forward = _other_forward(seen, "another")
+    elif effect.startswith("add ") and len(handles) < 8:
+        added, kwargs, _ = effect.removeprefix("add ").partition(" with kwargs")
+        number = len(handles)
+        handles.append((added, _register(xp, module, seen, handles, number, added, "see", bool(kwargs), False)))
+
+
+def _called(xp, module, inputs, kwargs):
+    """One call, and a backward pass if there is a graph."""
+    result = module(inputs[0], inputs[1] * 2, **kwargs)
+    parts = result if isinstance(result, tuple) else (result,)
+    losses = [(x * numbers(xp, [3], 5)).sum() for x in parts if isinstance(x, xp.Tensor) and x.requires_grad]
+    if losses:
+        sum(losses).backward()
+    return {"result": _shown(xp, result), "gradients": [plain(x.grad) for x in inputs]}
+
+
+def _shown(xp, value):
+    """Arguments as plain data."""
+    if isinstance(value, xp.Tensor):
+        return value.detach().tolist()
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, *(_shown(xp, each) for each in value)]
+    return {name: _shown(xp, each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, first):
+    def hook(hooked, *rest):
+        seen.append({"call": f"hook {number}, {kind}", "gets the module": hooked is module, "then": _shown(xp, rest)})
+        if effect == "remove":
+            handles[number][1].remove()
+        _change_hooks(xp, module, seen, handles, kind, effect)
+        if effect == "raise":
+            raise KeyError("on purpose")
+        if kind.startswith("back"):
+            return tuple(None if g is None else g * (number + 2) for g in rest[0]) if effect == "change" else None
+        x = rest[0][0] if rest[0] else None
+        changed = x * (number + 2) if isinstance(x, xp.Tensor) else numbers(xp, [3], number)
+        return _RETURNED[effect](changed, rest[0], number) if effect in _RETURNED else None
+
+    if kind.startswith("back"):
+        add = module.register_full_backward_pre_hook if kind == "back before" else module.register_full_backward_hook
+        return add(hook, prepend=first)
+    add = module.register_forward_pre_hook if kind == "before" else module.register_forward_hook
+    return add(hook, prepend=first, with_kwargs=with_kwargs)
+
+
+Pair = namedtuple("Pair", "first second")
+_RETURNED = {
+    "tuple": lambda x, args, number: (x, *args[1:]), "single": lambda x, args, number: x,
+    "list": lambda x, args, number: [x], "empty": lambda x, args, number: (), "alone": lambda x, args, number: (x,),
+    "two": lambda x, args, number: (x, args[-1] if args else 1), "triple": lambda x, args, number: (x, x, x),
+    "pair": lambda x, args, number: ((x, *args[1:]), {"scale": 0.5 + number}),
+    "named": lambda x, args, number: Pair(x, x),
+    "named pair": lambda x, args, number: Pair((x, *args[1:]), {"scale": 0.5 + number}),
+    "list of two": lambda x, args, number: [(x,), {}], "replace": lambda x, args, number: x,
+    "zero": lambda x, args, number: 0, "false": lambda x, args, number: False,
+}  # fmt: skip
+
+
+# Converting ----------------------------------------------------------------------------------------------------------
+
+_CONVERSIONS = {
+    "double": lambda xp, x: x.to(xp.float64) if x.dtype.is_floating_point else x,
+    "half": lambda xp, x: x.to(xp.float16) if x.dtype.is_floating_point else x, "twice": lambda xp, x: x * 2,
+    "same": lambda xp, x: x, "copy": lambda xp, x: x.clone(), "longer": lambda xp, x: xp.stack([x, x]),
+    "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64),
+}  # fmt: skip
+_converting = defaults(entries=[], grads=[], conversion="", recurse=True, differentiable=False)
+
+
+def _about_conversions(case, mine, theirs):
+    if case["conversion"] == "meta" and case["differentiable"]:
+        return "the new gradient has the requires_grad of the old gradient"
+    if case["conversion"] == "meta":
+        return "on another device a new Parameter replaces the old one, with its requires_grad and its gradient"
+    match first_apart(mine, theirs):
+        case None:
+            return None
+        case "calls":
+            return "children first; then each parameter and its gradient, within no_grad; then the buffers"
+    return "a parameter and its gradient stay the same objects with new data; a buffer is replaced"
+
+
+@program(
+    "modules.apply_impl",
+    cases=drawn(
+        entries=drawn_trees, grads=several((0, 5), 0, 4), conversion=sorted(_CONVERSIONS),
+        recurse=[True, True, True, False], differentiable=bool,
+    ),
+    edges=[
+        _converting(entries, grads, conversion, recurse)
+        for entries, grads, recurse in (
+            (LARGE, [0, 1], True), (SMALL, [0], True), (LARGE, [0, 1], False), (LARGE, [], True),
+        )
+        for conversion in _CONVERSIONS
+    ]
+    + [
+        _converting([["parameter", "a", None], ["parameter", "b", 0]], [], "twice"),
+        *[_converting([["parameter", "a", 2]], grads, kind) for grads in ([], [2]) for kind in ("meta", "long")],
+        *[_converting([["own parameter", "a", 0]], [0], kind) for kind in ("meta", "twice")],
+        _converting([["buffer", "n", 1]], [], "twice"),
+        _converting([["module", "m", SMALL], ["again", "n", 0]], [0], "twice"),
+        *[_converting([["parameter", "a", number]], [number], conversion, differentiable=True)
+          for number in (0, 2) for conversion in ("meta", "twice")],
+    ],
+    hint=_about_conversions,
+)  # fmt: skip
+def conversions(xp, entries, grads, conversion, recurse, differentiable):
+    calls = []
+
+    def make(xp):
+        class Part(xp.nn.Module):
+            def _apply(self, fn, recurse=True):
+                calls.append({"of": "a module", "recurse": recurse})
+                return super()._apply(fn, recurse)
+
+        return Part()
+
+    tree = Tree(xp, entries, make)
+    known, views = dict(tree.parameters), {}
+    for number, each in known.items():
+        if number in grads:
+            each.grad = numbers(xp, list(each.shape), number + 7, "float32").requires_grad_(differentiable)
+        views[number] = each.detach()
+    gradients = {number: each.grad for number, each in known.items()}
+
+    def convert(x):
+        calls.append({"of": trees.kind_of(x), "grad mode": xp.is_grad_enabled()})
+        return _CONVERSIONS[conversion](xp, x)
+
+    returned = attempt(lambda: tree.root._apply(convert, recurse) is tree.root)
+    with xp.no_grad():
+        for view in views.values():
+            view.add_(1)  # visible in all that still shares this memory
+    parameters, buffers = (
+        named(remove_duplicate=False) for named in (tree.root.named_parameters, tree.root.named_buffers)
+    )
+    held = {name: tensor_state(x) | {"is": tree.label(x)} for name, x in parameters}
+    held |= {name: tensor_state(x) for name, x in buffers}
+    kept = [
+        {"parameter": tensor_state(each), "the same grad": each.grad is gradients[number]}
+        for number, each in known.items()
+    ]
+    return {"calls": calls, "returned": returned, "held": held, "kept": kept}

@@ -1,0 +1,439 @@
+"""Parameter groups, SGD and Adam, a learning rate schedule, and gradient clipping."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict, UserDict
+from functools import partial
+
+from ...engine.check import program
+from ...engine.observe import difference
+from ..cases import attempt, defaults, drawing, drawn, entries, explained, numbers, several
+from ..shared_05 import mostly, plain, user_warnings
+
+# Parameter groups ----------------------------------------------------------------------------------------------------
+
+
+class Names(set):
+    """A set of a subclass."""
+
+
+_PARAMS = {
+    "one": lambda some, pool: some[0], "list": lambda some, pool: some, "tuple": lambda some, pool: tuple(some),
+    "generator": lambda some, pool: (each for each in some), "set": lambda some, pool: set(some),
+    "own set": lambda some, pool: Names(some),
+    "number": lambda some, pool: [*some, 3], "none in it": lambda some, pool: [some[0], None],
+    "no leaf": lambda some, pool: [some[0], some[1] * 2],
+    "retains": lambda some, pool: [_retaining(some[1] * 2)],
+    "twice": lambda some, pool: [some[0], some[1], some[0]], "empty": lambda some, pool: [],
+    "known": lambda some, pool: [some[0], pool[1]],
+}  # fmt: skip
+_MORE_PARAMS = {
+    "frozen set": lambda some, pool: frozenset(some[:1]), "keys": lambda some, pool: dict.fromkeys(some).keys(),
+    "one number": lambda some, pool: [3], "half known": lambda some, pool: [pool[2], some[1]],
+    "alike": lambda some, pool: [some[0].detach().clone(), some[0].detach().clone()],
+}  # fmt: skip
+
+
+def _settings(st):
+    names, values = st.sampled_from(["lr", "momentum", "note"]), st.sampled_from([0.5, 0.0, 2.0, None])
+    return st.dictionaries(names, values, max_size=2)
+
+
+def _grouping(*groups, kind="SGD", first="list"):
+    groups = [{"params": params, "start": start, "settings": settings} for params, start, settings in groups]
+    return {"kind": kind, "first": first, "groups": groups}
+
+
+@program(
+    "optim.add_param_group",
+    cases=drawn(
+        kind=["SGD", "Adam"], first=["list", "generator", "groups"],
+        groups=several(drawn(params=list(_PARAMS), start=(0, 3), settings=_settings), 0, 3),
+    ),
+    edges=[
+        _grouping(), _grouping(first="generator"), _grouping(first="groups", kind="Adam"),
+        *[_grouping((params, 1, {}))
+          for params in (*_PARAMS, *_MORE_PARAMS, "no dict", "no true dict", "ordered", "no params")],
+        *[_grouping((params, 1, {"lr": 0.5, "note": 1.0}), kind="Adam") for params in _PARAMS],
+        _grouping(("list", 1, {"lr": 0.5}), ("list", 2, {}), ("list", 1, {})),
+        _grouping(("one", 1, {"momentum": 0.5}), ("one", 3, {"lr": 2.0})),
+        _grouping(("one", 2, {})), _grouping(("list", 2, {})), _grouping(("twice", 1, {}), ("twice", 1, {})),
+        _grouping(("list", 1, {}), ("half known", 2, {"lr": 0.25}), ("list", 3, {})),
+        _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})), _grouping(("list", 1, {"momentum": None, "note": None})),
+    ],
+    hint=explained(
+        results="a refused group is not added; of another group the dict itself is added, and its params become a new list",
+        groups="settings that the group leaves out come from optimizer.defaults; its own settings stay",
+        defaults="optimizer.defaults are only read",
+    ),
+)  # fmt: skip
+def groupings(xp, kind, first, groups):
+    pool = [xp.zeros(2).requires_grad_() if i % 4 < 2 else xp.nn.Parameter(xp.zeros(2)) for i in range(10)]
+    labels = {id(each): f"parameter {number}" for number, each in enumerate(pool)}
+
+    given = {
+        "list": pool[:2],
+        "generator": (each for each in pool[:2]),
+        "groups": [{"params": pool[:1], "lr": 0.75}, {"params": pool[1]}],
+    }
+    optimizer, results = getattr(xp.optim, kind)(given[first], lr=0.25), []
+    known = optimizer.param_groups
+    for each in groups:
+        made = _group(each["params"], each["start"], each["settings"], pool)
+        source = made["params"] if isinstance(made, dict) and "params" in made else None
+        with user_warnings() as warned:
+            result = attempt(optimizer.add_param_group, made)
+        added = optimizer.param_groups[-1]
+        found = {
+            "result": result,
+            "warned": bool(warned) if result is None else None,  # an error makes the warning irrelevant
+            "the dict itself is added": added is made,
+            "params is a new list": isinstance(added["params"], list) and added["params"] is not source,
+            "number of groups": len(optimizer.param_groups),
+        }
+        results.append(found)
+    held = [dict(sorted(group.items())) for group in optimizer.param_groups]
+    held = [group | {"params": [labels.get(id(p), "another") for p in group["params"]]} for group in held]
+    return {
+        "results": results,
+        "groups": held,
+        "the same list": optimizer.param_groups is known,
+        "defaults": sorted(optimizer.defaults),
+    }
+
+
+def _group(params, start, settings, pool):
+    """The argument of `add_param_group`: a dict with these params and settings, or something else."""
+    some = pool[2 * start : 2 * start + 2]
+    match params:
+        case "no dict":
+            return [pool[5]]
+        case "no true dict":
+            return UserDict({"params": [pool[5]]} | settings)
+        case "ordered":
+            return OrderedDict({"params": [pool[5]]} | settings)
+        case "no params":
+            return dict(settings)
+    return {"params": (_PARAMS | _MORE_PARAMS)[params](some, pool)} | settings
+
+
+def _retaining(x):
+    x.retain_grad()
+    return x
+
+
+# Steps ---------------------------------------------------------------------------------------------------------------
+
+_SIZES = ([3], [2, 2], [], [2])
+
+
+@drawing
+def _stepping(draw, st, kinds, settings):
+    """An optimiser, the settings of a second group, the gradients of each step, and the changes before it."""
+    one, two, four = (drawn_settings(st, settings, most) for most in (1, 2, 4))
+    change = mostly(st, st.just({}), one, 2)
+    count = draw(st.integers(1, 3))
+    gradient = mostly(st, st.integers(0, 9), st.none())
+    gradients = st.lists(st.lists(gradient, min_size=count, max_size=count), min_size=1, max_size=4)
+    return {
+        "kind": draw(st.sampled_from(kinds)),
+        "settings": draw(four),
+        "second": draw(st.one_of(st.none(), two)),
+        "gradients": (steps := draw(gradients)),
+        "changes": [draw(change) if i else {} for i in range(len(steps))],
+        "digits": draw(st.sampled_from(["float64", "float64", "float32"])),
+        "infinite": False,  # the edges have infinite parameters
+    }
+
+
+@drawing
+def drawn_settings(draw, st, settings, most):
+    """At most so many of these settings, each with one of its values."""
+    names = draw(st.lists(st.sampled_from(sorted(settings)), max_size=most, unique=True))
+    return {name: draw(st.sampled_from(settings[name])) for name in names}
+
+
+def _steps(kind="SGD", gradients=((1, 2), (3, 4), (0, 5)), second=None, changes=None, infinite=False, **settings):
+    gradients, digits = [list(each) for each in gradients], settings.pop("digits", "float64")
+    case = {"kind": kind, "settings": settings, "second": second, "gradients": gradients, "digits": digits}
+    return case | {"changes": changes or [{}] * len(gradients), "infinite": infinite}
+
+
+def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
+    """The parameters and the state after each step. Then the gradients are overwritten, and the state must stay."""
+    params = [numbers(xp, _SIZES[i], i, digits) for i in range(len(gradients[0]))]
+    if infinite:
+        params[0][0] = math.inf
+    params = [each.requires_grad_() for each in params]
+    memory = [each.detach() for each in params]
+    groups = [{"params": params}] if second is None else [{"params": params[:1]}, {"params": params[1:], **second}]
+    optimizer, shown = getattr(xp.optim, kind)(groups, **settings), []
+    for row, change in zip(gradients, changes):
+        optimizer.param_groups[0].update(change)
+        for each, number in zip(params, row):
+            each.grad = None if number is None else numbers(xp, list(each.shape), number, digits) + 0.125
+        before = [plain(each.grad) for each in params]
+        kept = [dict(optimizer.state.get(each, {})) for each in params]
+        optimizer.step()
+        same = [each.grad is None or bool((each.grad == old).all()) for each, old in zip(params, before)]
+        state = state_of(optimizer, params)
+        for each in params:
+            if each.grad is not None:
+                each.grad.fill_(9)
+        later = state_of(optimizer, params)
+        apart = [equal_elements(x, y) for a, b in zip(state, later) for (_, x), (_, y) in zip(a, b) if x is not None]
+        stays = [[name for name, x in old.items() if optimizer.state[p][name] is not x] for p, old in zip(params, kept)]
+        now = {"params": [plain(each) for each in params], "state": state, "gradients as they were": same}
+        shown.append(now | {"replaced in the state": stays, "not on the gradients' memory": apart})
+    in_place = [equal_elements(each.detach(), old) for each, old in zip(params, memory)]
+    return {"steps": shown, "in place": in_place, "leaves": [each.is_leaf and each.requires_grad for each in params]}
+
+
+def state_of(optimizer, params):
+    """The optimiser's state of each parameter, copied."""
+    known = [optimizer.state[each] for each in params if each in optimizer.state]
+    return [sorted((name, plain(value)) for name, value in each.items()) for each in known]
+
+
+def equal_elements(x, y):
+    """Whether two tensors have the same elements, nan too."""
+    return bool(((x == y) | ((x != x) & (y != y))).all())
+
+
+def _wrong_in_steps(mine, theirs):
+    """The entries in which the first wrong step differs."""
+    both = entries(mine, theirs)
+    for a, b in zip(both[0].get("steps", []), both[1]["steps"]) if both else ():
+        step = entries(a, b)
+        if step and (wrong := {key for key in step[1] if difference(step[0].get(key), step[1][key])}):
+            return wrong
+    return set()
+
+
+def _about_steps(case, mine, theirs):
+    """A hint for any optimiser."""
+    wrong = _wrong_in_steps(mine, theirs)
+    if "gradients as they were" in wrong:
+        return "the gradients are only read; weight decay and the sign make new tensors"
+    if case["infinite"]:
+        return "a term with the setting 0 is left out, because 0 times infinity is nan"
+    if "not on the gradients' memory" in wrong:
+        return "the state has memory of its own: after the step each gradient is overwritten"
+    if wrong == {"replaced in the state"}:
+        return "the tensors of the state are changed in place, not replaced"
+    return None
+
+
+_OF_SGD = {
+    "lr": [0.0, 0.1, 0.5, 1.0], "momentum": [0.0, 0.5, 0.9], "dampening": [0.0, 0.25, 1.0],
+    "weight_decay": [0.0, 0.1, 0.5], "nesterov": [True, False], "maximize": [True, False],
+}  # fmt: skip
+
+
+def _about_sgd(case, mine, theirs):
+    if said := _about_steps(case, mine, theirs):
+        return said
+    if "state" not in _wrong_in_steps(mine, theirs):
+        return None
+    if case["settings"].get("dampening"):
+        return "the first step is not damped: the buffer begins as the gradient itself, not as 1 - dampening times it"
+    return "the buffer takes the gradient, with its sign and the weight decay, and without lr"
+
+
+@program(
+    "optim.sgd",
+    cases=lambda st: _stepping(st, ["SGD"], _OF_SGD),
+    edges=[
+        _steps(), _steps(lr=0.5), _steps(digits="float32", lr=0.5, momentum=0.9, weight_decay=0.1),
+        _steps(weight_decay=0.5, lr=0.5), _steps(maximize=True, lr=0.5),
+        _steps(maximize=True, weight_decay=0.5, lr=0.5),
+        *[_steps(momentum=0.9, lr=0.5, **{name: value}) for name, value in (("dampening", 0.25), ("dampening", 1.0))],
+        *[_steps(momentum=0.9, lr=0.5, nesterov=nesterov, maximize=m)
+          for nesterov in (True, False) for m in (True, False)],
+        *[_steps(momentum=0.9, lr=0.5, nesterov=nesterov, weight_decay=0.25) for nesterov in (True, False)],
+        _steps(momentum=0.9, lr=0.5, weight_decay=0.25, maximize=True, nesterov=True),
+        _steps(momentum=0.5, lr=0.5, weight_decay=0.25, dampening=0.5, maximize=True),
+        _steps(gradients=[[1, None], [None, 2], [3, 4]], momentum=0.9, lr=0.5),
+        _steps(gradients=[[1, None, 2], [1, None, 2], [3, 4, 5]], momentum=0.9, lr=0.5, dampening=0.5),
+        _steps(gradients=[[None, None]], momentum=0.9), _steps(second={"lr": 0.25, "momentum": 0.5}, lr=0.5),
+        _steps(second={"weight_decay": 0.25, "maximize": True}, lr=0.5, momentum=0.5),
+        _steps(changes=[{}, {"momentum": 0.5}, {"momentum": 0.0}], lr=0.5),
+        _steps(changes=[{}, {"lr": 0.1}, {"weight_decay": 0.5}], lr=0.5, momentum=0.5),
+        _steps(changes=[{}, {"dampening": 0.5}, {"nesterov": True}], lr=0.5, momentum=0.5),
+        _steps(lr=0.0, momentum=0.5), _steps(nesterov=True),
+        *[_steps(lr=0.5, weight_decay=0.1, momentum=m, changes=[{"weight_decay": -0.5}, {}, {}]) for m in (0.0, 0.5)],
+        _steps(lr=0.5, changes=[{"momentum": -0.5}, {}, {}]),
+        _steps(gradients=[[1]], lr=0.5, weight_decay=0.0, infinite=True), _steps(lr=0.5, weight_decay=1.0),
+        _steps(lr=0.5, changes=[{"weight_decay": -1.0}, {"momentum": -1.0}, {"momentum": 1.0}]),
+        _steps(lr=0.5, momentum=1.0, infinite=True),
+    ],
+    hint=_about_sgd,
+)  # fmt: skip
+def sgd_steps(xp, **case):
+    return stepped(xp, **case)
+
+
+_BOTH = ("Adam", "AdamW")
+_OF_ADAM = {
+    "lr": [0.0, 0.1, 0.5, 1.0], "betas": [[0.9, 0.999], [0.5, 0.75], [0.0, 0.5], [0.5, 0.0]], "eps": [1e-8, 0.1, 1.0],
+    "weight_decay": [0.0, 0.1, 0.5], "amsgrad": [True, False], "maximize": [True, False],
+}  # fmt: skip
+
+
+def _about_adam(case, mine, theirs):
+    if said := _about_steps(case, mine, theirs):
+        return said
+    wrong, settings = _wrong_in_steps(mine, theirs), case["settings"]
+    if "state" in wrong:
+        if settings.get("weight_decay") or case["kind"] == "AdamW":
+            return "AdamW makes the parameter smaller before anything else, Adam adds to the gradient"
+        if settings.get("amsgrad"):
+            return "w is the largest v so far, element by element; it is not corrected before the comparison"
+        return None
+    if wrong == {"params"} and not settings.get("weight_decay") and case["kind"] == "Adam":
+        eps = "eps is added to the root of v after the root is divided by the root of its correction"
+        if settings.get("eps", 0) > 0.01:
+            return f"the state is right, the parameters are not: {eps}"
+        return f"the state is right, the parameters are not: t in 1 - beta ** t counts this step, so t starts at 1; and {eps}"
+    return None
+
+
+@program(
+    "optim.adam",
+    cases=lambda st: _stepping(st, ["Adam", "Adam", "AdamW"], _OF_ADAM),
+    edges=[
+        *[_steps(kind, lr=0.5) for kind in _BOTH], *[_steps(kind, lr=0.5, weight_decay=0.5) for kind in _BOTH],
+        *[_steps(kind, lr=0.5, weight_decay=0.5, maximize=True, eps=0.1) for kind in _BOTH],
+        *[_steps(kind, lr=0.5, amsgrad=True, betas=[0.5, 0.25], weight_decay=0.1) for kind in _BOTH],
+        *[_steps(kind, lr=0.5, amsgrad=True, maximize=True, eps=0.1, gradients=[[9, 1], [2, 2], [2, 3]])
+          for kind in _BOTH],
+        *[_steps("Adam", lr=0.5, betas=betas, eps=eps) for betas in _OF_ADAM["betas"] for eps in (1e-8, 1.0)],
+        _steps("Adam", lr=0.5, decoupled_weight_decay=True, weight_decay=0.5),
+        _steps("Adam", digits="float32", lr=0.1, weight_decay=0.1, amsgrad=True),
+        _steps("Adam", gradients=[[1, None], [None, 2], [3, 4]], lr=0.5, eps=0.1),
+        _steps("AdamW", gradients=[[1, None, 2], [1, None, 2], [3, 4, 5], [1, 2, 3]], lr=0.5, betas=[0.5, 0.5]),
+        _steps("Adam", gradients=[[None, None]]),
+        _steps("Adam", second={"lr": 0.25, "betas": [0.5, 0.5], "amsgrad": True}, lr=0.5),
+        _steps("AdamW", second={"weight_decay": 0.25, "maximize": True, "eps": 0.5}, lr=0.5),
+        _steps("Adam", changes=[{}, {"lr": 0.1}, {"weight_decay": 0.5}], lr=0.5),
+        _steps("Adam", changes=[{}, {"maximize": True}, {"eps": 0.5}], lr=0.5),
+        _steps("AdamW", changes=[{"weight_decay": -0.5}, {}, {}], lr=0.5),
+        _steps("Adam", changes=[{"weight_decay": -0.5}, {}, {}], lr=0.5), _steps("Adam", lr=0.0),
+        *[_steps(kind, lr=0.5, weight_decay=w) for kind in _BOTH for w in (0.0, 1.0)],
+        *[_steps(kind, lr=0.5, changes=[{"weight_decay": -1.0}, {}, {}]) for kind in _BOTH],
+        *[_steps(kind, [[1]], lr=0.5, weight_decay=0.0, infinite=True) for kind in _BOTH],
+    ],
+    hint=_about_adam,
+)  # fmt: skip
+def adam_steps(xp, **case):
+    return stepped(xp, **case)
+
+
+# A schedule ----------------------------------------------------------------------------------------------------------
+
+_cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=-1)
+
+
+@program(
+    "schedules.cosine_annealing",
+    cases=drawn(
+        rates=several([1.0, 0.5, 2.0, 0.25], 1, 2), T_max=(1, 6), eta_min=[0, 0.0, 0.125, 0.5, 1.0], steps=(1, 14),
+        times=lambda st: st.dictionaries(
+            st.sampled_from(["1", "2", "3", "5"]), st.sampled_from([0.5, 2.0, 1.5]), max_size=2
+        ),
+        start=[-1],
+    ),
+    edges=[
+        *[_cosine(T_max=start + 2, eta_min=eta_min, steps=4, start=start) for start in (900, 4000, 10**8) for eta_min in (0, 0.25)],
+        *[_cosine(T_max=T_max, eta_min=eta_min, steps=13) for T_max in (1, 2, 3, 4, 5) for eta_min in (0, 0.25)],
+        _cosine([1.0, 0.5], eta_min=0.125), _cosine([0.25], eta_min=0.5), _cosine(times={"2": 2.0}),
+        _cosine(times={"4": 2.0}), _cosine([2.0, 0.5], 3, 0.125, times={"1": 0.5, "5": 2.0}),
+        _cosine(times={"0": 0.0}), _cosine(eta_min=0.25, times={"3": 2.0, "7": 0.5}),  # at a minimum by the rate, and by the step
+        _cosine(T_max=50, steps=3), _cosine([1.0, 0.25], 3, 0.5, 8, times={"1": 0.5, "2": 0.5}),
+    ],
+    hint=lambda case, mine, theirs: (
+        "the next rate comes from the rate before, which may have been changed, not from the number of steps"
+        if case["times"]
+        else "one step after each minimum, and only there, the quotient is 0 / 0 and the other rule holds"
+    ),
+)  # fmt: skip
+def cosine(xp, rates, T_max, eta_min, steps, times, start):
+    """The rates after each step. A schedule may go on after `start` steps of another one."""
+    groups = [{"params": [xp.zeros(1).requires_grad_()], "lr": rate, "initial_lr": rate} for rate in rates]
+    optimizer = xp.optim.SGD(groups)
+    schedule, seen = xp.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max, eta_min, start), []
+    for step in range(steps):
+        optimizer.step()
+        schedule.step()
+        seen.append([group["lr"] for group in optimizer.param_groups])
+        for group in optimizer.param_groups:
+            group["lr"] *= times.get(str(step), 1.0)
+    return seen
+
+
+# Clipping ------------------------------------------------------------------------------------------------------------
+
+_clipping = defaults(gradients=[1, 2, 3], given="list", max_norm=1.0, norm_type=2.0, error=False, digits="float64")
+
+
+def _about_clipping(case, mine, theirs):
+    if case["given"] == "generator":
+        return "an iterator can be read only once, and the gradients are needed twice"
+    if case["max_norm"] == 100.0:
+        return "short gradients stay: clipping never makes them longer"
+    if any(number is not None and number < 0 for number in case["gradients"]):
+        return "a norm that is not finite is refused on request, before any change"
+    return "all gradients are one vector; it is multiplied by max_norm / (norm + 1e-6) if that is less than 1"
+
+
+@program(
+    "clip_grad.clip_grad_norm_",
+    cases=drawn(
+        gradients=several(lambda st: mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), 0, 4),
+        given=["list", "generator", "one", "one parameter", "dict", "iterator"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
+        norm_type=[2.0, 2.0, 2, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf", 0.5], error=bool,
+        digits=["float64", "float64", "float32"],
+    ),
+    edges=[
+        *[_clipping(norm_type=norm, max_norm=most)
+          for norm in (2.0, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf") for most in (0.5, 100.0)],
+        *[_clipping(given=given, max_norm=most)
+          for given in ("generator", "one", "one parameter", "dict") for most in (0.5, 100.0)],
+        *[_clipping([number, 1], norm_type=norm, error=error)
+          for number in (-1, -2, -3) for norm in (2.0, math.inf) for error in (True, False)],
+        *[_clipping([None, 1, None], error=error) for error in (True, False)],
+        *[_clipping(some, given=given, error=error)
+          for some in ([], [None]) for given in ("list", "generator", "iterator") for error in (True, False)],
+        _clipping([None], given="one"), _clipping(max_norm=1e-6), _clipping(max_norm=0.0), _clipping(max_norm=1),
+        _clipping(max_norm=-1.0), _clipping(digits="float32", max_norm=0.5), _clipping(norm_type=2, max_norm=0.5),
+        _clipping([1], max_norm=math.inf), _clipping([1], max_norm=math.nan),
+    ],
+    hint=_about_clipping,
+)  # fmt: skip
+def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
+    params = [numbers(xp, _SIZES[i], i, digits).requires_grad_() for i in range(len(gradients))]
+    params = [xp.nn.Parameter(each) for each in params] if given == "one parameter" else params
+    for each, number in zip(params, gradients):
+        if number is not None:
+            each.grad = numbers(xp, list(each.shape), abs(number), digits) + 0.125
+            if number < 0:
+                each.grad.view(-1)[0] = {-1: math.inf, -2: math.nan, -3: -math.inf}[number]
+    before = [each.grad for each in params]
+    memory = [None if grad is None else grad.detach() for grad in before]
+    passed = {
+        "list": lambda: params,
+        "generator": lambda: (each for each in params),
+        "one": lambda: params[0] if params else [],
+        "one parameter": lambda: params[0] if params else [],
+        "dict": lambda: {f"p{i}": each for i, each in enumerate(params)}.values(),
+        "iterator": lambda: iter(params),
+    }[given]()
+    clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)
+    with user_warnings() as warned:
+        total = attempt(clip, passed, max_norm)
+    shown = {"norm": plain(total) if isinstance(total, xp.Tensor) else total, "warned": bool(warned)}
+    shown["recorded"] = isinstance(total, xp.Tensor) and total.requires_grad
+    shown["grads"] = [plain(each.grad) for each in params]
+    shown["in place"] = [each.grad is grad for each, grad in zip(params, before)]
+    return shown | {"on their memory": [plain(each) for each in memory], "params": [plain(each) for each in params]}

@@ -1,0 +1,140 @@
+"""Registration: the operator as an autograd Function, and key by key in a library."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace
+from ..cases import copied, explained
+from ..shared_06 import operators
+from ..shared_06.operators import SCHEMA, arguments, linear, registered, shape
+from ..shared_06.registration import _ARRIVES, _PASSED, _calls_of, _passed, _results_of
+
+_ONE_CALL = ("forward", "backward", "twice", "grad", "jacrev")
+_BATCHED = ("vmap", "vmap of grad", "grad of vmap")
+_TRANSFORMS = (*_ONE_CALL, *_BATCHED, "compile")
+
+
+def _transformed(torch, op, transform, inputs):
+    """One of torch's transforms of an operator, applied to one, two or three tensors: a tuple of tensors."""
+    func = torch.func
+
+    def total(*inputs):
+        return (op(*inputs) ** 2).sum()
+
+    every, first_only = tuple(range(len(inputs))), (0, *[None] * (len(inputs) - 1))
+    if transform in ("backward", "twice", "compile"):
+        inputs = [each.detach().requires_grad_() for each in inputs]
+    if transform == "forward":
+        return (op(*inputs),)
+    if transform == "backward":
+        return torch.autograd.grad(total(*inputs), inputs)
+    if transform == "twice":
+        first = torch.autograd.grad(total(*inputs), inputs, create_graph=True)
+        return torch.autograd.grad(sum((each**2).sum() for each in first), inputs)
+    if transform == "grad":
+        return func.grad(total, every)(*inputs)
+    if transform == "jacrev":
+        return func.jacrev(op, every)(*inputs)
+    if transform == "compile":
+        compiled = torch.compile(total, fullgraph=True, backend="aot_eager")
+        return torch.autograd.grad(compiled(*inputs), inputs)
+    batch = [torch.stack([each, each + 0.5, each - 1]) for each in inputs]
+    if transform == "vmap":
+        return func.vmap(op)(*batch), func.vmap(op, first_only)(batch[0], *inputs[1:])
+    if transform == "vmap of grad":
+        return func.vmap(func.grad(total, every))(*batch)
+    own = func.grad(lambda *batch: func.vmap(total)(*batch).sum(), every)(*batch)
+    return own + func.grad(lambda *batch: func.vmap(total, first_only)(*batch).sum(), every)(batch[0], *inputs[1:])
+
+
+@program(
+    "custom_ops.fused_linear_function",
+    cases=lambda st: _passed(st).flatmap(
+        lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
+    ),
+    edges=[
+        *[shape([2], activation="gelu", passed=4, transform=each) for each in _TRANSFORMS],
+        *[shape([2], bias=False, activation="tanh", passed=4, transform=each) for each in _TRANSFORMS[:-1]],
+        *[shape([2], bias=False, passed=2, transform=each) for each in _TRANSFORMS[:-1]],
+        *[shape([2], passed=3, transform=each) for each in _TRANSFORMS[:-1]],
+    ],
+    hint=explained(
+        calls_of_op="forward calls op once, with four arguments by position; a batch without weights of its own is one call too",
+        result="forward without ctx, setup_context, backward, vmap; in the batching rule the class's own apply replaces op",
+        bases="a subclass of torch.autograd.Function",
+    ),
+    draws=40,
+)
+def functions(xp, lead, features, outs, bias, activation, passed, transform):
+    torch, calls = xp.custom_ops.torch, []
+
+    def op(x, weight, bias, activation, /):
+        calls.append(activation)  # autograd sees nothing of the rest, as with an operator
+        return linear(torch, *[each if each is None else each.detach() for each in (x, weight, bias)], activation)
+
+    made = xp.custom_ops.fused_linear_function(op)
+    tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+    rest = (() if bias or passed == 2 else (None,)) + (activation,) * (passed == 4)
+    found = _transformed(torch, lambda *inputs: made.apply(*inputs, *rest), transform, tensors)
+    bases = [each.__name__ for each in made.__mro__ if each is torch.autograd.Function]
+    if transform in _BATCHED:  # once or never for each call of vmap, and not for each of the three examples
+        calls = "few" if len(calls) <= 2 else len(calls)
+    calls = calls if transform in (*_ONE_CALL, *_BATCHED) else []
+    return {"result": [copied(each) for each in found], "bases": bases, "calls of op": calls}
+
+
+@functions.oracle
+def torch_functions(torch, lead, features, outs, bias, activation, passed, transform):
+    tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+    op = partial(linear, torch, activation=activation)
+    found = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
+    calls = [activation] if transform in _ONE_CALL else "few" if transform in _BATCHED else []
+    return {"result": [copied(each) for each in found], "bases": ["Function"], "calls of op": calls}
+
+
+@program(
+    "custom_ops.library_fused_linear",
+    cases=_passed,
+    edges=_PASSED,
+    hint=explained(
+        schema="the library defines SCHEMA",
+        kernels="one kernel for each of CPU, Meta and Autograd, and the batching rule for FuncTorchBatched",
+        result="for the key CPU: the kernel",
+        gradients="for the key Autograd: the Function over the operator below autograd, or the two call one another for ever",
+        meta="for the key Meta: the fake kernel",
+        batch="the batching rule gets the operator as its first argument",
+        arrives="the Function calls the operator below autograd, so one operator arrives there, not its kernel's parts",
+        arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
+        calls_for_a_batch="the batching rule is fused_linear_vmap: one call of the operator for a batch of x, not a loop",
+        products_without_data="for the key Meta: the fake kernel, which computes no product",
+        left_behind="the registrations of the library are removed with it",
+    ),
+    draws=15,
+    disposable=True,
+)
+def libraries(xp, **sizes):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    owner = torch.library.Library(namespace, "DEF")  # a namespace can have only one
+    library = xp.custom_ops.library_fused_linear(namespace)
+    op = getattr(torch.ops, namespace).fused_linear
+    found = registered(torch, namespace, "fused_linear")
+    found |= {"returned": [each.__name__ for each in type(library).__mro__]}
+    found |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
+    library._destroy()
+    owner._destroy()
+    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
+
+
+@libraries.oracle
+def torch_libraries(torch, **sizes):
+    namespace, op = fresh_namespace(), partial(linear, torch)
+    library = torch.library.Library(namespace, "FRAGMENT")
+    library.define("fused_linear" + SCHEMA)
+    for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
+        library.impl("fused_linear", op, key)
+    found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
+    found |= _results_of(torch, op, **sizes) | _ARRIVES
+    library._destroy()
+    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}

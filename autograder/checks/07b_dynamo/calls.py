@@ -1,0 +1,207 @@
+"""Lab 07, instructions and calls: what Dynamo does with an operator and a call, and whole programs."""
+
+from __future__ import annotations
+
+from ...engine.check import program
+from ..cases import define, drawn, listed, rows, several
+from ..shared_07 import BREAKS, LINES, calls_of, captured, drawn_texts, indented, text_of
+
+# Operators -----------------------------------------------------------------------------------------------------------
+
+OPERANDS = {
+    "x": "x", "y": "y", "2": "2", "2.5": "2.5", "True": "True", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]",
+    "tuple": "(y, 1)", "tuple of numbers": "(1, 2)", "set": "{1, 2}", "None": "None", "argument list": "l", "argument number": "n",
+    "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t", "pair": "p", "empty list": "[]", "0": "0",
+}  # fmt: skip
+WITH_TENSORS = {"x", "y", "2", "2.5", "argument number"}
+SYMBOLS = [
+    "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<", "<=", "==", "!=", ">", ">=",
+    "+=", "-=", "/=", "**=", "|=", "//=", "%=", "&=",
+]  # fmt: skip
+PAIR = "from collections import namedtuple\nPair = namedtuple('Pair', 'a b')\n\n"
+COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
+OPERATIONS = [
+    ("x", "+", "y"), ("x", "*", "2"), ("2.5", "-", "x"), ("x", "@", "y"), ("x", "+=", "y"), ("x", "<", "2"),
+    *(("2", symbol, "x") for symbol in ("<", "<=", "==", "!=", ">", ">=", "-", "/", "**", "+=", "-=", "*=")), ("2", "**", "2"),
+    ("2", "/", "2.5"), ("word", "*", "2"), ("word", "+", "word"), ("2", "+", "word"), ("2", "<", "word"), ("list", "+", "list"),
+    ("list", "+=", "list"), ("argument list", "+=", "list of numbers"), ("argument list", "+", "list"),
+    ("argument list", "+=", "list"), ("tuple", "+", "tuple"), ("tuple", "+=", "tuple"), ("argument tuple", "+", "tuple"),
+    ("list", "*", "2"), ("2", "*", "list"), ("tuple", "*", "2"), ("argument number", "*", "tuple"), ("argument list", "*", "2"),
+    ("list", "*", "True"), ("list", "*", "2.5"), ("list", "%", "2"), ("2", "%", "list"), ("2", "/", "list"), ("2", "+", "list"),
+    ("list", "@", "2"), ("2", "@", "tuple"), ("2", "&", "tuple"), ("tuple", "-", "tuple"), ("tuple", "&", "tuple"),
+    ("list", "+", "tuple"), ("tuple", "+", "list"), ("set", "|", "frozen"), ("set", "&", "set"), ("dict", "|", "dict"),
+    ("size", "+", "tuple of numbers"), ("size", "==", "tuple of numbers"), ("tuple of numbers", "+", "size"),
+    ("size", "*", "2"), ("None", "==", "None"), ("None", "+", "2"), ("list of numbers", "==", "list of numbers"),
+    ("tuple of numbers", "<", "tuple of numbers"), ("list of numbers", "+=", "list of numbers"), ("list", "-", "list"),
+    ("list", "&", "list"), ("list", "+=", "tuple"), ("list", "+=", "word"), ("list", "+=", "2"),
+    ("argument list", "+=", "tuple"), ("list", "/", "2"), ("tuple", "/", "2"), ("tuple", "*", "tuple"), ("2", "*", "2.5"),
+    ("argument number", "+=", "2"), ("list of numbers", "*", "2"), ("2", "//", "argument number"), ("x", "*", "list"),
+    ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"), ("list", "*", "0"),
+    ("0", "*", "tuple"), ("list", "+", "empty list"), ("empty list", "+", "list"), ("list", "+=", "empty list"),
+    ("pair", "+", "tuple"), ("tuple", "+", "pair"), ("pair", "+=", "pair"), ("pair", "*", "2"), ("2", "*", "pair"),
+    ("list", "+=", "dict"), ("argument list", "+=", "set"),
+]  # fmt: skip
+
+
+def _may_be_applied(case):
+    """Not a tensor and a container. Containers of tensors are not compared (torch unrolls this), nor with words or sizes."""
+    both = {case["left"], case["right"]}
+    if both & {"list", "tuple", "pair"} and (case["symbol"] in COMPARISONS or both & {"size", "word"}):
+        return False
+    return not both & {"x", "y"} or both <= WITH_TENSORS
+
+
+def _operations(st):
+    """Of any two operands, most of which do not have this operator; and of two that go with tensors."""
+    symbol, operands = st.sampled_from(SYMBOLS), map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
+    return st.one_of([st.builds(dict, left=x, symbol=symbol, right=x) for x in operands]).filter(_may_be_applied)
+
+
+@program(
+    "dynamo.symbolic.binary_op",
+    cases=_operations,
+    edges=rows("left symbol right", *OPERATIONS),
+    hint=lambda case, mine, theirs: f"{OPERANDS[case['left']]} {case['symbol']} {OPERANDS[case['right']]}",
+    draws=25,
+)
+def operator_applied(xp, left, symbol, right):
+    """An operator in a function that also looks at the left operand afterwards. The line before shows a break in between. The
+    results are shown with their classes, and with whether they are one container."""
+    in_place = symbol.endswith("=") and symbol not in COMPARISONS
+    lines = ["w = w + 1", f"a = {OPERANDS[left]}", f"b = {OPERANDS[right]}", "m = a"]
+    lines += [f"a {symbol} b" if in_place else f"a = a {symbol} b", "return a, m, w * 2"]
+    function = define(xp, PAIR + "\n    ".join(["def f(x, y, n, l, t, s, w, p):", *lines]) + "\n")
+    listed = [1, 2]
+    values = [xp.tensor([1.0, 2.0]), xp.tensor([3.0, 2.0]), 3, listed, (3, 4), frozenset({2}), xp.ones(2)]
+    values.append(
+        function.__globals__["Pair"](xp.tensor([3.0, 2.0]), 1)
+    )  # an argument: to call its class is another exercise
+    (found,) = captured(xp, function, [values])
+    if isinstance(found["result"], tuple):
+        found["one container"] = (
+            isinstance(found["result"][0], (list, set, dict)) and len({*map(id, found["result"][:2])}) == 1
+        )
+        found["classes"] = [type(each).__name__ for each in found["result"]]
+    return {"found": found, "the list": listed}
+
+
+# Calls ---------------------------------------------------------------------------------------------------------------
+
+CALLED = {  # a function that calls something
+    "operator": "return xp.relu(x) + 1", "functional": "return xp.nn.functional.softmax(x, dim=0)",
+    "aten": "return xp.ops.aten.relu.default(x) * 2", "packet": "return xp.ops.aten.sin(x) * 2",
+    "user": "return helper(x, 2) + 1", "nested": "def inner(v):\n    return helper(v, 3)\nreturn inner(inner(x))",
+    "lambda": "return (lambda v: v * 2)(x)", "len": "return x * len(x)", "isinstance": "return x * isinstance(x, xp.Tensor)",
+    "zip": "for v, n in zip([x, x], (2, 3)):\n    x = x + v * n\nreturn x", "sum": "return sum([x, x])",
+    "print": "y = x + 1\nprint(end='')\nreturn y * 2", "abs": "return abs(x) * abs(-2)", "round": "return x * round(2.7)",
+    "divmod": "return x * divmod(7, 2)[1]", "math": "import math\nreturn x * math.sqrt(4.0)",
+    "math of a tensor": "import math\ny = x + 1\nreturn y * math.floor(y[0])", "words": "return x * len('a b'.upper().split())",
+    "format": "return x * len('{}'.format(12))", "int": "return x * int('3') * float('2')",
+    "int of a tensor": "y = x + 1\nreturn y * int(y[0])", "range": "return x * len(range(1, 7, 2))",
+    "slice": "return x[slice(0, 2)] * 2", "class": "return Scaled(x, 2).times(3)",
+    "exception": "why = KeyError('k')\nreturn x * len(why.args)", "disabled": "y = x + 1\nz = off(y)\nreturn z * 2",
+    "operator module": "import operator\nreturn operator.mul(x, operator.add(1, 2))",
+    "builtin of another module": "import time\ny = x + 1\ntime.sleep(0)\nreturn y * 2",
+    "class of numbers": "y = x + 1\nm = Metres(2.5)\nreturn y * 2", "not disabled": "return on(x) * 2",
+    "generator": "return sum(v * 2 for v in (x, x))", "generator function": "return sum(both(x))",
+    "breaks": "y = x + 1\nz = breaks(y, 2)\nreturn z * 2",
+    "list": "return list((x, x))[1] + tuple([x])[0]", "set": "return x * len(set([1, 1, 2]))",
+    "hash": "return x * (hash(1) + ord('a') - ord('a'))", "getattr": "return getattr(x, 'shape')[0] * x",
+    "sorted": "return x * sorted([3, 1, 2], key=lambda n: -n)[0]", "map": "return list(map(lambda v: v + 1, [x, x]))[1]",
+    "dtype": "return x.to(xp.float64) + 1", "match of words": "return x * ('a' in 'abc') * 'abc'.index('c')",
+    "callable": "return x * callable(helper)", "method of a list": "l = [x]\nl.append(x * 2)\nreturn l[1] + l[-2]",
+}  # fmt: skip
+CALLABLES = {  # a callable, as a call of it in a function
+    "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
+    "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
+    "abstract": "Abstract(x, 2)",
+    "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
+    "on": "on(x)", "bits": "True.bit_length()", "upper of a derived class": "word.upper()", "conjugate": "1j.conjugate()",
+    "fromhex": "bytes.fromhex('01')", "maketrans": "str.maketrans('a', 'b')",
+}  # fmt: skip
+CALL_HELPERS = f"""import abc, gc, math, sys, time
+{BREAKS}def helper(v, n):
+    return v * n
+
+class Scaled:
+    def __init__(self, v, n):
+        self.v, self.n = v, n
+
+    def times(self, k):
+        return self.v * self.n * k
+
+@xp._dynamo.disable if hasattr(xp, "_dynamo") else xp.dynamo.disable
+def off(v):
+    return v - 1
+
+def on(v):
+    return v - 1
+
+on._dynamo_disable = on._torchdynamo_disable = False
+
+def both(v):
+    yield v
+    yield v * 2
+
+class Metres(float):
+    pass
+
+class Word(str):
+    pass
+
+word = Word('a')
+
+class Abstract(Scaled, abc.ABC):
+    pass
+
+"""
+
+
+@program(
+    "dynamo.calls.how_to_call",
+    cases=drawn(name=list(CALLED)),
+    edges=[{"name": name} for name in CALLED],
+    hint=lambda case, mine, theirs: CALLED[case["name"]],
+    draws=10,
+)
+def calls_made(xp, name):
+    text = f"{CALL_HELPERS}def f(x):\n    x = x + 1\n{indented(CALLED[name])}\n"
+    return captured(xp, define(xp, text), [[xp.arange(3.0)]])
+
+
+@program(
+    "dynamo.calls.how_to_call.breaks",
+    cases=drawn(name=list(CALLABLES)),
+    edges=[{"name": name} for name in CALLABLES],
+    hint=lambda case, mine, theirs: f"a call of {CALLABLES[case['name']].partition('(')[0]}",
+    draws=5,
+)
+def whether_it_breaks(xp, name):
+    called = define(xp, f"{CALL_HELPERS}called = {CALLABLES[name].partition('(')[0]}\n", "called")
+    return {"breaks": xp.dynamo.calls.how_to_call(called) == "break"}
+
+
+@whether_it_breaks.oracle
+def _(torch, name):
+    function = define(torch, f"{CALL_HELPERS}def f(x):\n    y = x + 1\n    {CALLABLES[name]}\n    return y * 2\n")
+    return {"breaks": len(captured(torch, function, [[torch.arange(3.0)]])[0]["graphs"]) > 1}
+
+
+# Together ------------------------------------------------------------------------------------------------------------
+
+
+_calls = several(listed((2, 3), (1, 2)), 1, 4)
+_together = {
+    "edges": [
+        {"text": text_of(lines), "calls": [[2, 1], [3, 1], [2, 2], [2, 1]]}
+        for lines in (["x = x * k + y"], ["if k > 1:\n    x = x * 2"], ["x = helper(x, k)"])
+    ],
+    "hint": lambda case, mine, theirs: case["text"],
+    "draws": 15,
+}
+
+
+@program("together.captured", cases=drawn(text=drawn_texts(LINES, 5), calls=_calls), **_together)
+def programs_captured(xp, text, calls):
+    """Random functions, called with tensors of several sizes and several numbers: the graphs of each call, and the results."""
+    return calls_of(xp, text, calls)

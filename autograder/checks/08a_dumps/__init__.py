@@ -1,0 +1,3 @@
+"""The checks of lab 08a, a module for each topic."""
+
+TOPICS = ("output_code",)  # in the order of the lab

@@ -1,0 +1,337 @@
+"""Checks of lab 08: reading the code that Inductor generates, and Dynamo's logs.
+
+A case has a text that torch made, and the program of which torch made it. The judge has the true answer from Inductor
+itself, which was asked while it wrote the text: see torch_dumps. A subject has neither.
+"""
+
+import re
+from collections import Counter
+
+from ...engine.check import program
+from ..cases import field
+from ..shared_08 import _torch_dumps
+
+_REAL = [
+    "_log_softmax", "_softmax", "_to", "_to_copy", "add", "add_", "addmm", "amax", "copy", "copy_", "gt", "index",
+    "index_select", "layer_norm", "log", "log_sigmoid", "log_softmax", "max", "mean", "mul", "mul_", "native",
+    "native_layer_norm", "norm", "relu", "relu_", "select", "softmax", "sub", "sum", "t", "to", "to_copy", "var",
+    "var_mean", "where",
+]  # fmt: skip
+
+
+def _program_case(dump):
+    given = {name: dump[name] for name in ("inputs", "isa", "threads", "calls") if name in dump}
+    return {"function": dump["source"], "given": given}
+
+
+def _text_case(dump):
+    return _program_case(dump) | {"text": _shown(dump)}
+
+
+def _shown(dump):
+    """The kernels of a module and its `call`, without the imports and all else that every module has; or a log."""
+    if "kernels" not in dump:
+        return dump["text"]
+    parts = re.findall(r"^(?:cpp_fused.*?^'{3}\)\n| {4}def call\(.*?\n(?=\n+runner = ))", dump["text"], re.M | re.S)
+    return "".join(f"\n{part}" for part in parts)
+
+
+def _kernel_cases(dumps):
+    """A case for each kernel, the shortest first."""
+    kernels = [(dump, name, kernel["source"]) for dump in dumps for name, kernel in dump["kernels"].items()]
+    cases = [_program_case(dump) | {"kernel": name, "source": source} for dump, name, source in kernels]
+    return sorted(cases, key=lambda case: len(case["source"]))
+
+
+def _name_cases(dumps):
+    """The names of kernels, each in two orders with operators by which it has only one reading."""
+    found = {}
+    for dump in dumps:
+        for name, kernel in dump["kernels"].items():
+            known = list(kernel["operations"])
+            if _readings(name, known) != 1:
+                continue
+            for other in _REAL:
+                if other not in known and _readings(name, [*known, other]) == 1:
+                    known.append(other)
+            for order in (sorted(known), sorted(known, reverse=True)):
+                case = _program_case(dump) | {"name": name, "known": order}
+                found.setdefault((name, tuple(order)), case)
+            found.setdefault(_unnamed(name), case | {"name": _unnamed(name)})
+    return sorted(found.values(), key=lambda case: len(case["name"]))
+
+
+def _readings(name, known):
+    """In how many ways a kernel's name is a sorted list of operators."""
+    ways, count = [(name.removeprefix("cpp_fused_"), "")], 0
+    while ways:
+        rest, last = ways.pop()
+        count += rest.isdigit()
+        ways += [(rest[len(each) + 1 :], each) for each in known if each > last and rest.startswith(each + "_")]
+    return count
+
+
+def _text_cases(dumps):
+    return [_text_case(dump) for dump in dumps]
+
+
+def _of_dumps(cases_of=_text_cases):
+    """Arguments of `program`: the cases that `cases_of` makes of dumps."""
+    return {
+        "cases": lambda st: st.sampled_from(cases_of(_torch_dumps().pool())),
+        "edges": lambda: cases_of(_torch_dumps().edges()),
+    }
+
+
+def _known(function, given, text=None):
+    """Inductor's answers about the program, if this is its text."""
+    dump = _torch_dumps().known(function, given)
+    if text is not None and _shown(dump) != text:
+        raise ValueError("this is not the text that the installed torch makes of the program")
+    return dump
+
+
+def _known_kernel(function, given, kernel, source):
+    found = _known(function, given)["kernels"][kernel]
+    if found["source"] != source:
+        raise ValueError("this is not the kernel that the installed torch makes of the program")
+    return found
+
+
+def _by_length(other_length, same_length):
+    """A hint for lists of different length, and one for all other results."""
+
+    def hint(case, mine, theirs):
+        differ = isinstance(mine, list) and isinstance(theirs, list) and len(mine) != len(theirs)
+        return other_length if differ else same_length
+
+    return hint
+
+
+def _reversed(text):
+    """A text with the definitions of its kernels in the opposite order."""
+    *kernels, call = re.split(r"^(?=cpp_fused| {4}def call)", text, flags=re.M)[1:]
+    return "\n" + "".join([*reversed(kernels), call])
+
+
+def _unnamed(text):
+    """A text, or a name, as Inductor writes it if it knows no operator of a kernel."""
+    return re.sub(r"\bcpp_fused\w*?_(\d+)\b", r"cpp_fused_\1", text)
+
+
+def _texts_and_changed(dumps):
+    cases = _text_cases(dumps)
+    several = [case for case in cases if case["text"].count("\ncpp_fused") > 1]
+    return cases + [case | {"text": changed(case["text"])} for case in several for changed in (_reversed, _unnamed)]
+
+
+@program(
+    "inductor.output_code.kernel_calls",
+    hint="a kernel's definition begins a line, and a call is indented; a kernel may be called several times",
+    draws=12,
+    **_of_dumps(_texts_and_changed),
+)
+def kernel_calls(xp, function, given, text):
+    return xp.inductor.output_code.kernel_calls(text)
+
+
+@kernel_calls.oracle
+def _(torch, function, given, text):
+    dump = _known(function, given)
+    shown, names = _shown(dump), [call[1] for call in dump["events"] if call[0] == "kernel"]
+    if text == _unnamed(shown):
+        return dict(Counter(map(_unnamed, names)))
+    if text not in (shown, _reversed(shown)):
+        raise ValueError("this is not the text that the installed torch makes of the program")
+    return dict(Counter(names))
+
+
+def _texts_with_externs(st):
+    """Texts, of which every other one calls a kernel that is not its own. Of all texts few do."""
+    dumps = _torch_dumps().pool()
+    having = [dump for dump in dumps if any(event[0] == "outside" for event in dump["events"])]
+    return st.one_of(st.sampled_from(having or dumps), st.sampled_from(dumps)).map(_text_case)
+
+
+_about_externs = _by_length(
+    "the calls are those of extern_kernels.* and of torch.ops.*, with out= or with a result before them",
+    "an operand is any arg or buf inside the parentheses, also in reinterpret_tensor, but not the one after out=",
+)
+
+
+@program(
+    "inductor.output_code.extern_calls",
+    cases=_texts_with_externs,
+    edges=lambda: _text_cases(_torch_dumps().edges()),
+    hint=_about_externs,
+    draws=12,
+)
+def extern_calls(xp, function, given, text):
+    return xp.inductor.output_code.extern_calls(text)
+
+
+@extern_calls.oracle
+def _(torch, function, given, text):
+    return [call[1:] for call in _known(function, given, text)["events"] if call[0] == "outside"]
+
+
+def _about_memory(case, mine, theirs):
+    if field(mine, "reused") == field(theirs, "reused"):
+        return (
+            "the reuse is right. empty_strided_cpu adds bytes, del frees them, and a reuse moves them to the new name"
+        )
+    return "a reuse ends in '# reuse', also of an operator's result; an alias, or a name of part of a result, has no memory"
+
+
+@program("inductor.output_code.memory_use", hint=_about_memory, draws=12, **_of_dumps())
+def memory_use(xp, function, given, text):
+    reused, most = xp.inductor.output_code.memory_use(text)
+    return {"reused": reused, "most bytes": most}
+
+
+@memory_use.oracle
+def _(torch, function, given, text):
+    live, reused, most = {}, {}, 0
+    for what, name, *more in _known(function, given, text)["events"]:
+        if what == "allocate":
+            live[name] = more[0]
+        elif what == "reuse":
+            reused[name] = more[0]
+            live[name] = live.pop(more[0], 0)
+        elif what == "free":
+            live.pop(name, None)
+        most = max(most, sum(live.values()))
+    return {"reused": reused, "most bytes": most}
+
+
+def _about_operations(case, mine, theirs):
+    if isinstance(mine, list) and isinstance(theirs, list) and all(each in theirs for each in mine):
+        return "the name has more operators than these"
+    return "an operator's name may begin or end with _, and one may begin with another: if one way fails, try the next"
+
+
+@program("inductor.output_code.fused_operations", hint=_about_operations, draws=20, **_of_dumps(_name_cases))
+def fused_operations(xp, function, given, name, known):
+    return xp.inductor.output_code.fused_operations(name, known)
+
+
+@fused_operations.oracle
+def _(torch, function, given, name, known):
+    kernels = _known(function, given)["kernels"]
+    return [] if name in map(_unnamed, kernels) else kernels[name]["operations"]
+
+
+def _about_loops(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list)):
+        return None
+    if len(mine) != len(theirs):
+        return "a loop is a line that begins with 'for(int64_t', not with 'for ('"
+    names = ("variable", "size", "step", "number of loops that threads share", "number of runs")
+    for one, other in zip(mine, theirs):
+        for name, mine_is, theirs_is in zip(names, one, other):
+            if mine_is != theirs_is:
+                return f"the first difference is the {name} of loop {theirs.index(other) + 1}, over {other[0]}"
+    return None
+
+
+@program("inductor.output_code.kernel_loops", hint=_about_loops, draws=20, **_of_dumps(_kernel_cases))
+def kernel_loops(xp, function, given, kernel, source):
+    return xp.inductor.output_code.kernel_loops(source)
+
+
+@kernel_loops.oracle
+def _(torch, function, given, kernel, source):
+    found, runs = [], {}
+    for depth, variable, size, step, shared in _known_kernel(function, given, kernel, source)["loops"]:
+        runs[depth] = runs.get(depth - 1, 1) * -(-size // step)
+        found.append((variable, size, step, shared, runs[depth]))
+    return found
+
+
+_about_reductions = _by_length(
+    "one for each declaration of tmp_acc, a number and nothing behind it; several loops may have the same number",
+    "look at the type first, bool, IndexValue or Welford, and then at the value that it starts with",
+)
+
+
+@program("inductor.output_code.kernel_reductions", hint=_about_reductions, draws=20, **_of_dumps(_kernel_cases))
+def kernel_reductions(xp, function, given, kernel, source):
+    return xp.inductor.output_code.kernel_reductions(source)
+
+
+@kernel_reductions.oracle
+def _(torch, function, given, kernel, source):
+    return [each.removesuffix("_reduce") for each in _known_kernel(function, given, kernel, source)["reductions"]]
+
+
+def _about_bytes(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list)):
+        return "the sizes of each argument are above the call, in one of the docstring's forms"
+    if len(mine) != len(theirs):
+        return "one entry for each call of a kernel, also if it is called again"
+    return "elements times bytes of an element, for every argument of the call; in_out_ptr twice"
+
+
+@program("inductor.output_code.bytes_moved", hint=_about_bytes, draws=12, **_of_dumps())
+def bytes_moved(xp, function, given, text):
+    return xp.inductor.output_code.bytes_moved(text)
+
+
+@bytes_moved.oracle
+def _(torch, function, given, text):
+    dump = _known(function, given, text)
+    names = [call[1] for call in dump["events"] if call[0] == "kernel"]
+    return list(zip(names, dump["moved"], strict=True))
+
+
+_about_recompilations = _by_length(
+    "one entry for each line that says 'Recompiling function'",
+    "a reason is a line with a version such as 0/0; the expected value is text, or None if the log does not say it",
+)
+
+
+@program(
+    "inductor.output_code.recompilations",
+    cases=lambda st: st.sampled_from(_text_cases(_torch_dumps().logs())),
+    edges=lambda: _text_cases(_torch_dumps().edge_logs()),
+    hint=_about_recompilations,
+    draws=12,
+)
+def recompilations(xp, function, given, text):
+    return xp.inductor.output_code.recompilations(text)
+
+
+@recompilations.oracle
+def _(torch, function, given, text):
+    return _known(function, given, text)["recompilations"]
+
+
+# All of a dump ------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "together.dump",
+    cases=lambda st: st.sampled_from(_text_cases(_torch_dumps().pool())),
+    edges=lambda: _text_cases(_torch_dumps().edges()),
+    draws=12,
+)
+def whole_dump(xp, function, given, text):
+    code = xp.inductor.output_code
+    kernels = re.findall(r"^(cpp_fused\w*) = .*?r'{3}(.*?)'{3}", text, re.MULTILINE | re.DOTALL)
+    reused, most = code.memory_use(text)
+    runs = {name: [loop[-1] for loop in code.kernel_loops(source)] for name, source in kernels}
+    return {"reused": reused, "most bytes": most, "bytes moved": code.bytes_moved(text), "runs of each loop": runs}
+
+
+@whole_dump.oracle
+def _(torch, function, given, text):
+    dump = _known(function, given, text)
+    runs = {
+        name: [loop[-1] for loop in kernel_loops.reference(torch, function, given, name, kernel["source"])]
+        for name, kernel in dump["kernels"].items()
+    }
+    return {
+        **memory_use.reference(torch, function, given, text),
+        "bytes moved": bytes_moved.reference(torch, function, given, text),
+        "runs of each loop": runs,
+    }

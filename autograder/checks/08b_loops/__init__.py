@@ -1,0 +1,3 @@
+"""The checks of lab 08b, a module for each topic."""
+
+TOPICS = ("index", "lowering", "scheduler", "compiled")  # in the order of the lab

@@ -1,0 +1,632 @@
+"""Lab 09, fully sharded: shards, gathering them, reducing gradients, the order of it all, clipping and AdamW on shards."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from ...engine.check import program
+from ...engine.recorder import called
+from ..cases import copied, drawn, error_name, explained, numbers, rows, several
+from ..shared_09 import UNEVEN, on_ranks, recorded_traffic, recorded_waits, units, with_strides
+
+# Shards --------------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "distributed.shards.shard_sizes",
+    cases=drawn(size=(0, 60), ranks=(1, 12)),
+    edges=rows(
+        "size ranks",
+        *[(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)],
+    ),
+    hint=lambda case, mine, theirs: (
+        "the sizes are right; an empty shard begins where the dimension ends"
+        if isinstance(mine, list)
+        and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]
+        else "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
+    ),
+    draws=40,
+)
+def shards(xp, size, ranks):
+    return xp.distributed.shards.shard_sizes(size, ranks)
+
+
+@shards.oracle
+def torch_shards(torch, size, ranks):
+    from torch.distributed.tensor import Shard
+
+    return [[int(number) for number in Shard.local_shard_size_and_offset(size, ranks, rank)] for rank in range(ranks)]
+
+
+def _whole_storage(torch, x):
+    """All elements of a tensor's storage, flat."""
+    return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage()).clone()
+
+
+def _seen_shard(torch, part):
+    return {"part": copied(part), "strides": list(part.stride()), "memory": _whole_storage(torch, part)}
+
+
+_KINDS = {"parameter": "float32"}
+
+
+@program(
+    "distributed.fsdp.shard",
+    cases=drawn(shape=several((1, 5), 1, 3), ranks=(2, 4), layout=["", "backwards", "parameter"]),
+    edges=rows(
+        "shape ranks layout",
+        ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
+        ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""), ([3, 2], 1, ""),
+        ([0, 3], 2, ""),
+    ),
+    hint=explained(
+        parts="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, "
+        "with zeros",
+        alone="a part has memory of its own",
+        graph="a part has no gradient and no history",
+    ),
+    draws=8,
+)  # fmt: skip
+def sharding(xp, shape, ranks, layout):
+    import torch
+
+    x = with_strides(torch, shape, _KINDS.get(layout, "float64"), layout, 2)
+    torch.use_deterministic_algorithms(True)  # so that memory which is never written is nan, and not zero by chance
+    try:
+        parts = [xp.distributed.fsdp.shard(x, rank, ranks) for rank in range(ranks)]
+    finally:
+        torch.use_deterministic_algorithms(False)
+    alone = [not x.numel() or part.untyped_storage().data_ptr() != x.untyped_storage().data_ptr() for part in parts]
+    graph = [part.requires_grad for part in parts]
+    return {"parts": [_seen_shard(torch, part) for part in parts], "alone": alone, "graph": graph}
+
+
+@sharding.oracle
+def torch_sharding(torch, shape, ranks, layout):
+    @on_ranks
+    def sharded(torch, group):
+        try:
+            model, _ = _sharded(torch, [torch.nn.Parameter(numbers(torch, shape, 2, _KINDS.get(layout, "float64")))])
+        except ValueError as error:
+            return error_name(error)
+        return _seen_shard(torch, model.parts[0].to_local())
+
+    found = sharded(torch, ranks)
+    if isinstance(found[0], str):
+        raise ValueError(found[0])
+    return {"parts": found, "alone": [True] * ranks, "graph": [False] * ranks}
+
+
+# torch's own, and a unit of ours -------------------------------------------------------------------------------------
+
+
+def _mesh(torch, group):
+    from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+    if group:
+        return DeviceMesh.from_group(group, "cpu")
+    return init_device_mesh("cpu", (torch.distributed.get_world_size(),))
+
+
+def _sharded(torch, tensors, group=None):
+    """torch's own: a module with these parameters, fully sharded, and the state that handles them."""
+    from torch.distributed.fsdp import fully_shard
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = torch.nn.ParameterList([torch.nn.Parameter(each) for each in tensors])
+
+        def forward(self, x, factors):
+            pairs = zip(self.parts, factors)
+            return x + sum((p * factor).sum() for p, factor in pairs if factor is not None)
+
+    model = fully_shard(Model(), mesh=_mesh(torch, group))
+    state = model._get_fsdp_state()
+    state._lazy_init()
+    return model, state._fsdp_param_groups[0]
+
+
+def _shards_of(torch, tensors, rank, ranks):
+    """The parts that torch.chunk makes, of some tensors or None."""
+    found = []
+    for each in tensors:
+        parts = () if each is None else torch.chunk(each, ranks)
+        found.append(None if each is None else parts[rank].clone() if rank < len(parts) else each[:0].clone())
+    return found
+
+
+def _unit(torch, fsdp, tensors, group=None):
+    """A unit of these parameters in which this rank has its shards, and the padded parts of all ranks, flat, by rank."""
+    rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
+    parameters, flat = [], [[] for _ in range(ranks)]
+    for i, tensor in enumerate(tensors):
+        module, rows = torch.nn.Module(), -(-tensor.shape[0] // ranks)
+        length = rows * (tensor.numel() // tensor.shape[0])
+        everything = torch.cat([tensor.detach().reshape(-1), tensor.new_zeros(length * ranks - tensor.numel())])
+        for each, part in zip(flat, everything.split(length)):
+            each.append(part)
+        padded = everything.split(length)[rank].clone()
+        [part] = _shards_of(torch, [tensor], rank, ranks)
+        sharded = torch.nn.Parameter(padded[: part.numel()].view(part.shape))
+        gathered = torch.full_like(everything, 77.0)
+        whole = torch.nn.Parameter(gathered.data[: tensor.numel()].view(tensor.shape))
+        gathered.untyped_storage().resize_(0)
+        module.register_parameter(f"p{i}", sharded)
+        parameters.append(fsdp.ShardedParameter(module, f"p{i}", padded, sharded, gathered, whole))
+    return fsdp.Unit(parameters, group), torch.cat([part for each in flat for part in each])
+
+
+def _wholes(torch, sizes):
+    return [numbers(torch, shape, i + 1) for i, shape in enumerate(sizes)]
+
+
+# Gathering -----------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "distributed.fsdp.start_gather",
+    cases=units(members=[[]]),
+    edges=rows("ranks sizes members", (2, [[4, 2]], []), (2, UNEVEN, []), (4, UNEVEN, []), (3, UNEVEN[:2], [1, 2])),
+    hint="one asynchronous all_gather_single of all `padded` one behind another, in the unit's group; the work and its result "
+    "go to unit.arriving, without a wait",
+    draws=6,
+)
+@on_ranks
+def gathering(xp, torch, group, sizes):
+    unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
+    names = ("all_gather_single", "all_gather_into_tensor", "all_gather")
+    with recorded_traffic(["all_gather"]) as seen, recorded_waits(*names) as waited:
+        xp.distributed.fsdp.start_gather(unit)
+        waits = [*waited]
+    work, everything = unit.arriving
+    work.wait()
+    memory = [each.gathered.untyped_storage().nbytes() for each in unit.parameters]
+    state = {"whole": unit.is_gathered, "memory": memory, "waits": waits}
+    return {"flat": copied(everything), "shards": [copied(each.padded) for each in unit.parameters], **state, **seen}
+
+
+@gathering.oracle
+@on_ranks
+def torch_gathering(torch, group, sizes):
+    _, handled = _sharded(torch, _wholes(torch, sizes), group)
+    with recorded_traffic(["all_gather"]) as seen:
+        handled.unshard(async_op=True)
+    handled._all_gather_result.all_gather_work.wait()
+    flat = handled._all_gather_result.all_gather_output.clone()
+    state = {"whole": False, "memory": [0] * len(sizes), "waits": []}
+    shards = [each._sharded_param_data.clone() for each in handled.fsdp_params]
+    handled.wait_for_unshard()
+    return {"flat": flat, "shards": shards, **state, **seen}
+
+
+class Arriving:
+    """A work that fills a tensor when it is waited for."""
+
+    def __init__(self, result, values):
+        self.result, self.values = result, values
+
+    def wait(self, *args):
+        self.result.copy_(self.values)
+        return True
+
+
+@program(
+    "distributed.fsdp.finish_gather",
+    cases=units(times=(1, 2), members=[[]]),
+    edges=rows(
+        "ranks sizes times members",
+        *[(2, [[4, 2]], 1, []), (2, UNEVEN, 2, []), (4, UNEVEN, 1, [])],
+        *[(3, [[2, 3], [2, 2]], 2, []), (3, UNEVEN, 1, [1, 2])],
+    ),
+    hint="wait; give each `gathered` its bytes back; copy there the parameter's piece from each rank's part; write to `gathered`, "
+    "because autograd sees a write to `whole`; the module gets `whole`",
+    draws=6,
+)
+@on_ranks
+def gathered(xp, torch, group, sizes, times):
+    fsdp = xp.distributed.fsdp
+    unit, values = _unit(torch, fsdp, _wholes(torch, sizes), group)
+    objects = [each.whole for each in unit.parameters]
+    with recorded_traffic() as seen:
+        for time in range(times):
+            for each in unit.parameters:
+                each.gathered.untyped_storage().resize_(0)
+            result = torch.full_like(values, -55.0)
+            unit.arriving, unit.is_gathered = (Arriving(result, values + time), result), False
+            fsdp.finish_gather(unit)
+            result.fill_(-44.0)
+    return {
+        "wholes": [copied(getattr(each.module, each.name)) for each in unit.parameters],
+        "same": [getattr(each.module, each.name) is old for each, old in zip(unit.parameters, objects)],
+        "versions": [each.whole._version for each in unit.parameters],
+        "memory": [_whole_storage(torch, each.gathered) for each in unit.parameters],
+        "shared": [each.whole.data_ptr() == each.gathered.data_ptr() for each in unit.parameters],
+        "state": [unit.arriving is None, unit.is_gathered],
+        **seen,
+    }
+
+
+@gathered.oracle
+@on_ranks
+def torch_gathered(torch, group, sizes, times):
+    model, handled = _sharded(torch, [each + times - 1 for each in _wholes(torch, sizes)], group)
+    for each in handled.fsdp_params:  # the padding is gathered too, and stays zero in torch
+        used = each._sharded_local_tensor.numel()
+        each._sharded_param_data[used:] = times - 1
+    model.unshard()
+    wholes = [copied(each) for each in model.parts]
+    versions = [each._version for each in model.parts]
+    memory = [copied(each.all_gather_outputs[0]) for each in handled.fsdp_params]
+    true = [True] * len(sizes)
+    state = {"shared": true, "state": [True, True], "sent": {}, "beyond": []}
+    return {"wholes": wholes, "same": true, "versions": versions, "memory": memory, **state}
+
+
+# Gradients -----------------------------------------------------------------------------------------------------------
+
+
+def _factors(torch, sizes, without, rank, time, layout=""):
+    found = [with_strides(torch, shape, "float64", layout, rank + 2 * i + time) for i, shape in enumerate(sizes)]
+    return [None if i in without else each for i, each in enumerate(found)]
+
+
+@program(
+    "distributed.fsdp.reduce_gradients",
+    cases=units(without=several((0, 3), 0, 2, True), times=(1, 2), layout=["", "backwards"], members=[[]]),
+    edges=rows(
+        "ranks sizes without times layout members",
+        (2, [[4, 2]], [], 1, "", []), (2, UNEVEN, [], 2, "backwards", []), (4, UNEVEN, [0, 2], 1, "", []),
+        (3, UNEVEN, [1], 2, "gaps", [0, 2]), (2, [[2], [3]], [0, 1], 1, "", []),
+    ),
+    hint="what a rank gets is contiguous: first all parts for rank 0, parameter after parameter, each as long as `padded`; "
+    "averages, not sums, are added to sharded.grad",
+    draws=6,
+)  # fmt: skip
+@on_ranks
+def reduction(xp, torch, group, sizes, without, times, layout):
+    unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
+    for time in range(times):
+        grads = _factors(torch, sizes, without, torch.distributed.get_rank(), time, layout)
+        for each, grad in zip(unit.parameters, grads, strict=True):
+            each.whole.grad = grad
+        with recorded_traffic(["reduce_scatter"]) as seen:
+            xp.distributed.fsdp.reduce_gradients(unit)
+    free = [each.whole.grad is None for each in unit.parameters]
+    return {"grads": [copied(each.sharded.grad) for each in unit.parameters], "free": free, **seen}
+
+
+@reduction.oracle
+@on_ranks
+def torch_reduction(torch, group, sizes, without, times, layout):
+    model, _ = _sharded(torch, _wholes(torch, sizes), group)
+    x = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    for time in range(times):
+        loss = model(x, _factors(torch, sizes, without, torch.distributed.get_rank(), time))
+        with recorded_traffic(["all_gather", "reduce_scatter"]) as seen:
+            loss.backward()
+    seen["sent"].pop("all_gather", None)
+    grads = [None if p.grad is None else copied(p.grad.to_local()) for p in model.parts]
+    return {"grads": grads, "free": [True] * len(sizes), **seen}
+
+
+# The order of work ---------------------------------------------------------------------------------------------------
+
+
+@program(
+    "distributed.fsdp.order_of_work",
+    cases=drawn(reshard=several(bool, 1, 5), forward=(0, 3), backward=(0, 3)),
+    edges=rows(
+        "reshard forward backward",
+        *[([True], 0, 1), ([False], 0, 1), ([True] * 4, 0, 1), ([True] * 4, 0, 0), ([True] * 4, 1, 1)],
+        *[([True] * 5, 2, 2), ([False] * 4, 2, 1), ([True, True, False], 0, 1), ([True, False, True, False], 1, 2)],
+        ([False, True, True], 3, 3),
+    ),
+    hint="before a unit computes it is gathered, unless it is whole or being gathered, and then the prefetched units are; after "
+    "its backward it is freed, then its gradients are reduced",
+    draws=8,
+)
+def order(xp, reshard, forward, backward):
+    return xp.distributed.fsdp.order_of_work([*reshard], forward, backward)
+
+
+@order.oracle
+def torch_order(torch, reshard, forward, backward):
+    @on_ranks
+    def on_rank(torch, group):
+        from torch.distributed.fsdp import fully_shard
+
+        done = []
+        chain = _chain(torch, len(reshard), done)
+        for i, each in enumerate(chain):
+            fully_shard(each, reshard_after_forward=reshard[i])
+        fully_shard(chain)
+        for i, each in enumerate(chain):
+            each.set_modules_to_forward_prefetch([*chain[i + 1 : i + 1 + forward]])
+            before = [chain[j] for j in range(i - 1, i - 1 - backward, -1) if j >= 0]
+            each.set_modules_to_backward_prefetch(before or [each])  # without any it prefetches one
+        with _recorded_work(torch, done):
+            chain(torch.ones(())).backward()
+        return done
+
+    return on_rank(torch, 2)[0]
+
+
+def _chain(torch, count, done):
+    """Modules that record their forwards and backwards. Unit i is known by its size, i + 1 rows for each of two ranks."""
+
+    class Scale(torch.nn.Module):
+        def __init__(self, i):
+            super().__init__()
+            self.i, self.weight = i, torch.nn.Parameter(torch.ones(2 * (i + 1)))
+
+        def forward(self, x):
+            done.append(["forward", self.i])
+            y = x * self.weight.sum()
+            y.register_hook(lambda _: done.append(["backward", self.i]))
+            return y.clone()
+
+    return torch.nn.Sequential(*[Scale(i) for i in range(count)])
+
+
+@contextmanager
+def _recorded_work(torch, done):
+    """Within: records which unit torch gathers, reduces and frees."""
+    from torch.distributed.fsdp._fully_shard import _fsdp_param
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Collectives(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            name = func.name()
+            if "allgather" in name:
+                done.append(["gather", args[1].numel() - 1])
+            if "reduce_scatter" in name:
+                done.append(["reduce", args[0].numel() - 1])
+            return func(*args, **(kwargs or {}))
+
+    def freed(tensor):
+        if tensor.untyped_storage().size():
+            done.append(["free", tensor.numel() // 2 - 1])
+        free(tensor)
+
+    free, _fsdp_param.free_storage = _fsdp_param.free_storage, freed
+    try:
+        with Collectives():
+            yield
+    finally:
+        _fsdp_param.free_storage = free
+
+
+# Steps on shards -----------------------------------------------------------------------------------------------------
+
+
+def _grads(torch, sizes, without, start, scale=1.0):
+    scaled = [numbers(torch, shape, start + i) * (i + 1) * scale for i, shape in enumerate(sizes)]
+    return [None if i in without else each for i, each in enumerate(scaled)]
+
+
+@program(
+    "distributed.fsdp.clip_grad_norm",
+    cases=units(
+        without=several((0, 3), 0, 2, True), max_norm=[0.1, 1.0, 2.5, 100.0], norm_type=["2", "2", "1", "3", "inf"],
+        members=[[]], scale=[1.0],
+    ),
+    edges=rows(
+        "ranks sizes without max_norm norm_type members scale",
+        (2, [[4, 2]], [], 1.0, "2", [], 1.0), (2, UNEVEN, [1], 1.0, "2", [], 1.0), (2, UNEVEN, [], 1e6, "2", [], 1.0),
+        (2, [[4, 2]], [], 1e-6, "2", [], 1e-8),  # the norm is less than max_norm, and more than that less 1e-6
+        (2, UNEVEN, [0], 0.5, "1", [], 1.0), (2, UNEVEN, [0], 0.5, "3", [], 1.0), (2, [[4], [6, 2]], [], 0.5, "inf", [], 1.0),
+        (2, [[1], [1, 2]], [], 0.5, "inf", [], 1.0),  # the second rank has nothing
+        (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", [], 1.0), (3, UNEVEN, [], 1.0, "2", [1, 2], 1.0),
+        (3, UNEVEN, [], 1.0, "inf", [1, 2], 1.0),
+    ),
+    hint="the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
+    "min(1, max_norm / (norm + 1e-6)), in place",
+    draws=6,
+)  # fmt: skip
+@on_ranks
+def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
+    rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
+    parameters = _shards_of(torch, _wholes(torch, sizes), rank, ranks)
+    grads = _shards_of(torch, _grads(torch, sizes, without, 4, scale), rank, ranks)
+    for each, grad in zip(parameters, grads):
+        each.requires_grad_().grad = grad
+    memory = [None if grad is None else grad.detach() for grad in grads]
+    with recorded_traffic(["all_reduce"], ["torch.nn.utils.clip_grad_norm_"]) as seen:
+        norm = xp.distributed.fsdp.clip_grad_norm(parameters, max_norm, float(norm_type), group)
+    same = [each.grad is grad for each, grad in zip(parameters, grads)]
+    count = {kind: number for kind, (number, _) in seen["sent"].items()}
+    grads = [None if each is None else copied(each.div_(scale)) for each in memory]
+    return {"norm": copied(norm.double()), "grads": grads, "in place": same, "sent": count, "beyond": seen["beyond"]}
+
+
+@clipping.oracle
+@on_ranks
+def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    mesh = _mesh(torch, group)
+    rank, ranks = mesh.get_local_rank(), mesh.size()
+
+    def deal(x):
+        return x if norm_type == "inf" else distribute_tensor(x, mesh, [Shard(0)], src_data_rank=None)
+
+    def local(x):  # torch refuses to look for the largest in an empty shard, so for "inf" it clips the whole tensors
+        mine = _shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())
+        return mine.div_(scale)
+
+    parameters = [torch.nn.Parameter(deal(each)) for each in _wholes(torch, sizes)]
+    for each, grad in zip(parameters, _grads(torch, sizes, without, 4, scale)):
+        each.grad = None if grad is None else deal(grad)
+    norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, float(norm_type))
+    norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
+    grads = [None if each.grad is None else local(each.grad) for each in parameters]
+    # torch sends one for each parameter
+    sent = {} if all(each.grad is None for each in parameters) else {"all_reduce": 1}
+    return {"norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes), "sent": sent, "beyond": []}
+
+
+def _adam_seen(parameters, states, memory, local=lambda x: x):
+    """For each parameter: the values of another view of its memory, its steps and its moments."""
+    seen = []
+    for each, same in zip(parameters, memory, strict=True):
+        state = states.get(each)
+        moments = None if not state else [copied(local(state[name])) for name in ("exp_avg", "exp_avg_sq")]
+        seen.append([copied(local(same)), float(state["step"]) if state else 0.0, moments])
+    return seen
+
+
+@program(
+    "distributed.fsdp.adamw_step",
+    cases=units(
+        without=several(several((0, 3), 0, 2, True), 1, 4), lr=[0.1, 0.01], betas=[[0.9, 0.999], [0.5, 0.75]],
+        eps=[1e-8, 0.1], decay=[0.0, 0.01, 0.5],
+    ),
+    edges=rows(
+        "ranks sizes without lr betas eps decay",
+        (2, UNEVEN, [[]], 0.1, [0.9, 0.99], 1e-8, 0.0),
+        (2, UNEVEN, [[], [], []], 0.1, [0.9, 0.99], 1e-8, 0.5),
+        (2, UNEVEN, [[1], [], [0, 1], []], 0.1, [0.9, 0.99], 0.5, 0.1),
+        (2, UNEVEN, [[0, 1, 2, 3]], 0.1, [0.9, 0.99], 1e-8, 0.1),
+        (2, UNEVEN, [[2], [2]], 0.1, [0.9, 0.99], 1e-3, 0.0),
+    ),
+    hint="the decay is of the weights, not of the gradient, and comes first; each parameter counts its own steps; a parameter "
+    "without a gradient does not change",
+    draws=6,
+)  # fmt: skip
+def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
+    import torch
+
+    seen = []
+    for rank in range(ranks):
+        parameters = [torch.nn.Parameter(each) for each in _shards_of(torch, _wholes(torch, sizes), rank, ranks)]
+        memory, states, moments = [each.detach() for each in parameters], {}, {}
+        for time, left_out in enumerate(without):
+            grads = _shards_of(torch, _grads(torch, sizes, left_out, time), rank, ranks)
+            for each, grad in zip(parameters, grads, strict=True):
+                each.grad = grad
+            with called(["torch.optim.Adam.__init__", "torch.optim._functional.adam"]) as beyond:
+                xp.distributed.fsdp.adamw_step(parameters, states, lr, tuple(betas), eps, decay)
+            for i, each in enumerate(parameters):
+                if each in states:
+                    moments.setdefault(i, []).append((states[each]["exp_avg"], states[each]["exp_avg_sq"]))
+        same = all(a[0] is b[0] and a[1] is b[1] for each in moments.values() for a, b in zip(each, each[1:]))
+        assert all(type(state["step"]) is int for state in states.values()), "a step is not an int"
+        seen.append({"after": _adam_seen(parameters, states, memory), "same": same, "beyond": beyond})
+    return seen
+
+
+@adamw.oracle
+@on_ranks
+def torch_adamw(torch, group, sizes, without, lr, betas, eps, decay):
+    from torch.distributed.tensor import distribute_tensor
+
+    model, _ = _sharded(torch, _wholes(torch, sizes))
+    parameters = [*model.parts]
+    optimizer = torch.optim.AdamW(parameters, lr=lr, betas=betas, eps=eps, weight_decay=decay)
+    for time, left_out in enumerate(without):
+        for each, grad in zip(parameters, _grads(torch, sizes, left_out, time)):
+            if grad is not None:
+                grad = distribute_tensor(grad, each.device_mesh, each.placements, src_data_rank=None)
+            each.grad = grad
+        optimizer.step()
+    after = _adam_seen(parameters, optimizer.state, parameters, lambda x: x.to_local())
+    return {"after": after, "same": True, "beyond": []}
+
+
+# All together --------------------------------------------------------------------------------------------------------
+
+
+def _models(torch, widths):
+    """A module of units, one of each width, between vectors of three numbers."""
+
+    class Unit(torch.nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.one, self.two = torch.nn.Linear(3, width), torch.nn.Linear(width, 3)
+
+        def forward(self, x):
+            return self.two(torch.tanh(self.one(x)))
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.units = torch.nn.Linear(2, 3), torch.nn.Sequential(*map(Unit, widths))
+
+        def forward(self, x):
+            return self.units(self.first(x)).square()
+
+    torch.manual_seed(0)
+    return Model().double()
+
+
+def _train(torch, wrapped, widths):
+    """Some steps with a module that `wrapped` shards. It returns the model, the function that makes a step, and the function
+    that returns this rank's part of a parameter."""
+    module = _models(torch, widths)
+    model, step, local = wrapped(module, module.units)
+    seen = []
+    for time in range(3):
+        with recorded_traffic(["all_gather", "reduce_scatter"]) as traffic:
+            loss = model(numbers(torch, [4, 2], torch.distributed.get_rank() + time)).sum()
+            loss.backward()
+        parameters = [*module.parameters()]
+        grads = [copied(local(each.grad)) for each in parameters]
+        step(parameters)
+        seen.append({"loss": copied(loss), "grads": grads, "weights": [copied(local(each)) for each in parameters]})
+    return {"steps": seen, **traffic}
+
+
+@program(
+    "together.fully_sharded",
+    cases=drawn(ranks=(2, 3), widths=several((1, 7), 1, 4), reshard=bool, forward=(0, 1)),
+    edges=rows(
+        "ranks widths reshard forward",
+        *[(2, [4, 5, 3], True, 0), (3, [4, 5, 3], True, 1), (2, [40] * 8, True, 0), (2, [4, 5, 3], False, 0)],
+    ),
+    draws=3,
+)
+@on_ranks
+def fully_sharded(xp, torch, group, widths, reshard, forward):
+    fsdp, most, bound, states = xp.distributed.fsdp, [0], [0], {}
+
+    def wrapped(module, units):
+        options = {"reshard_after_forward": reshard, "forward_prefetch": forward, "backward_prefetch": 1}
+        model = fsdp.FullyShardedDataParallel(module, units, **options)
+        *sizes, rest = [sum(each.gathered.numel() * 8 for each in unit.parameters) for unit in model.units]
+        bound[0] = rest + sum(sorted(sizes)[-2:] if reshard else sizes)  # two units at once, if they are freed
+        for unit in units:
+            unit.two.register_forward_hook(lambda *_: most.append(model.gathered_bytes()))
+            unit.two.register_full_backward_hook(lambda *_: most.append(model.gathered_bytes()))
+        return model, step, lambda x: x
+
+    def step(parameters):
+        fsdp.clip_grad_norm(parameters, 0.5)
+        fsdp.adamw_step(parameters, states, lr=0.1)
+        for each in parameters:
+            each.grad = None
+
+    return _train(torch, wrapped, widths) | {"bounded": max(most) <= bound[0]}
+
+
+@fully_sharded.oracle
+@on_ranks
+def torch_fully_sharded(torch, group, widths, reshard, forward):
+    def wrapped(module, units):
+        from torch.distributed.fsdp import fully_shard
+
+        for unit in units:
+            fully_shard(unit, reshard_after_forward=reshard)
+        fully_shard(module)
+        for i, unit in enumerate(units):
+            unit.set_modules_to_forward_prefetch([*units[i + 1 : i + 1 + forward]])
+        optimizer = torch.optim.AdamW(module.parameters(), lr=0.1)
+
+        def step(parameters):
+            torch.nn.utils.clip_grad_norm_(parameters, 0.5)
+            optimizer.step()
+            optimizer.zero_grad()
+
+        return module, step, lambda x: x.to_local()
+
+    return _train(torch, wrapped, widths) | {"bounded": True}

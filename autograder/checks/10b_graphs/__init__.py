@@ -1,0 +1,3 @@
+"""The checks of lab 10b, a module for each topic."""
+
+TOPICS = ("int8", "graphs", "pruning")  # in the order of the lab
