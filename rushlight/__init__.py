@@ -109,9 +109,7 @@ def __getattr__(name: str):
     if name in _LAZY:
         return import_module(f"rushlight.{_LAZY[name]}")
     if name == "compile":
-        from rushlight.dynamo import compile  # Dynamo is slow to import
-
-        return compile
+        return import_module("rushlight.dynamo").compile
     raise AttributeError(f"module 'rushlight' has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
 
 

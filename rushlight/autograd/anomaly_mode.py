@@ -1,32 +1,21 @@
 """Anomaly mode: find the operator of the forward pass whose backward fails or computes NaN.
 
-While the mode is on, each new node records the traceback of the call that made it. If a backward pass fails, a warning shows the
-traceback of the node that was running. The engine has no case for the mode: `check_anomalies` registers hooks on all
-nodes before it runs. In PyTorch: `torch/autograd/anomaly_mode.py`, `torch/csrc/autograd/anomaly_mode.cpp` and
-`python_anomaly_mode.cpp`.
+While the mode is on, each new node records the traceback of the call that made it (`graph.store_stack`). If a backward pass
+fails, a warning shows the traceback of the node that was running. The engine has no case for the mode: `check_anomalies`
+registers hooks on all nodes before it runs. In PyTorch: `torch/autograd/anomaly_mode.py`,
+`torch/csrc/autograd/anomaly_mode.cpp` and `python_anomaly_mode.cpp`.
 """
 
 from __future__ import annotations
 
-import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
+
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.graph import AnomalyMode, Node
 
 __all__ = ["set_anomaly_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"]
-
-if TYPE_CHECKING:
-    from rushlight.aten.strided import Tensor
-    from rushlight.autograd.graph import Node
-
-
-class AnomalyMode:
-    """Source: `torch/csrc/autograd/anomaly_mode.h`."""
-
-    enabled, check_nan = False, True
-    evaluating: Node | None = None  # the node that a backward pass runs now
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
@@ -69,20 +58,6 @@ class detect_anomaly:
 
     def __exit__(self, *_: object) -> None:
         AnomalyMode.enabled, AnomalyMode.check_nan = self.before
-
-
-def store_stack(node: Node) -> None:
-    """Record the traceback of the call that makes a node, up to the code that called the operator, and the node whose backward
-    makes it. Source: `torch/csrc/autograd/python_anomaly_mode.cpp`, `PyAnomalyMetadata::store_stack`, `assign_parent`."""
-    frames = traceback.extract_stack()
-    while frames and frames[-1].filename.startswith(_OPERATORS):
-        frames.pop()
-    node.metadata["traceback_"] = traceback.format_list(frames)
-    if AnomalyMode.evaluating is not None:
-        node.metadata["parent_"] = AnomalyMode.evaluating
-
-
-_OPERATORS = tuple(str(Path(__file__).parents[1] / room) for room in ("aten", "autograd", "c10"))
 
 
 def print_stack(node: Node) -> None:

@@ -24,8 +24,8 @@ from typing import Any
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd import profiler
-from rushlight.autograd.anomaly_mode import AnomalyMode, check_anomalies
-from rushlight.autograd.graph import AccumulateGrad, Edge, GradientEdge, Node, _sequence, gradient_edge
+from rushlight.autograd.anomaly_mode import check_anomalies
+from rushlight.autograd.graph import AccumulateGrad, AnomalyMode, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import AUTOCAST_KEYS, local

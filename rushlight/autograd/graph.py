@@ -12,17 +12,18 @@ sparse gradients.
 from __future__ import annotations
 
 import sys
+import traceback
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
-from rushlight.autograd.anomaly_mode import AnomalyMode, store_stack
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -123,6 +124,27 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
+
+
+class AnomalyMode:
+    """Whether `anomaly_mode.py` has turned the mode on. Source: `torch/csrc/autograd/anomaly_mode.h`."""
+
+    enabled, check_nan = False, True
+    evaluating: Node | None = None  # the node that a backward pass runs now
+
+
+def store_stack(node: Node) -> None:
+    """Record the traceback of the call that makes a node, up to the code that called the operator, and the node whose backward
+    makes it. Source: `torch/csrc/autograd/python_anomaly_mode.cpp`, `PyAnomalyMetadata::store_stack`, `assign_parent`."""
+    frames = traceback.extract_stack()
+    while frames and frames[-1].filename.startswith(_OPERATORS):
+        frames.pop()
+    node.metadata["traceback_"] = traceback.format_list(frames)
+    if AnomalyMode.evaluating is not None:
+        node.metadata["parent_"] = AnomalyMode.evaluating
+
+
+_OPERATORS = tuple(str(Path(__file__).parents[1] / room) for room in ("aten", "autograd", "c10"))
 
 
 class RemovableHandle:

@@ -12,14 +12,11 @@ allow more (`capture_error_mode`), pools that graphs share, random numbers, cond
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from rushlight.c10.cuda.caching_allocator import CachingAllocator
 from rushlight.cuda.simulator import CAPTURE_ERRORS, DEFAULT_STREAM, AcceleratorError, Device, Work, current
 from rushlight.cuda.streams import Stream, StreamContext
-
-if TYPE_CHECKING:
-    from rushlight.cuda.streams import Event
 
 __all__ = ["CUDAGraph", "Node", "graph", "is_current_stream_capturing"]
 
@@ -182,16 +179,16 @@ class CUDAGraph:
             raise _error("Invalidated")
         add_node(self, stream, work)
 
-    def join(self, stream: int, event: Event) -> None:
-        """A stream waits for an event that was recorded in this capture: it captures too from now on."""
+    def join(self, stream: int, frontier: frozenset[int]) -> None:
+        """Let a stream capture too from now on, because it waits for an event that this capture recorded at `frontier`."""
         if self.device.capture is not self:
             raise _error("CapturedEvent")
         if stream == DEFAULT_STREAM:
             self.invalidate("Implicit")
-        self.frontiers[stream] = self.frontiers.get(stream, frozenset()) | event.frontier
+        self.frontiers[stream] = self.frontiers.get(stream, frozenset()) | frontier
 
-    def invalidate(self, error: str) -> None:
-        """A rule is broken: there will be no graph."""
+    def invalidate(self, error: str) -> NoReturn:
+        """Refuse a call that breaks a rule. There will be no graph."""
         self.invalid = self.device.capture is self
         raise _error(error)
 

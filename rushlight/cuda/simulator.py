@@ -13,14 +13,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from rushlight.c10.cuda.caching_allocator import CachingAllocator, Runtime
-
-if TYPE_CHECKING:
-    from rushlight.cuda.graphs import CUDAGraph
 
 __all__ = ["AcceleratorError", "Buffer", "Device", "Span", "Work", "current", "schedule"]
 
@@ -123,6 +120,19 @@ def schedule(device: Device, stream: int, duration: float, engine: str | None = 
 
 # The device ----------------------------------------------------------------------------------------------------------
 
+
+class Capture(Protocol):
+    """What the device and its events need of a capture that is under way. It is a `CUDAGraph`."""
+
+    frontiers: dict[int, frozenset[int]]
+
+    def add(self, stream: int, work: Work) -> None: ...
+
+    def join(self, stream: int, frontier: frozenset[int]) -> None: ...
+
+    def invalidate(self, error: str) -> NoReturn: ...
+
+
 _current: list[Device] = []
 
 
@@ -155,7 +165,7 @@ class Device:
     timeline: list[Span] = field(default_factory=list)
     host_timeline: list[tuple[str, float, float]] = field(default_factory=list)
     trace: list[tuple] = field(default_factory=list)
-    capture: CUDAGraph | None = None  # the capture that is under way
+    capture: Capture | None = None  # the capture that is under way
 
     def __post_init__(self) -> None:
         self.runtime = DeviceRuntime(self)

@@ -12,12 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
-from rushlight.cuda.simulator import DEFAULT_STREAM, Device, current
-
-if TYPE_CHECKING:
-    from rushlight.cuda.graphs import CUDAGraph
+from rushlight.cuda.simulator import DEFAULT_STREAM, Capture, Device, current
 
 __all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "stream", "synchronize"]
 
@@ -102,7 +98,7 @@ class Event:
     def __init__(self, enable_timing: bool = False) -> None:
         self.device, self.enable_timing, self.event_id = current(), enable_timing, next(_event_ids)
         self.time: float | None = None  # microseconds; None if it was never recorded
-        self.graph: CUDAGraph | None = None  # the graph in whose capture it was recorded last,
+        self.graph: Capture | None = None  # the graph in whose capture it was recorded last,
         self.frontier: frozenset[int] = frozenset()  # and the nodes that were the last ones of its stream
 
     def record(self, stream: Stream | None = None) -> None:
@@ -120,7 +116,7 @@ class Event:
         stream = stream or current_stream()
         capture = stream.device.capture
         if self.graph is not None:
-            self.graph.join(stream.stream_id, self)
+            self.graph.join(stream.stream_id, self.frontier)
         elif capture is not None and stream.stream_id in capture.frontiers and self.time is not None:
             capture.invalidate("Isolation")
         else:

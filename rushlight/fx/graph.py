@@ -14,14 +14,11 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
 from rushlight.fx.node import OPS, Node, Target, immutable_dict, map_arg, name_of, pretty_target, update_args_kwargs
 from rushlight.nn.modules.module import Module
-
-if TYPE_CHECKING:
-    from rushlight.fx.graph_module import GraphModule
 
 Args = tuple | None
 Named = dict[str, Any] | None  # arguments by name
@@ -146,7 +143,7 @@ class InsertPoint:
 class Graph:
     """A program as a list of nodes. `passes.py` adds the method `eliminate_dead_code`."""
 
-    def __init__(self, owning_module: GraphModule | None = None, tracer_cls: type | None = None) -> None:
+    def __init__(self, owning_module: Module | None = None, tracer_cls: type | None = None) -> None:
         self._len = 0
         self._graph_namespace = _Namespace()
         self._root = Node(self, "", "root", "", (), {})

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import cycle
 from multiprocessing.reduction import ForkingPickler
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from rushlight.aten.native.random import manual_seed
 from rushlight.aten.strided import Tensor
 from rushlight.utils.data.dataset import Fetch, WorkerInfo, _BaseDataLoaderIter, set_worker_info
 from rushlight.utils.data.sampler import draw_seed
-
-if TYPE_CHECKING:
-    from rushlight.utils.data.dataloader import DataLoader
 
 T = TypeVar("T")
 MP_STATUS_CHECK_INTERVAL = 1.0  # seconds between checks that the other process is still alive
@@ -168,7 +165,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other. Source:
     `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`."""
 
-    def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
+    def __init__(self, loader: Any, fetch: Fetch) -> None:
         super().__init__(loader)
         context = loader.multiprocessing_context or multiprocessing
         if isinstance(context, str):
@@ -190,7 +187,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         atexit.register(_shutdown_all)  # once, and after multiprocessing's own function, so that it is called before it
         self._reset(loader)
 
-    def reset(self, loader: DataLoader) -> None:
+    def reset(self, loader: Any) -> None:
         """Start another epoch with the same workers. Late results of the previous epoch are discarded."""
         for indices in self._queues:
             indices.put((Signal.RESUME, None))
@@ -201,7 +198,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 waiting.remove(worker_id)
         self._reset(loader)
 
-    def _reset(self, loader: DataLoader) -> None:
+    def _reset(self, loader: Any) -> None:
         super()._reset(loader)
         self._indices = iter(self._sampler)
         self._sent = self._outstanding = 0
