@@ -101,13 +101,28 @@ def problems() -> list[str]:
 @pytest.fixture
 def page(browser, problems, shots, request):
     """A page in a window of its own; its last look is kept under the test's name."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(300_000)  # the machine may have much else to do
-    watch(page, problems)
+    page = new_page(browser, problems)
     yield page
     page.screenshot(path=shots / f"{request.node.name}.png")
     page.context.close()
     assert problems == []
+
+
+@pytest.fixture(scope="module")
+def shared_page(browser):
+    """A page for the tests of a file that bring their own text, and its problems. A page of its own costs each test a second."""
+    problems = []
+    page = new_page(browser, problems)
+    yield page, problems
+    page.context.close()
+
+
+def new_page(browser, problems: list[str]):
+    """A page as wide as a desk's screen, in a window of its own, whose problems are written down."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(300_000)  # the machine may have much else to do
+    watch(page, problems)
+    return page
 
 
 def watch(page, problems: list[str]) -> None:
