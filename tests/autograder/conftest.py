@@ -19,8 +19,10 @@ from autograder.classroom import sample
 from autograder.course import RELEASED, SOURCES, exercises, find_labs, set_environment
 from autograder.engine import sandbox
 from autograder.engine.check import function_of
+from autograder.engine.edition import edition
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
+from autograder.engine.sandbox import Sandbox
 
 LAB = "01a_views"
 
@@ -48,6 +50,14 @@ def isolated():
         pytest.skip(reason)
     assert reason is None
     return True
+
+
+@pytest.fixture(scope="module")
+def shared_box(isolated):
+    """A sandbox for the tests of a file that only look around in it. To start one takes half a second."""
+    box = Sandbox(edition(LAB))
+    yield box
+    box.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

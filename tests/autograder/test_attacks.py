@@ -392,8 +392,8 @@ def test_all_processes_together_have_a_limit_of_memory(box, said):
 
 
 @pytest.mark.parametrize("place", ["/", "/dev", "/packages", "/root", "/usr/lib/python3/dist-packages", "/edition"])
-def test_nothing_but_two_folders_can_be_written(box, place, said):
-    assert said(box, f"open({place!r} + '/x', 'w')") in ("OSError", "PermissionError", "FileNotFoundError")
+def test_nothing_but_two_folders_can_be_written(shared_box, place, said):
+    assert said(shared_box, f"open({place!r} + '/x', 'w')") in ("OSError", "PermissionError", "FileNotFoundError")
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
@@ -402,11 +402,11 @@ def test_the_two_folders_have_a_size(box, place, said):
     assert said(box, source) == "OSError"
 
 
-def test_packages_of_the_base_python_are_not_there(box, said):
+def test_packages_of_the_base_python_are_not_there(shared_box, said):
     places = ("/usr", "/usr/local", sys.base_prefix)
     source = f"import glob; print([glob.glob(p + '/lib*/python3*/*-packages/*') for p in {places}])"
-    assert said(box, source) == "[[], [], []]\n"
+    assert said(shared_box, source) == "[[], [], []]\n"
 
 
-def test_if_memory_runs_out_the_subject_goes_first(box, said):
-    assert said(box, "print(open('/proc/self/oom_score_adj').read().strip())") == "1000\n"
+def test_if_memory_runs_out_the_subject_goes_first(shared_box, said):
+    assert said(shared_box, "print(open('/proc/self/oom_score_adj').read().strip())") == "1000\n"

@@ -50,21 +50,21 @@ def test_what_is_printed_past_python_does_not_reach_the_channel(box):
 @pytest.mark.parametrize(
     "name", ["torch", "functorch", "nbgrader", "hypothesis", "autograder.engine.judge", "autograder.classroom.plugin"]
 )
-def test_neither_torch_nor_the_judge_is_there(box, name):
-    assert run(box, f"import {name}") == "ModuleNotFoundError"
+def test_neither_torch_nor_the_judge_is_there(shared_box, name):
+    assert run(shared_box, f"import {name}") == "ModuleNotFoundError"
 
 
-def test_the_answers_are_not_there(box):
+def test_the_answers_are_not_there(shared_box):
     for name in exercises(LAB):
         module, _, function = name.rpartition(".")
         call = f"import rushlight, inspect; f = rushlight.{module}.{function}; f(*[None] * len(inspect.signature(f).parameters))"
-        assert run(box, call) == "NotImplementedError"
+        assert run(shared_box, call) == "NotImplementedError"
 
 
-def test_no_file_of_this_machine_is_there(box, root, tmp_path):
+def test_no_file_of_this_machine_is_there(shared_box, root, tmp_path):
     (tmp_path / "secret").write_text("x")
     for place in (root, tmp_path, "/home", "/etc/passwd", "/root/.bashrc"):
-        assert run(box, f"import os; print(os.path.exists({str(place)!r}))") == "False\n"
+        assert run(shared_box, f"import os; print(os.path.exists({str(place)!r}))") == "False\n"
 
 
 def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
@@ -77,12 +77,13 @@ def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
         box.close()
 
 
-def test_there_is_no_network(box):
-    assert run(box, "import socket; socket.create_connection(('127.0.0.1', 22), 1)") in (
+def test_there_is_no_network(shared_box):
+    assert run(shared_box, "import socket; socket.create_connection(('127.0.0.1', 22), 1)") in (
         "ConnectionRefusedError",
         "OSError",
     )
-    assert run(box, "print(open('/proc/net/dev').read().count(':'))") == "1\n"  # a loopback of its own, nothing else
+    # a loopback of its own, nothing else
+    assert run(shared_box, "print(open('/proc/net/dev').read().count(':'))") == "1\n"
 
 
 def test_only_its_own_processes_are_there(box):
@@ -90,8 +91,8 @@ def test_only_its_own_processes_are_there(box):
 
 
 @pytest.mark.parametrize("place", ["/edition/rushlight/aten/strided.py", "/packages/x", "/usr/x"])
-def test_what_it_sees_cannot_be_written(box, place):
-    assert run(box, f"open({place!r}, 'w')") in ("OSError", "PermissionError")
+def test_what_it_sees_cannot_be_written(shared_box, place):
+    assert run(shared_box, f"open({place!r}, 'w')") in ("OSError", "PermissionError")
 
 
 def test_an_endless_loop_is_ended(box):
@@ -208,18 +209,18 @@ for family, kind in [(family, kind) for family in range(64) for kind in (1, 2, 3
 """
 
 
-def test_files_that_all_subjects_see_cannot_be_locked_or_watched(box):
-    assert run(box, LOCKS) == f"{errno.ENOLCK}\n" * 5
+def test_files_that_all_subjects_see_cannot_be_locked_or_watched(shared_box):
+    assert run(shared_box, LOCKS) == f"{errno.ENOLCK}\n" * 5
 
 
-def test_system_calls_that_no_lab_needs_are_refused(box):
+def test_system_calls_that_no_lab_needs_are_refused(shared_box):
     column = list(seccomp._ARCHITECTURES).index(platform.machine())
     numbers = [each[column] for each in seccomp._REFUSED.values() if each[column] is not None]
-    assert run(box, CALLS.format(numbers=numbers)) == f"{errno.EPERM}\n" * len(numbers)
+    assert run(shared_box, CALLS.format(numbers=numbers)) == f"{errno.EPERM}\n" * len(numbers)
 
 
-def test_only_sockets_that_a_network_space_separates_can_be_made(box):
-    assert {*map(int, run(box, SOCKETS).split())} <= {
+def test_only_sockets_that_a_network_space_separates_can_be_made(shared_box):
+    assert {*map(int, run(shared_box, SOCKETS).split())} <= {
         socket.AF_UNIX,
         socket.AF_INET,
         socket.AF_INET6,
@@ -227,9 +228,9 @@ def test_only_sockets_that_a_network_space_separates_can_be_made(box):
     }
 
 
-def test_no_namespace_can_be_made_in_a_sandbox(box):
+def test_no_namespace_can_be_made_in_a_sandbox(shared_box):
     source = "import ctypes; print(ctypes.CDLL(None).syscall({}, 0x10000000 | 17, 0, 0, 0, 0))"
-    assert run(box, source.format(220 if platform.machine() == "aarch64" else 56)) == "-1\n"
+    assert run(shared_box, source.format(220 if platform.machine() == "aarch64" else 56)) == "-1\n"
 
 
 def test_memory_that_no_process_has_cannot_be_made(box):
@@ -240,9 +241,9 @@ def test_memory_that_no_process_has_cannot_be_made(box):
     assert run(box, "import multiprocessing as m; print(m.Value('i', 7).value)") == "7\n"
 
 
-def test_no_terminal_can_be_opened(box):
+def test_no_terminal_can_be_opened(shared_box):
     """A number of them is shared by all of the host."""
-    assert run(box, "import os; os.openpty()") in ("FileNotFoundError", "OSError")
+    assert run(shared_box, "import os; os.openpty()") in ("FileNotFoundError", "OSError")
 
 
 def test_tables_of_pages_are_memory_too():
