@@ -222,7 +222,7 @@ def test_a_gradebook_from_a_backup_has_its_marks_for_its_own_answers(classroom, 
     assert (state("ada"), state("ada", CHECK)) == ((3, False), (1, False))
 
 
-@pytest.mark.parametrize("statement", ["DROP TABLE rushlight_answer", "DELETE FROM rushlight_answer"])
+@pytest.mark.parametrize("statement", sweep(["DROP TABLE rushlight_answer", "DELETE FROM rushlight_answer"], every=2))
 def test_an_answer_that_was_marked_before_there_were_digests_is_asked_for_once(
     classroom, hand_in, quick_grade, statement
 ):
@@ -444,7 +444,7 @@ def everything(classroom):
         return scores, submission.late_submission_penalty, submission.extension, page(classroom, "ada").read_text()
 
 
-@pytest.mark.parametrize("moment", sweep(MOMENTS, every=3))
+@pytest.mark.parametrize("moment", sweep(MOMENTS, keep=["before the feedback"]))
 def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_the_next_run(
     classroom, root, hand_in, quick_grade, monkeypatch, tmp_path_factory, moment
 ):

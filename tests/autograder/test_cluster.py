@@ -214,6 +214,7 @@ def test_a_worker_without_the_course_names_its_machine(tmp_path):
     assert f"{socket.gethostname()} cannot mark for this version of the course, it has none (" in said
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("other_course", ["another step"], indirect=True)
 def test_a_worker_with_another_version_of_the_course_ends_grading_with_one_line(cluster, classroom, other_course):
     cluster.worker(other_course)

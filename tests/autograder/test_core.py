@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future
 
 import nbformat
 import pytest
+from sweep import sweep
 
 from autograder import course
 from autograder.author import build
@@ -64,7 +65,9 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
 
 
 @pytest.mark.parametrize("has_records", [False, True])
-@pytest.mark.parametrize("fails", ["_write", "shutil.copytree", "releases.expect_checks", "releases.given_out"])
+@pytest.mark.parametrize(
+    "fails", sweep(["_write", "shutil.copytree", "releases.expect_checks", "releases.given_out"], every=3)
+)
 def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fails, has_records):
     def fail(*_, **__):
         raise OSError("no space left")
@@ -143,7 +146,7 @@ def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_
     assert (row.scores, graded.cells[0].source) == (points(LAB), before)
 
 
-@pytest.mark.parametrize("name", ["torch", "rushlight", "Python"])
+@pytest.mark.parametrize("name", sweep(["torch", "rushlight", "Python"], keep=["rushlight"]))
 def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(grade_there, name):
     with pytest.raises(GradingError, match=f"has {name} 0.0, and this class is graded with .*: install") as raised:
         grade_there(versions=versions(LAB) | {name: "0.0"})

@@ -65,6 +65,7 @@ def test_a_right_submission_compiles_nothing_and_cannot_write_what_others_read(g
     assert said == "Read-only file system\n0 compiled\n"
 
 
+@pytest.mark.sweep
 def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(graded):
     verdicts, said = graded(lambda source: source.replace("output > 0", "output >= 0"))
     assert outcomes(verdicts) == [PASSED] * 3
@@ -72,6 +73,7 @@ def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(gra
     assert not said.endswith("\n0 compiled\n")
 
 
+@pytest.mark.sweep
 def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch):
     def busy(edition, isolated, bench, kernels, filling):
         if filling:

@@ -197,6 +197,7 @@ def test_edited_check_cell_and_copy_of_another_version_of_the_lab(course, releas
     assert "another version of the lab" in another and "strided-permute" in another and "rushlight lab" in another
 
 
+@pytest.mark.sweep
 def test_misspelt_check(shown, course):
     words = shown(START, 'check("strided.contiguous_stride")', path=course)
     assert "there is no check" in words and "strided.contiguous_strides" in words

@@ -156,6 +156,7 @@ def test_grade_says_in_one_line_what_it_needs(python, course, system):
         assert "grading needs Linux or macOS" in rushlight(python, "grade", "01a", "--no-sandbox").stderr
 
 
+@pytest.mark.sweep
 def test_the_tests_that_run_there_can_be_collected(python):
     paths = [word for word in steps()[-1].split() if word.startswith("tests/")]
     done = python("-X", "utf8", "-m", "pytest", "--collect-only", "--capture=sys", "-n", "0", *paths, cwd=ROOT)

@@ -17,6 +17,7 @@ from types import FunctionType
 import psutil
 import pytest
 from answers import over_the_wire
+from sweep import sweep
 
 from autograder.engine.check import Verdict, function_of
 from autograder.engine.exercise import fill, restore
@@ -224,10 +225,12 @@ SAME = {  # the judge answers in a thread, in a process of its own, from texts o
     "inductor.output_code.recompilations",
     "distributed.collectives.ring_shift",
 }
+EACH_ONCE = [*zip(sorted(SAME), ("wrong", "right") * 2)]
 
 
-@pytest.mark.parametrize("kind", ["right", "wrong"])
-@pytest.mark.parametrize("name", sorted(SAME))
+@pytest.mark.parametrize(
+    ("name", "kind"), sweep([(name, kind) for kind in ("right", "wrong") for name in sorted(SAME)], keep=EACH_ONCE)
+)
 def test_its_verdict_is_that_of_a_notebooks_own_judge(real, monkeypatch, name, kind):
     path, _ = real
     monkeypatch.setenv("RUSHLIGHT_JUDGE", str(path))
