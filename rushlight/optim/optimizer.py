@@ -17,16 +17,12 @@ from itertools import chain
 from typing import Any
 from warnings import warn
 
-import numpy as np
-
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import add_product, add_quotient, fits_fast_path, interpolated
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import TENSOR_KEYS, local
 from rushlight.nn.parameter import zero_grad
+from rushlight.optim import _fused
 
 # Groups of parameters ------------------------------------------------------------------------------------------------
 
@@ -445,43 +441,6 @@ def adam(
         param.addcdiv_(exp_avg, exp_avg_sq.sqrt().div_(scale).add_(eps), value=-lr / (1 - beta1**steps))
 
 
-def _fast_adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad: bool, **settings) -> None:
-    """`adam` with the numpy arrays of the tensors: the same arithmetic in the same order, without the calls of operators.
-    Source: `aten/src/ATen/native/cpu/FusedAdamKernel.cpp`."""
-    lr, beta1, beta2, weight_decay = (settings[name] for name in ("lr", "beta1", "beta2", "weight_decay"))
-    is_decayed = settings["decoupled_weight_decay"] and weight_decay != 0
-    for tensors in zip(params, grads, exp_avgs, exp_avg_sqs, state_steps):
-        p, g, m, v, t = (tensor._array for tensor in tensors)
-        t += 1
-        g = -g if settings["maximize"] else g
-        if is_decayed:
-            p *= 1 - lr * weight_decay
-        elif weight_decay != 0:
-            g = g + p * weight_decay
-        m[...] = interpolated(m, g, 1 - beta1)
-        v *= beta2
-        v[...] = add_product(v, g, g, 1 - beta2)
-        root = np.sqrt(v)
-        root /= (1 - beta2 ** t.item()) ** 0.5
-        root += settings["eps"]
-        p[...] = add_quotient(p, m, root, -lr / (1 - beta1 ** t.item()))
-        for tensor, writes in zip(tensors, (1 + is_decayed, 0, 1, 2, 1)):
-            tensor._storage.version += writes
-
-
-def _are_plain(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
-    """Whether numpy can compute with the tensors of each parameter (the last is the number of steps) and these numbers as the
-    operators do, and nothing observes the operators."""
-    if local.modes or dispatch.fast_step_disabled or any(each.__class__ not in (float, int, bool) for each in settings):
-        return False
-    for param, *others, step in tensors:
-        if any(each.dtype is not param.dtype or each._sizes != param._sizes for each in others):
-            return False
-        if not all(fits_fast_path(each) and each._key_set == TENSOR_KEYS["cpu"] for each in (param, *others, step)):
-            return False
-    return True
-
-
 class Adam(Optimizer):
     """Source: `torch/optim/adam.py`, `Adam`."""
 
@@ -520,8 +479,8 @@ class Adam(Optimizer):
         settings = {"beta1": group["betas"][0], "beta2": group["betas"][1], **{name: group[name] for name in names}}
         grads = [param.grad for param in params]
         tensors = zip(params, grads, exp_avgs, exp_avg_sqs, steps)
-        is_plain = not largest and _are_plain(tensors, settings.values())
-        (_fast_adam if is_plain else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
+        is_fused = not largest and _fused.can_fuse(tensors, settings.values())
+        (_fused.adam if is_fused else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
 
 
 class AdamW(Adam):
