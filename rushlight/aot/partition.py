@@ -133,7 +133,7 @@ def output_values(graph: Graph) -> list[Any]:
 
 
 def may_recompute(node: Node, info: NodeInfo) -> bool:
-    """Whether the backward graph may recompute this node of the forward graph, an input or a call. The first rule that
+    """Return whether the backward graph may recompute this node of the forward graph, an input or a call. The first rule that
     applies decides:
 
     1. `operator.getitem` and views (`is_view_node`) may be recomputed, because they cost nothing.

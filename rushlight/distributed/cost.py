@@ -58,7 +58,7 @@ class Cluster(NamedTuple):
 
 
 def ring_cost(collective: str, nbytes: float, ranks: int) -> tuple[int, float]:
-    """How many messages of a collective follow one another, and how many bytes one rank sends in all of them: a pair.
+    """Count the messages of a collective that follow one another, and the bytes that one rank sends in all of them: a pair.
 
     `nbytes` is the size of the whole tensor: what each rank has before an "all_reduce", a "reduce_scatter" or an
     "all_to_all", and after an "all_gather" or a "broadcast". The first four use rings (an all-to-all takes as many steps as a

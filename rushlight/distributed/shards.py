@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
-    """How a dimension of `size` elements is sharded over `ranks` ranks: a list of the (size, offset) of each rank's shard.
+    """Shard a dimension of `size` elements over `ranks` ranks: a list of the (size, offset) of each rank's shard.
 
     The rule is that of `torch.chunk`: all shards have ceil(size / ranks) elements as long as there are enough; one may be
     smaller, and those after it are empty. The offset of an empty shard is `size`.

@@ -116,7 +116,7 @@ def column_parallel_linear(
     size: int | None = None,
     group: dist.ProcessGroup | None = None,
 ) -> Tensor:
-    """A linear layer of which each rank has some of the outputs: `x` (..., features) to (..., this rank's outputs).
+    """Apply a linear layer whose outputs are divided among the ranks: `x` (..., features) to (..., this rank's outputs).
 
     Args:
         x: the same on all ranks.
@@ -139,7 +139,7 @@ def column_parallel_linear(
 def row_parallel_linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, group: dist.ProcessGroup | None = None
 ) -> Tensor:
-    """A linear layer of which each rank has some of the inputs: `x` (..., this rank's features) to (..., outputs).
+    """Apply a linear layer whose inputs are divided among the ranks: `x` (..., this rank's features) to (..., outputs).
 
     Args:
         x: this rank's features, such as `column_parallel_linear` returns them.
@@ -195,7 +195,7 @@ def vocabulary_parallel_cross_entropy(
     reduction: str = "mean",
     group: dist.ProcessGroup | None = None,
 ) -> Tensor:
-    """`cross_entropy` of logits of which each rank has a part of the vocabulary; the same number on all ranks.
+    """Compute `cross_entropy` of logits whose vocabulary is divided among the ranks; the same number on all ranks.
 
     Args:
         logits: (rows, tokens): of this rank's tokens, at least one. Logits may be -inf, even all of a rank's, as long as each

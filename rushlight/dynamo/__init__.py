@@ -1,17 +1,17 @@
-"""Capturing graphs from the bytecode of ordinary functions: `torch._dynamo`, on CPython 3.11 to 3.13.
+"""Capture graphs from the bytecode of ordinary functions: `torch._dynamo`, on CPython 3.11 to 3.13.
 
-bytecode          reading instructions, and a small set of them for all versions
+bytecode          reads instructions, as a small set for all versions
 guards            the conditions under which a capture may be used again, and one function that checks them
 variables/        the kinds of values on the symbolic stack: a class for each
 codegen           the Python around a graph
 output_graph      the graph of a capture, its inputs, guards and side effects
-calls             what becomes of a call
+calls             the class of variable that makes a call
 symbolic          operators and branches on variables
-opcodes           what each instruction does
+opcodes           the effect of each instruction
 symbolic_convert  the interpreter that runs instructions on variables
 resume_execution  the interpreter that runs them for real, where the graph breaks
-cache             entries, and why none of them fits
-convert_frame     running a function region by region
+cache             entries, and the reasons that none of them fits
+convert_frame     runs a function region by region
 eval_frame        the surface: `compile`, `explain`, `reset`
 """
 

@@ -55,7 +55,7 @@ def lookup(entries: list[CacheEntry], L: dict[str, Any]) -> CacheEntry | None:
 
 
 def recompile_reasons(entries: list[CacheEntry], L: dict[str, Any]) -> list[str]:
-    """Why none of the entries fits: a list with a message per entry, in order, about its first guard that does not hold.
+    """Explain why none of the entries fits: a list with a message per entry, in order, about its first guard that does not hold.
 
     `guards.failing_guard(entry.guards, entry.scope, L)` finds this guard and `guards.explain_failure(guard, entry.scope, L)` gives
     the message. An entry whose guards all hold gives none.

@@ -34,7 +34,7 @@ OPERATOR_TYPES = (OpOverload, OpOverloadPacket)
 
 
 def how_to_call(function: Any) -> str:
-    """How a call of `function`, a Python callable that can be hashed, is captured: one word.
+    """Choose how a call of `function`, a Python callable that can be hashed, is captured: one word.
 
     - "rule": it has a rule of its own in `BUILTINS`, a dict by callable.
     - "break": a function whose attribute `_dynamo_disable` is True.

@@ -1,4 +1,4 @@
-"""`PyCodegen`: the Python around a graph, which makes again what the captured function made.
+"""`PyCodegen`: writes the Python around a graph, which creates the objects that the captured function created.
 
 It gives an expression for a variable: its source, a part of the graph's result `out`, or what `reconstruct` of the variable's class
 writes. Statements that must run first are in `lines`. In PyTorch: `torch/_dynamo/codegen.py`, which writes bytecode.
@@ -26,13 +26,13 @@ class PyCodegen:
         self.count = 0
 
     def name(self, text: str) -> str:
-        """A new name for the value of an expression."""
+        """Give the value of an expression a new name."""
         self.count += 1
         self.lines.append(f"t{self.count} = {text}")
         return f"t{self.count}"
 
     def remember(self, variable: VariableTracker, text: str) -> str:
-        """A new name for a variable, before its parts are made: they may contain it."""
+        """Give a variable a new name before its parts are made, because they may contain it."""
         self.made[variable] = self.name(text)
         return self.made[variable]
 
@@ -58,12 +58,12 @@ def load_value(codegen: PyCodegen, variable: VariableTracker) -> str:
     `out`, the list of what the graph returned. `codegen.outputs`, a list of variables, says what the graph returns. It begins
     empty, and this function appends to it. The graph returns no tensor that Python has already, and no tensor twice.
 
-    - A value from before the capture has a `source`, an expression, which is None for a new value. Statements that write to objects
-      may run before the expression that you return, so the source must be read early: `codegen.remember(variable, text)` reads an
-      expression `text` once, and returns the name of its value. It enters this name in the dict `codegen.made`, by variable.
+    - A value from before the capture has a `source`, an expression, which is None for a new value. Read a source through
+      `codegen.remember(variable, text)`, or a replayed write may change it first. `remember` reads the expression `text` once, and
+      returns the name of its value. It enters this name in the dict `codegen.made`, by variable.
     - A new tensor is a `TensorVariable`. Two variables are the same tensor if they have the same object as their `fake`: an
       operation in place returns the tensor that it was given.
-    - Anything else, such as a constant or a new list, is made anew: `variable.reconstruct(codegen)` writes this, and returns an
+    - Anything else, such as a constant or a new list, must be created: `variable.reconstruct(codegen)` writes this, and returns an
       expression for the object. It calls `codegen` for the parts of the object. Two expressions for one variable must give one
       object. `codegen(variable)` calls this function each time, and does not look in `codegen.made` itself. So make the object
       once, and enter its expression in `codegen.made`, directly or by `remember`. `reconstruct` has already done this for objects

@@ -1,4 +1,4 @@
-"""Running a function with what was captured of it, and capturing what is not captured yet.
+"""Run a function using its captures, and capture the regions that are not captured yet.
 
 A call goes through the function region by region: from the function's beginning, look for a cache entry and run it. Where its graph
 broke, run one instruction in Python, and continue with the region that begins after it. PyTorch hooks into CPython's loop
@@ -45,7 +45,7 @@ class GraphCompileReason:
 
 
 class Compiler:
-    """A backend, and all that was captured for it. `regions` has, by code and globals, the regions by their first instruction."""
+    """A backend, and all captures for it. `regions` has, by code and globals, the regions by their first instruction."""
 
     def __init__(self, backend: Callable, fullgraph: bool = False) -> None:
         self.backend, self.fullgraph = backend, fullgraph
@@ -71,7 +71,7 @@ class Compiler:
     # Running
 
     def start(self, function: FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Call a function with what was captured of it."""
+        """Call a function using its captures."""
         code, f_globals = function.__code__, function.__globals__
         regions = self.regions_of(code, f_globals)
         region = regions[0]
@@ -98,7 +98,7 @@ class Compiler:
         return result if type(result) is not SuspendedFrame else self.resume(code, f_globals, regions, result)
 
     def resume(self, code: CodeType, f_globals: dict[str, Any], regions: dict[int, Region], result: Any) -> Any:
-        """Run a function to its end from where a graph of it stopped; `result` is what that graph gave."""
+        """Run a function to its end from the point where a graph of it stopped. `result` is the result of that graph."""
         while type(result) is SuspendedFrame:
             state = resume_execution.run_instruction(code, f_globals, result, self.call)
             if type(state) is not SuspendedFrame:

@@ -60,7 +60,7 @@ def compile(  # noqa: A001
     options: dict | None = None,
     disable: bool = False,
 ) -> Callable:
-    """A function that does what `fn` does, by way of graphs that the backend compiles. A decorator if `fn` is not given.
+    """Return a function that behaves like `fn` and runs graphs that the backend compiles. A decorator if `fn` is not given.
 
     `fullgraph`: one graph, or an error, `Unsupported`, that says why not. `dynamic`: sizes are always constants here, so that
     True is refused. `mode` and `options` choose nothing here.
@@ -104,7 +104,7 @@ def optimized(fn: Callable, compiler: Compiler) -> Callable:
 
 
 class OptimizedModule(rl.nn.Module):
-    """A module whose call is captured; in all else it is the module that it was made from.
+    """A module whose call is captured. Its attributes are those of the module that it was made from.
     Source: `torch/_dynamo/eval_frame.py`, `OptimizedModule`."""
 
     def __init__(self, module: rl.nn.Module, compiler: Compiler) -> None:
@@ -165,7 +165,7 @@ class ExplainOutput:
 
 
 def explain(fn: Callable) -> Callable[..., ExplainOutput]:
-    """`explain(fn)(*args)` runs the function once, and says which graphs were captured, and why each ended.
+    """Return a function that runs `fn` once, and reports the graphs that were captured and why each ended.
     Source: `torch/_dynamo/eval_frame.py`, `explain`."""
 
     def inner(*args, **kwargs) -> ExplainOutput:

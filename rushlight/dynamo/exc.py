@@ -1,6 +1,6 @@
-"""The exceptions with which a capture ends, or goes back.
+"""The exceptions that end a capture or restart it.
 
-`Unsupported` breaks the graph, `SkipFrame` gives a frame up, `AutogradGradRestartAnalysis` begins the capture again with an earlier
+`Unsupported` breaks the graph, `SkipFrame` skips a frame, `AutogradGradRestartAnalysis` begins the capture again with an earlier
 end. An exception of the captured function itself travels through the capture as an `ObservedException`. In PyTorch:
 `torch/_dynamo/exc.py`. Left out: hints for the user, and errors of a backend, which pass through as they are.
 """
@@ -22,7 +22,7 @@ class AutogradGradRestartAnalysis(Unsupported):
 
 
 class SkipFrame(Exception):  # noqa: N818  (PyTorch's name)
-    """From here on a function is not captured at all."""
+    """Nothing of a function is captured from this instruction on."""
 
 
 class ObservedException(Exception):  # noqa: N818  (PyTorch's name)

@@ -1,4 +1,4 @@
-"""`Interpreter`: what each instruction of the small set does to a frame, written once for two kinds of values.
+"""`Interpreter`: the effect of each instruction of the small set on a frame, written once for two kinds of values.
 
 A method has the name of its instruction, and `ONE_LINE` has the instructions that need no method. Both take the instruction's
 argument, take operands off the stack and call the operations that a subclass defines: `InstructionTranslator` on variables, while a

@@ -89,7 +89,7 @@ class OutputGraph:
     # Nodes
 
     def emit(self, op: str, target: Any, args: tuple, kwargs: dict[str, Any], fake: Any) -> VariableTracker:
-        """A node, and the variable of its result. `args` hold nodes; `fake` is the operation's result for fakes."""
+        """Record a node, and return the variable of its result. `args` hold nodes; `fake` is the operation's result for fakes."""
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
         if isinstance(fake, Tensor):
@@ -112,7 +112,7 @@ class OutputGraph:
     # Side effects
 
     def changed(self, container: ContainerVariable) -> None:
-        """A container is about to be written to."""
+        """Record a write to a container, just before it. The graph breaks if the container must not change."""
         if container.frozen:
             raise Unsupported("writing to the dict of an object")
         if container.source is not None:
@@ -142,7 +142,7 @@ class OutputGraph:
         return space["run"]
 
     def call_graph(self, outputs: list[TensorVariable], compile_graph: Callable) -> str:
-        """Compile the graph; the line that calls it. Inputs and items that nothing uses are dropped."""
+        """Compile the graph, and return the line that calls it. Inputs and items that nothing uses are dropped."""
         if self.first_grad is not None and any(is_consumed(variable.fake) for variable in outputs):
             raise AutogradGradRestartAnalysis("autograd.grad consumed returned tensor's grad_fn")
         self.graph.output(tuple(variable.node for variable in outputs))

@@ -35,21 +35,21 @@ class SideEffects:
         self.keepalive: list[Any] = []  # values whose ids are keys
 
     def track(self, value: Any, variable: VariableTracker) -> None:
-        """From now on, writes to `variable` are writes to `value`."""
+        """Record that writes to `variable` are writes to `value`."""
         self.id_to_variable[id(value)] = variable
         self.keepalive.append(value)  # no other value gets its id
 
     def mutation(self, container: VariableTracker) -> None:
-        """A container is about to be written to."""
+        """Record that the capture writes to a container."""
         self.mutated.add(container)
 
     def store_attr(self, variable: VariableTracker, name: str, value: VariableTracker | None) -> None:
-        """An attribute is written, or, if the value is None, deleted."""
+        """Record that the capture writes an attribute, or deletes it if the value is None."""
         self.store_attr_mutations.setdefault(variable, {})[name] = value
         self.mutated.add(variable)
 
     def forget_attr(self, variable: VariableTracker, name: str) -> None:
-        """An attribute that was not there before is deleted again."""
+        """Remove the record of an attribute that the capture has written and then deleted."""
         del self.store_attr_mutations[variable][name]
 
     def written(self, variable: VariableTracker) -> dict[str, VariableTracker | None]:

@@ -1,4 +1,4 @@
-"""Operators and branches on variables: what the translator does where Python would look at the values.
+"""Operators and branches on variables, where Python would look at the values.
 
 `compute` applies a binary operator, which a class of the user may define; `binary_op` and `unary_op` apply the operators of all
 other kinds; `truth` decides a branch. In PyTorch: `torch/_dynamo/variables/builtin.py` (`_binop_handlers`),
@@ -89,7 +89,7 @@ def binary_op(
 
 
 def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
-    """Whether a value is true, as far as this is known while a graph is captured.
+    """Return whether a value is true, as far as this is known while a graph is captured.
 
     - A `ConstantVariable`: the `bool` of its `value`.
     - An instance of `CONTAINERS`, the classes for lists, tuples, dicts and sets: whether it has `items`.
@@ -131,7 +131,7 @@ def unary_op(frame: InstructionTranslatorBase, symbol: str, value: VariableTrack
 def compute(
     frame: InstructionTranslatorBase, symbol: str, left: VariableTracker, right: VariableTracker
 ) -> VariableTracker:
-    """A binary operator, with those that classes of the user define, and those that write to a container."""
+    """Apply a binary operator, also one that a class of the user defines, or one that writes to a container."""
     for owner, other, name in ((left, right, "__{}__"), (right, left, "__r{}__")):
         if isinstance(owner, UserDefinedObjectVariable):
             method = name.format(OPERATORS[symbol].__name__.strip("_"))

@@ -80,7 +80,7 @@ class InstructionTranslatorBase(Interpreter):
         return [value.realize() for value in self.popn(count)]
 
     def error(self, cls: type[BaseException], *args: Any) -> ObservedException:
-        """To be raised: an exception that the captured function may catch."""
+        """Return an exception to raise, which the captured function may catch."""
         return ObservedException(ExceptionVariable(cls, [ConstantVariable(arg) for arg in args]))
 
     # Operators

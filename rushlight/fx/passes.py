@@ -106,7 +106,7 @@ def common_subexpressions(graph: Graph) -> Graph:
       nodes that are always copied. So after a write, a node is compared only with the nodes since this write. The write itself
       is one of them.
 
-    These nodes are always copied, and never used for another node: placeholders, `get_attr` nodes and the output; nodes for which
+    These nodes are always copied, and never used for another node: placeholders, `get_attr` nodes and the output; a node if
     `is_random(node)` is true; and nodes in `share_memory_with_output(graph)`, because two results must not become one tensor.
 
     >>> graph = rl.fx.symbolic_trace(lambda x: rl.sin(x * 2) + rl.sin(x * 2)).graph

@@ -92,8 +92,9 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
     candidate left.
 
     Args:
-        candidates: a dict: for each buffer that the step writes, in order, the buffers that it can overwrite element by element:
-            those of the same size and dtype of which each element is read only where the same element of the result is written.
+        candidates: a dict: for each buffer that the step writes, in order, the buffers that it can overwrite element by element.
+            They have the same size and dtype, and each of their elements is read only where the same element of the result is
+            written.
         ending: the buffers that this step is the last to use (`last_uses`).
         kept: a set of buffers that must not be overwritten: inputs of the graph, which belong to the caller, constants, and
             buffers that an operator has allocated.

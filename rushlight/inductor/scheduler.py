@@ -24,8 +24,8 @@ MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
 
 
 def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
-    """Whether two loop nests over the same loop variables can be one nest, in which every iteration does the work of the first
-    nest and then the work of the second.
+    """Return whether two loop nests over the same loop variables can be one nest, in which every iteration does the work of the
+    first nest and then the work of the second.
 
     They can be one nest if everything that passes from one to the other through memory passes within one iteration:
 

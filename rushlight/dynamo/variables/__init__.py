@@ -1,6 +1,6 @@
 """The kinds of variable: a class for each, with the methods of `VariableTracker`.
 
-base         what all variables have          lists, dicts, sets   containers of variables
+base         the base of all variables        lists, dicts, sets   containers of variables
 lazy         values that nothing has read     iter                 iterators
 constant     known values                     functions, misc      functions, methods, cells, exceptions, `super`
 tensor       tensors, and training            user_defined         objects and classes of the user

@@ -32,7 +32,7 @@ from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 
 
 def graph_break() -> None:
-    """Nothing, for Python; a captured graph ends here."""
+    """Break the graph here. Python itself does nothing."""
 
 
 class FoldedFunctionVariable(ConstantVariable):

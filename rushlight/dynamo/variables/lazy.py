@@ -1,4 +1,4 @@
-"""`LazyVariableTracker`: a value from before the capture at which nothing has looked yet.
+"""`LazyVariableTracker`: a value from before the capture that nothing has looked at yet.
 
 While it only passes through, it needs no guard: an argument that is returned as it is, an item of a list that nothing reads. The
 first method that is called on it realizes it. In PyTorch: `torch/_dynamo/variables/lazy.py`. Left out: lazy constants.
