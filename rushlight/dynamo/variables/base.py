@@ -9,7 +9,7 @@ others. The interpreter never asks for the kind: it calls the method, and a kind
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -183,11 +183,13 @@ class Translator(Protocol):
     locals: dict[str, VariableTracker]
     cells: dict[str, Any]
     root: Any
-    output: Output
-    builder: Builder
-    constant: Callable[[Any], VariableTracker]
-    build_tuple: Callable[[Args], VariableTracker]
 
+    @property
+    def output(self) -> Output: ...
+    @property
+    def builder(self) -> Builder: ...
+    def constant(self, value: Any, /) -> VariableTracker: ...
+    def build_tuple(self, items: Args, /) -> VariableTracker: ...
     def error(self, cls: type[BaseException], *args: Any) -> ObservedException: ...
     def truth(self, value: VariableTracker) -> bool: ...
     def compute(self, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker: ...
@@ -203,8 +205,9 @@ class Output(Protocol):
     inputs: list[tuple[fx.Node, str, Tensor]]
     by_fake: dict[int, Any]
     first_grad: int | None
-    side_effects: Effects
 
+    @property
+    def side_effects(self) -> Effects: ...
     def add_guard(self, guard: Guard) -> None: ...
     def guard(self, value: Any, source: str) -> None: ...
     def add_input(self, tensor: Tensor, source: str) -> VariableTracker: ...
