@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
 
-from rushlight.aten.strided import Tensor, UntypedStorage, contiguous_strides, storage_size
+from rushlight.aten.strided import Tensor, UntypedStorage, add_attributes, contiguous_strides, storage_size
 from rushlight.c10.dtypes import ALL, bfloat16, dtype
 
 __all__ = ["from_dlpack"]
@@ -191,4 +191,4 @@ def from_dlpack(ext) -> Tensor:
     return Tensor(storage, sizes, strides, storage_offset, dtype)
 
 
-Tensor.__dlpack__, Tensor.__dlpack_device__ = to_dlpack, lambda self: (CPU, 0)
+add_attributes(__dlpack__=to_dlpack, __dlpack_device__=lambda self: (CPU, 0))

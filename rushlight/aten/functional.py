@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, as_dtype, dtype
 from rushlight.c10.schema import NUMBERS
@@ -202,12 +202,21 @@ def reverse(self: Tensor) -> Tensor:
 def contains(self: Tensor, element: Tensor | Scalar) -> bool:
     """`element in x`: whether an element of the tensor is equal, after broadcasting."""
     if isinstance(element, (Tensor, *NUMBERS)):
-        return bool((element == self).any().item())
+        return bool((element == self).any().item())  # type: ignore[union-attr]  # a number leaves it to the tensor
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
-Tensor.to, Tensor.unique, Tensor.unique_consecutive = to, unique, unique_consecutive
-Tensor.__format__, Tensor.__reversed__, Tensor.__contains__ = format_tensor, reverse, contains
-Tensor.is_floating_point, Tensor.is_complex = is_floating_point, is_complex
-Tensor.ndimension, Tensor.nelement = Tensor.dim, Tensor.numel
-Tensor.nonzero, Tensor.norm = tensor_nonzero, tensor_norm
+add_attributes(
+    __contains__=contains,
+    __format__=format_tensor,
+    __reversed__=reverse,
+    is_complex=is_complex,
+    is_floating_point=is_floating_point,
+    ndimension=Tensor.dim,
+    nelement=Tensor.numel,
+    nonzero=tensor_nonzero,
+    norm=tensor_norm,
+    to=to,
+    unique=unique,
+    unique_consecutive=unique_consecutive,
+)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
 from rushlight.library import through_table
@@ -53,6 +53,7 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
         full = functions.full if local.modes else creation.full  # a captured graph has the number
         value = full((), value, dtype=self.dtype, device=self.device)
     if indices:
+        assert isinstance(value, Tensor)
         sizes = _trailing_sizes(value)
         value = value if len(sizes) == value.dim() else value.view(sizes)
         through_table(functions.index_put__op, (view, indices, value, False))
@@ -83,7 +84,8 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
         if isinstance(key, int):
             raise IndexError("invalid index of a 0-dim tensor: item() gives its number")
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
-    view, dim, indices, indexed = self, 0, [], False
+    view, dim, indexed = self, 0, False
+    indices: list[Tensor | None] = []
     for position, each in enumerate(keys):
         if each.__class__ is slice:
             if each != _WHOLE:
@@ -94,7 +96,8 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
         if isinstance(each, (Sequence, np.ndarray)):
             dtype = creation._infer_dtype(each)
             each = creation.tensor(each, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
-        passed, index = 1, None  # how many dimensions of the view this part uses
+        index: Tensor | None = None
+        passed = 1  # how many dimensions of the view this part uses
         if each is Ellipsis:
             passed = self.dim() - mentioned
         elif each is None:
@@ -171,4 +174,4 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
 
 
 _WHOLE, _PLAIN = slice(None), (int, type(None))
-Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem
+add_attributes(__getitem__=getitem, __setitem__=setitem)

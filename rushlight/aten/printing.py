@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.c10.dtypes import Scalar, bool_, float32, int64
 
 PRECISION, THRESHOLD, EDGEITEMS, LINEWIDTH = 4, 1000, 3, 80
@@ -89,8 +90,8 @@ def _format(number: Scalar, spec: str, width: int) -> str:
     return f"{number:{spec}}{point}".rjust(width)
 
 
-def _block(nested: list | Scalar, dim: int, indent: int, spec: str, width: int) -> str:
-    """The elements of a tensor with `dim` dimensions. The first bracket is in column `indent`."""
+def _block(nested: Any, dim: int, indent: int, spec: str, width: int) -> str:
+    """The elements of a tensor with `dim` dimensions, a number or nested lists. The first bracket is in column `indent`."""
     if dim == 0:
         return _format(nested, spec, width)
     if dim == 1:
@@ -102,4 +103,4 @@ def _block(nested: list | Scalar, dim: int, indent: int, spec: str, width: int) 
     return "[" + ("," + "\n" * max(dim - 1, 1) + " " * (indent + 1)).join(blocks) + "]"
 
 
-Tensor.__repr__ = tensor_repr
+add_attributes(__repr__=tensor_repr)

@@ -368,6 +368,12 @@ class Tensor(TensorBase):
         return self.item()
 
 
+def add_attributes(**attributes: Any) -> None:
+    """Give `Tensor` methods and properties that other modules define. Their types are in `generated/tensor_base.pyi`."""
+    for name, attribute in attributes.items():
+        setattr(Tensor, name, attribute)
+
+
 def disabled_torch_function_impl(func: Callable, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
     """The `__torch_function__` of a subclass of Tensor whose operators return plain tensors.
     Source: `torch/csrc/utils/disable_torch_function.cpp`."""

@@ -101,7 +101,8 @@ def check_anomalies(nodes: Iterable[Node]) -> Iterator[None]:
         AnomalyMode.evaluating = outer
         for node, handle in zip(nodes, handles):
             handle.remove()
-            node.tensor_pre_hooks.pop(_start, None)
+            if node.tensor_pre_hooks is not None:
+                node.tensor_pre_hooks.pop(_start, None)
 
 
 def _start(node: Node):

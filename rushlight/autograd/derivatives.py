@@ -77,10 +77,10 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
 
 def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence[int]) -> Tensor:
     """Insert the squeezed dimensions of size 1 again: all of them, or those among `dims`."""
-    if dims is not None and sizes:
-        dims = [wrap_dim(dim, len(sizes)) for dim in ([dims] if isinstance(dims, int) else dims)]
+    given = [dims] if isinstance(dims, int) else dims
+    squeezed = None if given is None else [wrap_dim(dim, len(sizes)) for dim in given]
     for dim, size in enumerate(sizes):
-        if size == 1 and (dims is None or dim in dims):
+        if size == 1 and (squeezed is None or dim in squeezed):
             grad = grad.unsqueeze(dim)
     return grad
 
@@ -124,7 +124,7 @@ def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offs
     offset = storage_offset if offset is None else offset
     if 0 in size or 0 in sizes:
         return grad.new_zeros(sizes)
-    view = []
+    view: list[tuple[int, int]] = []
     for dim in reversed(range(len(size))):
         if size[dim] == 1:
             grad = grad.squeeze(dim)
@@ -193,7 +193,8 @@ def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) 
     new_dims = grad.dim() - len(sizes)
     for _ in range(new_dims):
         grad = grad.sum(0)
-    apart, copies = [], []
+    apart: list[int] = []
+    copies: list[int] = []
     for times, size in zip(repeats[new_dims:], sizes):
         if times != 1:
             copies.append(len(apart))
@@ -536,18 +537,20 @@ def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Sc
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
-def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor | None:
     """The gradient of the variance and of the mean, of which one may be None."""
     of_var = None if grads[0] is None else var_backward(grads[0], self, dim, correction, keepdim)
     return add_gradient_of_mean(of_var, grads[1], self.shape, dim, keepdim)
 
 
-def std_mean_backward(grads, self: Tensor, std: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+def std_mean_backward(grads, self: Tensor, std: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor | None:
     of_std = None if grads[0] is None else std_backward(grads[0], self, std, dim, correction, keepdim)
     return add_gradient_of_mean(of_std, grads[1], self.shape, dim, keepdim)
 
 
-def add_gradient_of_mean(found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
+def add_gradient_of_mean(
+    found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool
+) -> Tensor | None:
     if grad is None:
         return found
     of_mean = (
@@ -670,7 +673,7 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
 
 def convolution_double_backward(
     grads: Sequence[Tensor | None], output_mask: Sequence[bool], grad_output: Tensor, input: Tensor, weight: Tensor,
-    settings: Sequence, grad_input_mask: Sequence[bool],
+    settings: tuple[Sequence[int], Sequence[int], Sequence[int], bool, Sequence[int], int], grad_input_mask: Sequence[bool],
 ) -> list[Tensor | None]:  # fmt: skip
     """The gradients of `grad_output`, `input` and `weight` from those of the gradients of the input, the weight and the bias,
     as many as `output_mask` has asked for. A convolution is linear in each of its arguments, so each of them is a convolution,

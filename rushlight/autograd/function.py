@@ -15,7 +15,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.autograd.graph import AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack
+from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack
 from rushlight.autograd.history import any_requires_grad, check_inplace, rebase_history, requires_grad
 from rushlight.c10.dispatch import local
 
@@ -29,6 +29,10 @@ class FunctionCtx(Node):
     non_differentiable: Sequence[Tensor] = ()
     materialize_grads = True
     needs_input_grad: tuple[bool, ...] = ()
+    function: type[Function]  # set by `new_context`, as the next two
+    tensor_indices: list[int]
+    num_inputs: int
+    creation_meta: CreationMeta  # of views among the outputs, set by `check_dirty`
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         self.to_save = tensors
@@ -239,7 +243,9 @@ def rebase_dirty(ctx: FunctionCtx, output: Tensor, is_argument: bool) -> None:
         warnings.warn(f"{problem} Only inputs that the forward wrote to should be passed to it.", stacklevel=4)
     check_inplace(output)
     rebase_history(output, ctx)
-    output._autograd.grad = None
+    meta = output._autograd
+    assert meta is not None, "it has a new history"
+    meta.grad = None
 
 
 def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -301,7 +307,7 @@ class Error(Node):
 def delayed_error(message: str, tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
     """The tensors with a history that raises in backward. Source: `torch/csrc/autograd/functions/basic_ops.cpp`, `DelayedError`."""
     node, inputs = Error(message), [each if each is None else each.detach().requires_grad_() for each in tensors]
-    node.next_edges = [gradient_edge(each) for each in inputs]
+    node.next_edges = [NO_EDGE if each is None else gradient_edge(each) for each in inputs]
     outputs = tuple(each if each is None else functions.detach(each) for each in inputs)
     for i, each in enumerate(outputs):
         node.input_metadata.append((None, None) if each is None else (each._sizes, each.dtype))

@@ -45,7 +45,7 @@ def jvp(
 @enable_grad()
 def vhp(
     func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensor, Tensors]:
+) -> tuple[Tensors, Tensors]:
     """The result of `func(*inputs)`, one element, and the product of the vector `v` and the Hessian."""
     xs, ys, one_x, one_y = _call("vhp", func, inputs, create_graph, strict)
     _check_scalar("vhp", ys, one_y)
@@ -56,7 +56,7 @@ def vhp(
 @enable_grad()
 def hvp(
     func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensor, Tensors]:
+) -> tuple[Tensors, Tensors]:
     """The result of `func(*inputs)`, one element, and the product of the Hessian and the vector `v`."""
     xs, ys, one_x, one_y = _call("hvp", func, inputs, create_graph, strict)
     _check_scalar("hvp", ys, one_y)
@@ -160,7 +160,9 @@ def _grad(
     grads: Sequence[Tensor | None] = [None] * len(xs)
     if pairs:
         ys, v = zip(*pairs)
-        grads = grad(ys, xs, v, retain_graph, create_graph, allow_unused=True)
+        found = grad(ys, xs, v, retain_graph, create_graph, allow_unused=True)
+        assert isinstance(found, tuple), "it is a dict only if `xs` is one"
+        grads = found
     return [functions.zeros_like(x) if each is None else each for x, each in zip(xs, grads)]
 
 

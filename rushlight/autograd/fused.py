@@ -6,6 +6,8 @@ tensors and their errors stay as in PyTorch. A function of this module returns N
 
 from __future__ import annotations
 
+from typing import Any
+
 from rushlight.aten.generated import functions
 from rushlight.aten.native import views
 from rushlight.aten.native.losses import MEAN, nll_log_softmax_backward
@@ -17,13 +19,15 @@ from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import INFERENCE_KEYS, TENSOR_KEYS, local
 from rushlight.library import is_overridden
 
+Generated = Any  # a node of the generated classes, whose attributes have no types
+
 
 def can_read(saved: SavedTensor | None) -> bool:
     """Whether a saved tensor can be read without a hook and without an error."""
     return saved is not None and saved.unpack_hook is None and saved.tensor._storage.version == saved.version
 
 
-def cross_entropy(nll: NllLossBackward0, log_softmax: LogSoftmaxBackward0, grad: Tensor | None) -> tuple[Tensor] | None:
+def cross_entropy(nll: Generated, log_softmax: Generated, grad: Tensor | None) -> tuple[Tensor] | None:
     """The gradient of the scores, where `nll_loss` takes the mean over the rows that `log_softmax` returned."""
     target, total, result = nll.saved_target, nll.saved_total_weight, log_softmax.saved_result
     if grad is None or nll.reduction != MEAN or nll.saved_weight is not None or log_softmax.dim not in (1, -1):
@@ -36,7 +40,7 @@ def cross_entropy(nll: NllLossBackward0, log_softmax: LogSoftmaxBackward0, grad:
     return None if found is None else (found,)
 
 
-def linear(addmm: AddmmBackward0, t: TBackward0, grad: Tensor | None) -> tuple[Tensor | None, ...] | None:
+def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor | None, ...] | None:
     """The gradients of a bias, of an input and of the weight, where `addmm` has multiplied by the transpose of the weight. The
     gradient of that transpose would be a product transposed, and the gradient of the weight the product transposed twice."""
     to_bias, to_input, _ = addmm.next_edges

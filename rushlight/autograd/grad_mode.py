@@ -116,8 +116,9 @@ class _Mode:
 
     block = staticmethod(recording)
     mode: bool
+    entered: list[Any]  # the generators of the blocks that have begun
 
-    def __new__(cls, function: Callable | None = None):
+    def __new__(cls, function: Any = None):  # the function, if it is a decorator without parentheses
         self = super().__new__(cls)
         self.entered = []
         return self(function) if callable(function) else self

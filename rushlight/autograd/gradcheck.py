@@ -150,7 +150,7 @@ class UndefinedGrad(Function):
         return x.clone()
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> None:
+    def backward(ctx: Any, *grads: Tensor | None) -> None:
         return None
 
 

@@ -76,7 +76,7 @@ class Node:
 
     def __init__(self) -> None:
         self.sequence_nr = next(_sequence)
-        self.input_metadata: list[tuple[Size, dtype]] = []
+        self.input_metadata: list[tuple[Size, dtype] | tuple[None, None]] = []  # None for a result that is no tensor
         if AnomalyMode.enabled:
             store_stack(self)
 
@@ -172,6 +172,10 @@ class AutogradMeta:
     """The autograd metadata of a tensor. Source: `torch/csrc/autograd/variable.h`, `AutogradMeta`."""
 
     __slots__ = ("requires_grad", "grad", "grad_fn", "output_nr", "accumulator", "hooks", "retains_grad", "post_hooks")
+    grad: Tensor | None
+    accumulator: weakref.ref[AccumulateGrad] | None
+    hooks: dict | None
+    post_hooks: dict | None
 
     def __init__(self, requires_grad: bool = False, grad_fn: Node | None = None, output_nr: int = 0) -> None:
         self.requires_grad, self.grad_fn, self.output_nr = requires_grad, grad_fn, output_nr
@@ -190,8 +194,9 @@ class AccumulateGrad(Node):
         if AnomalyMode.enabled:
             store_stack(self)
 
-    def apply(self, grad: Tensor | None) -> tuple[()]:
+    def apply(self, grad: Tensor | None) -> tuple[()]:  # type: ignore[override]  # it has one input
         meta = self.variable._autograd
+        assert meta is not None, "a leaf with an accumulator requires grad"
         if grad is not None and meta.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if grad is not None and meta.requires_grad:
@@ -291,7 +296,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     if edge.node is None:
         problem = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         raise RuntimeError(problem)
-    return GradientEdge(*edge)
+    return GradientEdge(edge.node, edge.input_nr)
 
 
 def grad_accumulator(leaf: Tensor) -> AccumulateGrad | None:
@@ -300,7 +305,8 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad | None:
     Source: `torch/csrc/autograd/variable.cpp`, `grad_accumulator`."""
     if leaf._autograd is None or not leaf._autograd.requires_grad:
         return None
-    node = leaf._autograd.accumulator and leaf._autograd.accumulator()
+    accumulator = leaf._autograd.accumulator
+    node = None if accumulator is None else accumulator()
     if node is None:
         node = AccumulateGrad(leaf)
         node.tensor_pre_hooks = leaf._autograd.hooks
@@ -321,6 +327,8 @@ class SavedTensor:
     """
 
     __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "edge", "unpack_hook")
+    tensor: Tensor
+    unpack_hook: Callable[[Any], Tensor] | None
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
         if not tensor._key_set & AUTOGRAD:
@@ -329,6 +337,7 @@ class SavedTensor:
         self.is_output = is_output and not tensor.is_leaf
         self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
         if self.is_output:
+            assert tensor._autograd is not None, "it is no leaf"
             self.output_nr = tensor._autograd.output_nr
             self.tensor = without_history(tensor)
         if local.saved_tensors_hooks:
@@ -340,7 +349,8 @@ class SavedTensor:
             problem = "Calling register_hooks on a saved tensor whose hooks have already been set."
             raise RuntimeError(f"{problem} Hint: only one pair of hooks is allowed at a time.")
         tensor = self.tensor if tensor is None else tensor
-        self.edge, self.tensor = NO_EDGE if self.is_output else gradient_edge(tensor), None
+        self.edge = NO_EDGE if self.is_output else gradient_edge(tensor)
+        self.tensor = None  # type: ignore[assignment]  # from now on `packed` has its place
         # A view of a leaf that was made in `no_grad` requires grad and has no edge: it becomes a leaf.
         is_leaf = self.edge.node is None and not self.is_output and tensor.requires_grad
         unpacked = as_leaf if is_leaf else lambda tensor: tensor
@@ -404,8 +414,8 @@ def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
     """A tensor on the same memory, whose gradient takes this edge."""
     tensor = without_history(tensor)
     if isinstance(edge.node, AccumulateGrad):
-        tensor._autograd = AutogradMeta(True)
-        tensor._autograd.accumulator = weakref.ref(edge.node)
+        tensor._autograd = meta = AutogradMeta(True)
+        meta.accumulator = weakref.ref(edge.node)
     else:
         tensor._autograd = AutogradMeta(False, *edge)
     return tensor
@@ -420,8 +430,10 @@ def as_leaf(tensor: Tensor) -> Tensor:
 def _describe_origin(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
     if saved.is_output:
         return f"output {saved.output_nr} of {node.name()}"
-    fn = tensor._autograd and tensor._autograd.grad_fn
-    return f"output {tensor._autograd.output_nr} of {fn.name()}" if fn else "a leaf or has no grad_fn"
+    meta = tensor._autograd
+    if meta is None or meta.grad_fn is None:
+        return "a leaf or has no grad_fn"
+    return f"output {meta.output_nr} of {meta.grad_fn.name()}"
 
 
 def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
@@ -534,7 +546,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
-        done = weakref.WeakSet()  # the backward passes in which it ran
+        done: weakref.WeakSet[Any] = weakref.WeakSet()  # the backward passes in which it ran
 
         def run_first(grad: Tensor) -> None:
             if local.graph_task not in done:
@@ -543,7 +555,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 
         return MultiHandle(tensor.register_hook(run_first) for tensor in tensors if tensor.requires_grad)
     nodes = [get_gradient_edge(tensor).node for tensor in tensors]
-    arrived = weakref.WeakKeyDictionary()  # by backward pass: the gradients so far, by index
+    # By backward pass: the gradients so far, by index.
+    arrived: weakref.WeakKeyDictionary[Any, dict[int, Tensor]] = weakref.WeakKeyDictionary()
 
     def run_last(i: int, grad: Tensor) -> None:
         grads = arrived.setdefault(local.graph_task, {})

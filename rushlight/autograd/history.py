@@ -133,7 +133,7 @@ def handle_view_on_rebase(self: Tensor, indirect: bool = False) -> None:
     modified = "its base or another view of its base has been" if indirect else "is being"
     quiet = creation_meta in (CreationMeta.NO_GRAD_MODE, CreationMeta.INFERENCE_MODE)
     operator = node and re.sub(r"Backward\d*$", "", node.name())
-    output = f"Output {meta.output_nr if node else 0} of {operator} is a view"
+    output = f"Output {meta.output_nr if meta else 0} of {operator} is a view"
     if quiet or node is None:
         origin = f"{output} of a view which was created in" if node else "A view was created in"
         inferred = creation_meta is CreationMeta.INFERENCE_MODE
@@ -172,18 +172,18 @@ class CopySlices(Node):
 
     def __init__(self, base: Tensor, view: Tensor, node: Node) -> None:
         super().__init__()
-        self.node = node
+        self.node: Node | None = node
         self.base = (base.shape, base.stride(), base.storage_offset())
         self.view = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
         self.input_metadata = [(base.shape, base.dtype)]
         self.next_edges = [gradient_edge(base), *node.next_edges[1:]]
         self.view_fn = view._view_fn
 
-    def apply(self, grad: Tensor | None) -> Sequence[Tensor | None]:
+    def apply(self, grad: Tensor | None) -> Sequence[Tensor | None]:  # type: ignore[override]  # it has one input
         if grad is None:
             return [None] * len(self.next_edges)
         if self.node is None:
-            unpack(self, None)
+            return unpack(self, None)  # raises an error
         if self.view_fn is None:
             first, *others = copy_slices(self.node.apply, grad, self.base, self.view)
         else:
@@ -233,7 +233,9 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
     return [result, *others]
 
 
-def copy_slices_with_view_fn(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]) -> list:
+def copy_slices_with_view_fn(
+    function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]
+) -> list[Tensor | None]:
     """`copy_slices` for a view that was made under a mode. It replays the operators that made the view, so the mode sees them."""
     sizes, strides, _ = base
     result = grad.new_empty_strided(sizes, strides)
@@ -280,7 +282,9 @@ def rebase_history(self: Tensor, node: Node) -> Tensor:
 def _move_retains_grad_hook(before: AutogradMeta | None, self: Tensor) -> None:
     """A tensor that retains its gradient retains it with the new history too. Other hooks stay with the old history."""
     if before is not None:
-        self._autograd.grad = before.grad
+        meta = self._autograd
+        assert meta is not None, "it has a new history"
+        meta.grad = before.grad
         if before.retains_grad:
             self.retain_grad()
 
@@ -291,7 +295,7 @@ def grad_fn(self: Tensor) -> Node | None:
     meta = self._autograd
     base = self._base
     if base is None or self._view_version == self._storage.version:
-        return meta and meta.grad_fn
+        return None if meta is None else meta.grad_fn
     if requires_grad(base) or (meta is not None and meta.grad_fn is not None):
         if self._creation_meta:
             handle_view_on_rebase(self, indirect=True)
@@ -299,7 +303,7 @@ def grad_fn(self: Tensor) -> Node | None:
         meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
         self._view_version = self._storage.version
         _move_retains_grad_hook(before, self)
-    return meta and meta.grad_fn
+    return None if meta is None else meta.grad_fn
 
 
 def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
@@ -308,6 +312,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
     if view._view_fn is not None:
         with set_grad_enabled(True):
             meta = replay(view._view_fn, base)._autograd
+        assert meta is not None and meta.grad_fn is not None, "its base requires grad"
         return meta.grad_fn, meta.output_nr
     node = view_node()
     node.next_edges = [gradient_edge(base)]
@@ -317,7 +322,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
     return node, 0
 
 
-view_node = Node  # `AsStridedBackward0`: `register` sets it, because the module that defines it imports this one
+view_node: Any = Node  # `AsStridedBackward0`: `register` sets it, because the module that defines it imports this one
 
 
 # The kernels for ADInplaceOrView, and the kernels for Autograd that refuse -------------------------------------------

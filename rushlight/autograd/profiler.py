@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ContextDecorator, contextmanager
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager
 from functools import wraps
 from typing import Any
 
@@ -53,18 +53,21 @@ class Recorder:
         self.events: list[FunctionEvent] = []
         self.arguments: list[dict[str, Any]] = []  # of each event, as in a trace
         self.memory: list[tuple[float, int, int, int]] = []  # time, bytes, address, all bytes that are allocated
-        self.allocated, self._known, self._open = 0, {}, []
-        self._observing = None
+        self.allocated = 0
+        self._known: dict[Any, Any] = {}
+        self._open: list[FunctionEvent] = []
+        self._observing: AbstractContextManager | None = None
 
     def __enter__(self) -> Recorder:
-        self._observing = dispatch.observing(self._call)
-        self._observing.__enter__()
+        self._observing = observing = dispatch.observing(self._call)
+        observing.__enter__()
         recording.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         recording.remove(self)
-        self._observing.__exit__(None, None, None)
+        if self._observing is not None:
+            self._observing.__exit__(None, None, None)
         while self._open:
             self.end(self._open[-1])
 
@@ -183,7 +186,7 @@ class record_function(ContextDecorator):  # noqa: N801
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.recorder:
+        if self.recorder and self.event:
             self.recorder.end(self.event)
 
 
@@ -191,7 +194,8 @@ class record_function(ContextDecorator):  # noqa: N801
 def record_nodes(nodes: Iterable[Node]) -> Iterator[None]:
     """In this block, a backward pass runs these nodes. Each has an event, within one for all that the engine does for it.
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::evaluate_function`; `function.h`, `Node::operator()`."""
-    recorder, nodes, outer = recording[-1], list(nodes), []
+    recorder, nodes = recording[-1], list(nodes)
+    outer: list[FunctionEvent] = []
 
     def close() -> None:
         while outer:

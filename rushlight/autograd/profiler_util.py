@@ -238,7 +238,7 @@ class EventList(list):
             for event, stack in zip(self, stacks)
         ]
         times = average_events(plain, group_by_input_shapes or group_by_stack_n > 0)
-        rows = {}
+        rows: dict[tuple, FunctionEventAvg] = {}
         for event, (name, shapes, _, _), stack in zip(self, plain, stacks):
             key = (name, str(shapes)) if group_by_input_shapes or group_by_stack_n else (name,)
             row = rows.get(key)

@@ -5,17 +5,21 @@ without one, and the kernels that record views and writes, are in `history`. In 
 `ADInplaceOrViewType.cpp`.
 """
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from rushlight.aten.generated.functions import resize__op
 from rushlight.autograd import fused, history
 from rushlight.autograd.generated import variable_type
 from rushlight.c10.dispatch import DispatchKey, Kernel
+from rushlight.library import OpOverload
 
 history.view_node = variable_type.AsStridedBackward0
 for _node, _pair in fused.FUSED.items():
     _node.fused = _pair
-for _operator, _kernel in variable_type.AUTOGRAD.items():
+_kernels: Mapping[OpOverload, Any] = variable_type.AUTOGRAD  # what is generated has no types
+for _operator, _kernel in _kernels.items():
     _operator.register(DispatchKey.Autograd, Kernel(_kernel, with_key_set=True))
 for _key, _function, _operators in (
     (DispatchKey.Autograd, history.autograd_not_implemented, variable_type.WITHOUT_DERIVATIVE),

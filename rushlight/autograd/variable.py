@@ -13,7 +13,7 @@ from collections.abc import Callable
 from rushlight.aten.generated.functions import alias, clone
 from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.native.views import CreationMeta
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.autograd.engine import backward
 from rushlight.autograd.grad_mode import is_inference
 from rushlight.autograd.graph import AutogradMeta, RemovableHandle, _sequence
@@ -126,11 +126,12 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     if is_leaf:
         if meta.hooks is None:
             meta.hooks = {}
-            node = meta.accumulator and meta.accumulator()
+            node = None if meta.accumulator is None else meta.accumulator()
             if node is not None:
                 node.tensor_pre_hooks = meta.hooks
         return RemovableHandle(meta.hooks, (0, hook))
     node = meta.grad_fn
+    assert node is not None, "it is no leaf"
     node.tensor_pre_hooks = {} if node.tensor_pre_hooks is None else node.tensor_pre_hooks
     return RemovableHandle(node.tensor_pre_hooks, (meta.output_nr, hook))
 
@@ -176,7 +177,7 @@ def _reduce_ex(self: Tensor, protocol: int) -> tuple:
     return _rebuild, (type(self), state, requires_grad(self))
 
 
-def _rebuild(cls: type, state: dict, requires_grad: bool) -> Tensor:
+def _rebuild(cls: type[Tensor], state: dict, requires_grad: bool) -> Tensor:
     new = Tensor.__new__(cls)
     new.__dict__.update(state)
     new._key_set = local.tensor_keys[new.device.type]
@@ -217,17 +218,24 @@ def _get_version(self: Tensor) -> int:
 Tensor._autograd = Tensor._base = Tensor._view_fn = None
 Tensor._counts_versions = False  # of inference tensors only `x.data` does, made outside of inference mode
 Tensor._view_version, Tensor._creation_meta = 0, CreationMeta.DEFAULT
-Tensor.requires_grad = property(requires_grad, _set_requires_grad)
-Tensor.grad = property(_get_grad, _set_grad, lambda self: _set_grad(self, None))
-Tensor.grad_fn = property(grad_fn)
-Tensor.is_leaf = property(_is_leaf)
-Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)
-Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
-Tensor._version = property(_get_version)
-Tensor.is_inference = is_inference
-Tensor.as_subclass, Tensor._make_subclass = as_subclass, staticmethod(make_subclass)
-Tensor._is_view = lambda self: self._base is not None
-Tensor.__deepcopy__, Tensor.__reduce_ex__ = _deepcopy, _reduce_ex
-Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
-Tensor.detach_ = detach_
-Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook
+add_attributes(
+    requires_grad=property(requires_grad, _set_requires_grad),
+    grad=property(_get_grad, _set_grad, lambda self: _set_grad(self, None)),
+    grad_fn=property(grad_fn),
+    is_leaf=property(_is_leaf),
+    output_nr=property(lambda self: self._autograd.output_nr if self._autograd is not None else 0),
+    retains_grad=property(lambda self: self._autograd is not None and self._autograd.retains_grad),
+    _version=property(_get_version),
+    _is_view=lambda self: self._base is not None,
+    _make_subclass=staticmethod(make_subclass),
+    __deepcopy__=_deepcopy,
+    __reduce_ex__=_reduce_ex,
+    as_subclass=as_subclass,
+    backward=tensor_backward,
+    detach_=detach_,
+    is_inference=is_inference,
+    register_hook=register_hook,
+    register_post_accumulate_grad_hook=register_post_accumulate_grad_hook,
+    requires_grad_=requires_grad_,
+    retain_grad=retain_grad,
+)

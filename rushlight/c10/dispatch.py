@@ -192,7 +192,9 @@ class LocalState(threading.local):
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
         self.graph_task_id = -1  # of the backward pass that is running
         self.saved_tensors_hooks_disabled: str | None = None  # the message of the error that they raise
-        self.graph_task = None  # the backward pass that is running
+        self.graph_task: Any = (
+            None  # the backward pass that is running, a `GraphTask` of autograd, which c10 does not know
+        )
         self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
 
@@ -503,12 +505,12 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
 
 def traced(line: str) -> AbstractContextManager:
     """Write a line of the trace if a trace is on (`show_dispatch_trace`). Lines of nested calls are indented below it."""
-    return nullcontext() if _trace is None else _indented(line)
+    return nullcontext() if _trace is None else _indented(_trace, line)
 
 
 @contextmanager
-def _indented(line: str):
-    _trace(" " * local.depth + line)
+def _indented(write: Callable[[str], Any], line: str):
+    write(" " * local.depth + line)
     local.depth += 1
     try:
         yield
@@ -654,6 +656,7 @@ def observing(new: Callable[[Operator, tuple, Callable], Any]):
 
 
 def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
+    assert observer is not None
     if tables_disabled:
         return observer(operator, stack, partial(call, operator))
     table = _unobserved.get(operator)

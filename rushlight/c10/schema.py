@@ -188,7 +188,7 @@ def parse_default(text: str, type: str) -> Any:
     Raises RuntimeError for any other text, and for a `Tensor` whose default is not None.
     """
     try:
-        default = ast.literal_eval(text)
+        default: Any = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         if not text.isidentifier():
             raise RuntimeError(f"cannot read the default {text!r} of a schema") from None

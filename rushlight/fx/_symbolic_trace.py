@@ -53,7 +53,7 @@ def wrap_in(patches: ExitStack, names: dict[str, Any], name: str) -> None:
         result.node.meta["is_wrapped"] = True
         return result
 
-    call_or_record._records_calls_of = function
+    vars(call_or_record)["_records_calls_of"] = function
     names[name] = call_or_record
 
 
@@ -170,7 +170,7 @@ class Tracer(TracerBase):
         names = list(code.co_varnames[is_module:count])
         stars = ["*"] * bool(code.co_flags & inspect.CO_VARARGS) + ["**"] * bool(code.co_flags & inspect.CO_VARKEYWORDS)
         names += [star + name for star, name in zip(stars, code.co_varnames[count:])]
-        args = [self.root] if is_module else []
+        args: list[Module | Proxy] = [self.root] if is_module else []
         for name in names:
             default = inspect.Parameter.empty if name[0] == "*" else signature.parameters[name].default
             given = () if default is inspect.Parameter.empty else (default,)
@@ -207,7 +207,8 @@ class Tracer(TracerBase):
 
     def _follow_modules(self, patches: ExitStack) -> None:
         """During the trace, calls of modules and reads of their attributes go through this tracer."""
-        call, read, proxies = Module.__call__, Module.__getattr__, {}
+        call, read = Module.__call__, Module.__getattr__
+        proxies: dict[str, Proxy] = {}
 
         def traced_call(module: Module, *args: Any, **kwargs: Any) -> Any:
             self._autowrap(patches, getattr(module.forward, "__globals__", {}))
@@ -285,4 +286,4 @@ def reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: d
     return new
 
 
-GraphModule.__reduce__ = reduce
+GraphModule.__reduce__ = reduce  # type: ignore[assignment]  # all objects have it, and this is for modules

@@ -7,7 +7,7 @@ Each value is deleted right after its last use (`;  x = None`), so that its memo
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Reversible
 from dataclasses import dataclass
 from keyword import iskeyword
 from math import inf, nan
@@ -53,7 +53,8 @@ class Scope:
     """The names of one piece of generated code, and its globals."""
 
     def __init__(self, namespace: _Namespace) -> None:
-        self.namespace, self.globals = namespace, {}
+        self.namespace = namespace
+        self.globals: dict[str, Any] = {}
         for name, obj in CUSTOM_BUILTINS.items():
             self.add_global(name, obj)
 
@@ -121,12 +122,13 @@ def annotation(kind: Any, scope: Scope) -> str:
 # Statements ----------------------------------------------------------------------------------------------------------
 
 
-def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
+def last_uses(nodes: Reversible[Node]) -> dict[Node, list[Node]]:
     """For each node: the nodes that it is the last to use, in the order in which generated code deletes them after it.
 
     This goes through the nodes from last to first, and through the arguments of each node in order.
     """
-    deleted, uses = set(), {}
+    deleted: set[Node] = set()
+    uses: dict[Node, list[Node]] = {}
     for user in reversed(nodes):
         for used in user._input_nodes:
             if used not in deleted:

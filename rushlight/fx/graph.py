@@ -14,10 +14,21 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
-from rushlight.fx.node import OPS, Node, Target, immutable_dict, map_arg, name_of, pretty_target, update_args_kwargs
+from rushlight.fx.node import (
+    OPS,
+    Node,
+    Target,
+    immutable_dict,
+    is_target,
+    map_arg,
+    name_of,
+    pretty_target,
+    target_type,
+    update_args_kwargs,
+)
 from rushlight.nn.modules.module import Module
 
 Args = tuple | None
@@ -147,11 +158,12 @@ class Graph:
         self._len = 0
         self._graph_namespace = _Namespace()
         self._root = Node(self, "", "root", "", (), {})
-        self._insert = self._root.prepend
+        self._insert: Callable[[Node], None] = self._root.prepend
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
 
-    nodes: NodeList = property(NodeList)
+    eliminate_dead_code: Callable[..., bool]
+    nodes = cast(NodeList, property(NodeList))  # a type checker does not know what it returns
 
     def output_node(self) -> Node:
         node = next(reversed(self.nodes))
@@ -322,12 +334,13 @@ class Graph:
 
 
 def _check_target(owner: Module, node: Node) -> None:
-    here, wanted = f"Node {node} target {node.target}", Callable if node.op == "call_function" else str
-    if not isinstance(node.target, wanted):
-        raise ValueError(f"{here} is a {type(node.target)} but a {wanted.__name__} is expected")
+    here = f"Node {node} target {node.target}"
+    if not is_target(node.op, node.target):
+        raise ValueError(f"{here} is a {type(node.target)} but a {target_type(node.op)} is expected")
     if node.op not in ("get_attr", "call_module"):
         return
-    target, path = owner, []
+    target: Any = owner
+    path: list[str] = []
     for atom in node.target.split("."):
         target = getattr(target, atom, None)
         if target is None:

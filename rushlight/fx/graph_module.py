@@ -64,7 +64,10 @@ class GraphModule(Module):
         graph.owning_module = self
         self.recompile()
 
-    code: str = property(operator.attrgetter("_code"), doc="The source of `forward`.")
+    @property
+    def code(self) -> str:
+        """The source of `forward`."""
+        return self._code
 
     def recompile(self) -> PythonCode:
         """Generate `code` and `forward` from the graph. Returns the code with its globals."""
@@ -98,7 +101,8 @@ class GraphModule(Module):
 
     def delete_all_unused_submodules(self) -> None:
         """Delete each module that no node uses: no `call_module`, no `get_attr` within it, and no such module within it."""
-        used, modules = set(), dict(self.named_modules())
+        used: set[str] = set()
+        modules = dict(self.named_modules())
         for node in self.graph.nodes:
             if node.op in ("call_module", "get_attr"):
                 steps = node.target.split(".")

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable
 from functools import total_ordering
 from types import FunctionType, GenericAlias
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import rushlight
 from rushlight.aten.strided import Tensor
@@ -38,7 +38,7 @@ class immutable_list(list):
     __delitem__ = __iadd__ = __imul__ = __setitem__ = append = clear = extend = insert = _no_mutation
     pop = remove = reverse = sort = _no_mutation
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # other lists have none
         return hash(tuple(self))
 
     def __reduce__(self):
@@ -50,7 +50,7 @@ class immutable_dict(dict):
 
     __delitem__ = __ior__ = __setitem__ = clear = pop = popitem = setdefault = update = _no_mutation
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # other dicts have none
         return hash(frozenset(self.items()))
 
     def __reduce__(self):
@@ -123,6 +123,15 @@ Kwargs = dict[str, Any]
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 
+def target_type(op: str) -> str:
+    return "Callable" if op == "call_function" else "str"
+
+
+def is_target(op: str, target: Any) -> bool:
+    """Whether a target is of the type that nodes of this kind need."""
+    return callable(target) if op == "call_function" else isinstance(target, str)
+
+
 @total_ordering
 class Node:
     """One step of a graph.
@@ -135,11 +144,11 @@ class Node:
         self, graph: Graph, name: str, op: str, target: Target, args: tuple, kwargs: Kwargs, return_type: Any = None
     ) -> None:
         assert op in OPS or op == "root", f"op '{op}' is not one of {OPS}"
-        wanted = Callable if op == "call_function" else str
-        if not isinstance(target, wanted):
-            what = f"target {target!r} is a {type(target)}, but a {wanted.__name__} is expected"
+        if not is_target(op, target):
+            what = f"target {target!r} is a {type(target)}, but a {target_type(op)} is expected"
             raise ValueError(f"Node [name = '{name}'] {what}")
-        self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type
+        self.graph, self.name, self.op, self.type = graph, name, op, return_type
+        self.target: Any = target  # whose type depends on `op`
         self.users: dict[Node, None] = {}
         self.meta: dict[str, Any] = {}
         self._args, self._kwargs = (), immutable_dict()
@@ -152,9 +161,12 @@ class Node:
 
     # Arguments
 
-    args: tuple = property(operator.attrgetter("_args"), lambda self, new: update_args_kwargs(self, new, self._kwargs))
-    kwargs: Kwargs = property(
-        operator.attrgetter("_kwargs"), lambda self, new: update_args_kwargs(self, self._args, new)
+    # A type checker does not know what a `property(...)` without a decorator returns, which is faster.
+    args = cast(
+        tuple, property(operator.attrgetter("_args"), lambda self, new: update_args_kwargs(self, new, self._kwargs))
+    )
+    kwargs = cast(
+        Kwargs, property(operator.attrgetter("_kwargs"), lambda self, new: update_args_kwargs(self, self._args, new))
     )
 
     @property
@@ -203,8 +215,8 @@ class Node:
 
     # Position
 
-    next: Node = property(operator.attrgetter("_next"))
-    prev: Node = property(operator.attrgetter("_prev"))
+    next = cast("Node", property(operator.attrgetter("_next")))
+    prev = cast("Node", property(operator.attrgetter("_prev")))
 
     def prepend(self, x: Node) -> None:
         """Move `x`, of the same graph, to right before this node."""
@@ -240,9 +252,13 @@ class Node:
 
     # Text
 
-    stack_trace: str | None = property(
-        lambda self: self.meta.get("stack_trace"), lambda self, trace: self.meta.update(stack_trace=trace)
-    )
+    @property
+    def stack_trace(self) -> str | None:
+        return self.meta.get("stack_trace")
+
+    @stack_trace.setter
+    def stack_trace(self, trace: str | None) -> None:
+        self.meta["stack_trace"] = trace
 
     def __repr__(self) -> str:
         return self._repr_fn(self) if self._repr_fn else self.name
@@ -377,7 +393,7 @@ def pretty_target(target: Callable | str) -> str:
     """A target as `print(graph)` shows it: builtins and operators have their module."""
     if isinstance(target, str):
         return target
-    module = {"builtins": "builtins", "_operator": "operator"}.get(getattr(target, "__module__", None))
+    module = {"builtins": "builtins", "_operator": "operator"}.get(getattr(target, "__module__", ""))
     return f"{module}.{target.__name__}" if module else qualified_name(target)
 
 

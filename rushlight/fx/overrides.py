@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 from rushlight.aten import functional, indexing
 from rushlight.aten.generated import functions
@@ -105,7 +105,14 @@ def intercept_operator(call: Callable) -> Callable:
     return call_or_record
 
 
-def find(values: Iterable[Any]) -> type | None:
+class HasTorchFunction(Protocol):
+    @classmethod
+    def __torch_function__(
+        cls, orig_method: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any: ...
+
+
+def find(values: Iterable[Any]) -> type[HasTorchFunction] | None:
     """The class of the first object with `__torch_function__` among these values, or in containers among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()

@@ -14,7 +14,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from types import EllipsisType, NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
@@ -154,6 +154,10 @@ class Proxy:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 
+    if TYPE_CHECKING:  # one of the operators below
+
+        def __getitem__(self, key: Any) -> Proxy: ...
+
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
 
@@ -187,7 +191,8 @@ class Proxy:
         cls, orig_method: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Proxy:
         """Record a call of a function of rushlight with a proxy in its arguments."""
-        tracers, kwargs = {}, kwargs or {}
+        tracers: dict[TracerBase, None] = {}
+        kwargs = kwargs or {}
         map_aggregate((args, kwargs), lambda a: tracers.setdefault(a.tracer) if isinstance(a, cls) else None)
         if len(tracers) > 1:
             what = f"multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
@@ -206,7 +211,7 @@ class Attribute(Proxy):
         self._node: Node | None = None
 
     @property
-    def node(self) -> Node:
+    def node(self) -> Node:  # type: ignore[override]  # of a plain proxy it can be assigned
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node

@@ -41,6 +41,7 @@ from rushlight.aten.native import creation
 from rushlight.aten.native.views import CreationMeta
 from rushlight.autograd import grad_mode, variable
 from rushlight.autograd.graph import AutogradMeta, Node
+from rushlight.c10.dispatch import Operator
 """
 NUMBER = "\nNumber: TypeAlias = _bool | _int | _float | np.generic\n"
 
@@ -52,7 +53,7 @@ class TensorBase:
 
     _autograd: AutogradMeta | None
     _base: Tensor | None
-    _view_fn: Callable[[Tensor], Tensor] | None
+    _view_fn: tuple[tuple[Operator, tuple, _int | None], ...] | None
     _view_version: _int
     _creation_meta: CreationMeta
     _counts_versions: _bool

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -75,6 +75,14 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask) -> None:
         raise RuntimeError("Expected query, key, and value to all be at least 2 dimensional")
     if attn_mask is not None and attn_mask.dtype not in (bool_, query.dtype):
         raise RuntimeError(f"Expected attn_mask dtype to be bool or that of query, but got {attn_mask.dtype.name}")
+
+
+@overload
+def _additive(mask: Tensor, dtype: dtype) -> Tensor: ...
+
+
+@overload
+def _additive(mask: None, dtype: dtype) -> None: ...
 
 
 def _additive(mask: Mask, dtype: dtype) -> Mask:
@@ -165,7 +173,7 @@ def flash_attention_for_cpu(
     out = empty_dense(query._sizes, _dense_strides(query._sizes, query._strides), query.dtype)
     logsumexp = _by_position(tuple(query._sizes)[:3], query.dtype)
     mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
-    arrays = [query._array, key._array, value._array, mask, out._array, logsumexp._array]
+    arrays = (query._array, key._array, value._array, mask, out._array, logsumexp._array)
     if kernels := compiled_kernels():
         kernels.flash_forward(*_by_address(arrays), scale, is_causal, threads_for(query, key))
     else:
@@ -202,15 +210,15 @@ def flash_attention_for_cpu_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
     _check_fused(query, key, value, dropout_p, attn_mask)
-    grads = tuple(_by_position(each._sizes, each.dtype) for each in (query, key, value))
+    dq, dk, dv = (_by_position(each._sizes, each.dtype) for each in (query, key, value))
     mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
-    given = [grad_out, query, key, value, mask, out, logsumexp, *grads]
-    arrays = [each._array if isinstance(each, Tensor) else each for each in given]
+    given = (grad_out._array, query._array, key._array, value._array, mask, out._array, logsumexp._array)
+    arrays = (*given, dq._array, dk._array, dv._array)
     if kernels := compiled_kernels():
         kernels.flash_backward(*_by_address(arrays), scale, is_causal, threads_for(query, key))
     else:
         tiled_backward(*arrays, scale, is_causal)
-    return grads
+    return dq, dk, dv
 
 
 def _check_fused(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, attn_mask: Mask) -> None:
@@ -273,7 +281,8 @@ def compiled_kernels() -> ctypes.CDLL | None:
         library = load_library(Path(__file__).with_name("flash_attention.cpp").read_text(encoding="utf-8"))
     except (OSError, RuntimeError):
         return None
-    pointers, numbers = ctypes.c_void_p, [ctypes.c_double, ctypes.c_int, ctypes.c_int]
+    pointers: Any = ctypes.c_void_p
+    numbers: list[Any] = [ctypes.c_double, ctypes.c_int, ctypes.c_int]
     library.flash_forward.argtypes = [ctypes.c_int, *[pointers] * 6, *numbers]
     library.flash_backward.argtypes = [ctypes.c_int, *[pointers] * 10, *numbers]
     library.is_known.argtypes = [pointers, *[ctypes.c_ssize_t] * 4]
@@ -281,7 +290,7 @@ def compiled_kernels() -> ctypes.CDLL | None:
     return library if library.is_known(id(probe), 3, 4, *probe.strides) else None
 
 
-def _by_address(arrays: Sequence[np.ndarray | None]) -> list[int]:
+def _by_address(arrays: tuple[np.ndarray, *tuple[np.ndarray | None, ...]]) -> list[int]:
     """The arguments in C++: whether the numbers are float64, and the addresses of the array objects."""
     return [arrays[0].itemsize == 8, *(0 if each is None else id(each) for each in arrays)]
 

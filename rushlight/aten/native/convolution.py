@@ -126,7 +126,7 @@ def convolution(
 def convolution_backward(
     grad_output: Tensor, input: Tensor, weight: Tensor, bias_sizes: Ints | None, stride, padding, dilation, transposed,
     output_padding, groups, output_mask,
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
+) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The gradients of the input, the weight and the bias, those that `output_mask` asks for. The others are None.
     Source: `aten/src/ATen/native/Convolution.cpp`, `convolution_backward`; `ConvolutionMM2d.cpp`."""
     settings = _settings(weight, stride, padding, dilation, transposed, groups)
@@ -147,8 +147,8 @@ def convolution_backward(
         for compute, out in zip((_input_grad, _weight_grad), grads):
             if out is not None:
                 out._array[...] = compute(products, images, kernels, settings)
-        if output_mask[2]:
-            grads[2]._array[...] = products.sum((0, 3)).reshape(-1)
+        if (of_bias := grads[2]) is not None:
+            of_bias._array[...] = products.sum((0, 3)).reshape(-1)
     return tuple(each if each is None or each.dim() == 1 or input.dim() == 4 else select(each, 2, 0) for each in grads)
 
 
@@ -226,7 +226,7 @@ def _settings(weight: Tensor, stride, padding, dilation, transposed: bool, group
     if ndim not in (1, 2):
         raise NotImplementedError(f"rushlight leaves out convolutions over {ndim} dimensions")
     named = {"stride": stride, "padding": padding, "dilation": dilation}
-    return Settings(*(_expanded(name, values, ndim) for name, values in named.items()), groups)
+    return Settings(**{name: _expanded(name, values, ndim) for name, values in named.items()}, groups=groups)
 
 
 def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Settings) -> None:

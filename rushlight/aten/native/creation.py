@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from rushlight.aten.native.pointwise import copy_, fill_, fits_fast_path
 from rushlight.aten.strided import (
     META,
     Tensor,
+    add_attributes,
     contiguous_strides,
     empty_strided,
     strides_for,
@@ -319,7 +321,8 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
     if isinstance(data, Tensor):
         target = device_type(device or data.device)
         return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, target), data)
-    sizes, first = [], data
+    sizes: list[int] = []
+    first: Any = data
     while _is_sequence(first):
         sizes.append(len(first))
         first = first[0] if len(first) else None
@@ -369,6 +372,7 @@ def asarray(
     elif other_device:
         raise ValueError(f"can't alias tensor from device '{found.device}' to '{device}'.")
     elif other_dtype:
+        assert dtype is not None
         dtypes = f"'{found.dtype.type_name}' into dtype '{dtype.type_name}'"
         raise ValueError(f"can't alias tensor with dtype {dtypes}.")
     if requires_grad is None:
@@ -455,9 +459,6 @@ def refuse_torch_function(cls: type) -> None:
         )
 
 
-Tensor._base_tensor_ctor = base_tensor_ctor
-
-
 def new_tensor(
     self: Tensor, data, *, dtype: dtype | None = None, device: Device = None, requires_grad: bool = False
 ) -> Tensor:
@@ -465,9 +466,6 @@ def new_tensor(
     if isinstance(data, Tensor):
         _warn_of_copy(stacklevel=3)
     return leaf(_tensor(data, dtype or self.dtype, device or self.device), requires_grad)
-
-
-Tensor.new_tensor = new_tensor
 
 
 def _is_sequence(data) -> bool:
@@ -534,9 +532,6 @@ def array_wrap(self: Tensor, array: np.ndarray, context: tuple | None = None, re
     return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 
 
-Tensor.__array_wrap__ = array_wrap
-
-
 def _share(array: np.ndarray) -> Tensor:
     if any(stride < 0 for stride in array.strides):
         raise ValueError("tensors with negative strides are not supported; make a copy of the array with .copy()")
@@ -549,3 +544,6 @@ def _share(array: np.ndarray) -> Tensor:
     nbytes = strided.storage_size(array.shape, strides) * array.itemsize
     storage = UntypedStorage.from_address(array.ctypes.data, nbytes, owner=array)
     return Tensor(storage, array.shape, strides, 0, dtype)
+
+
+add_attributes(__array_wrap__=array_wrap, _base_tensor_ctor=base_tensor_ctor, new_tensor=new_tensor)

@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dispatch import Operator
-from rushlight.library import invoke
+from rushlight.library import OpOverload, invoke
 
 
 def clone_preserve_strides(self: Tensor) -> Tensor:
@@ -32,7 +31,7 @@ def zero(self: Tensor) -> Tensor:
     return clone_preserve_strides(self).zero_()
 
 
-def scatter_form(view: Operator) -> Callable:
+def scatter_form(view: OpOverload) -> Callable:
     """The kernel of `..._scatter(self, src, *args)`: a copy of `self` in which `src` is written to `view(copy, *args)`."""
 
     def scatter(self: Tensor, src: Tensor, *args) -> Tensor:

@@ -86,7 +86,12 @@ def cat_functional(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The functional form, with a fast path for contiguous tensors of one dtype."""
     arrays = _arrays(tensors)
     ndim = len(tensors[0]._sizes) if arrays else 0
-    if ndim and -ndim <= dim < ndim and all(len(each._sizes) == ndim and each._sizes != (0,) for each in tensors):
+    if (
+        arrays
+        and ndim
+        and -ndim <= dim < ndim
+        and all(len(each._sizes) == ndim and each._sizes != (0,) for each in tensors)
+    ):
         try:
             return wrap_contiguous(np.concatenate(arrays, dim), tensors[0].dtype)
         except ValueError:  # the sizes differ: the slow path raises PyTorch's error
@@ -435,7 +440,8 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
         raise (RuntimeError if indices else IndexError)("at least one index must be provided")
     if dims[-1] >= self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
-    given, sizes = [indices[dim] for dim in dims], ()
+    given = [index for index in indices if index is not None]
+    sizes: tuple[int, ...] = ()
     for index in given:
         try:
             sizes = infer_size(sizes, index.shape)
@@ -447,8 +453,8 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
         raise IndexError("index is out of bounds for dimension with size 0")
     if dims[-1] - dims[0] >= len(dims):
         self, dims = strided.permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
-    indices = [strided.expand(index, sizes) for index in given]
-    return AdvancedIndex(self, dims[0], [x if x.dtype is int64 else to_copy(x, int64) for x in indices])
+    expanded = [strided.expand(index, sizes) for index in given]
+    return AdvancedIndex(self, dims[0], [x if x.dtype is int64 else to_copy(x, int64) for x in expanded])
 
 
 def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -706,7 +712,7 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
             raise RuntimeError(f"dim {axes[-1]} appears multiple times in the list of dims")
     out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
     if not self.is_meta:
-        out._array[...] = np.flip(self._array, axes if self.dim() else ())
+        out._array[...] = np.flip(self._array, tuple(axes) if self.dim() else ())
     return out
 
 

@@ -67,7 +67,9 @@ def einsum(equation: str, tensors: Sequence[Tensor], path: Sequence[int] | None 
     summed += [label for label in LETTERS if count[label] and label not in output]
     dims = expand_ellipsis([*output, *summed], ell_dims)
     out_dims = len(expand_ellipsis(output, ell_dims))
-    sizes, operands, counts = {}, [], Counter()
+    sizes: dict[str, int] = {}
+    counts: Counter[int] = Counter()
+    operands = []
     for i, (labels, tensor) in enumerate(zip(inputs, tensors)):
         operands.append(align(tensor, labels, dims, ell_dims, sizes, i))
         counts.update(dim for dim, size in enumerate(operands[-1].shape) if size != 1)
@@ -164,7 +166,9 @@ def sumproduct_pair(left: Tensor, right: Tensor, sum_dims: Sequence[int]) -> Ten
     Source: `aten/src/ATen/native/Linear.cpp`, `sumproduct_pair`."""
     if not sum_dims:
         return functions.mul(left, right)
-    batch, rows, columns = [], [], []
+    batch: list[int] = []
+    rows: list[int] = []
+    columns: list[int] = []
     for dim in range(left.dim()):
         if dim not in sum_dims:
             in_left, in_right = left.size(dim) != 1, right.size(dim) != 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -392,11 +393,11 @@ def vector_norm(
     if ord == 2:
         found = euclidean_norm(x, over, keepdim)
     elif ord == 0:
-        found = np.add.reduce(x != 0, over, x.dtype, keepdims=keepdim)
+        found = (x != 0).sum(over, x.dtype, keepdims=keepdim)
     elif math.isinf(ord):
-        found = (np.maximum if ord > 0 else np.minimum).reduce(np.abs(x), over, keepdims=keepdim)
+        found = np.abs(x).max(over, keepdims=keepdim) if ord > 0 else np.abs(x).min(over, keepdims=keepdim)
     else:
-        found = np.add.reduce(np.abs(x) ** ord, over, keepdims=keepdim) ** (1 / ord)
+        found = (np.abs(x) ** ord).sum(over, keepdims=keepdim) ** (1 / ord)
     out._array[...] = found
 
 
@@ -404,7 +405,8 @@ def euclidean_norm(x: np.ndarray, over: tuple[int, ...] | None, keepdim: bool) -
     if over is None and not keepdim:
         flat = x.reshape(-1)
         return np.sqrt(np.dot(flat, flat))
-    return np.sqrt(np.add.reduce(x * x, over, keepdims=keepdim))
+    squares: Any = np.add.reduce(x * x, over, keepdims=keepdim)  # type: ignore[call-overload]  # they want a literal bool
+    return np.sqrt(squares)
 
 
 class _LinAlgError(RuntimeError):
@@ -416,7 +418,7 @@ def svd(
     full_matrices: bool = False,
     compute_uv: bool = True,
     driver: str | None = None,  # noqa: N803
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, ...]:
     """Matrices U and Vh with orthogonal columns and rows, and the singular values S in descending order: A = U diag(S) Vh. Without
     `compute_uv`, U and Vh are empty. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_svd`."""
     if driver is not None:
@@ -435,8 +437,10 @@ def svd(
     if not np.isfinite(A._array).all():
         cause = "because the input matrix contained non-finite values."
         raise _LinAlgError(f"linalg.svd: The algorithm failed to converge {cause}")
-    found = np.linalg.svd(A._array, full_matrices, compute_uv)
-    for out, array in zip(results if compute_uv else results[1:2], found if compute_uv else [found]):
+    if not compute_uv:
+        results[1]._array[...] = np.linalg.svd(A._array, full_matrices, compute_uv=False)
+        return results
+    for out, array in zip(results, np.linalg.svd(A._array, full_matrices)):
         out._array[...] = array
     return results
 
@@ -483,7 +487,7 @@ def matrix_norm(
     if ord != "nuc" and (isinstance(ord, str) or abs(ord) not in (1, 2, math.inf)):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     rows, columns = (wrap_dim(each, self.dim()) for each in dim)
-    if ord in ("nuc", 2, -2):
+    if isinstance(ord, str) or ord in (2, -2):
         return _norm_of_singular_values(self, ord, rows, columns, keepdim, dtype, out)
     summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = functions.linalg_vector_norm(self, 1, [summed], keepdim, dtype=dtype)
@@ -608,7 +612,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")
-    if dim == 3 and input._has_plain_strides and runs_unseen(_OF_LINEAR, input, weight, bias):
+    if dim == 3 and bias is not None and input._has_plain_strides and runs_unseen(_OF_LINEAR, input, weight, bias):
         found = _plain_linear(input, weight, bias)
         if found is not None:
             return found

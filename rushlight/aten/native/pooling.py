@@ -145,7 +145,7 @@ def max_pool2d_with_indices(
         return result, indices
     least = -np.inf if self.dtype.category == FLOATING else np.iinfo(self.dtype.numpy).min
     padded = _padded(self._array, windows, least)
-    largest, found = _full(sizes, least, padded.dtype), _full(sizes, 0, np.int64)
+    largest, found = _full(sizes, least, padded.dtype), _full(sizes, 0, np.dtype(np.int64))
     found[...] = _first_index(windows, self.size(-1))
     for position in _positions(windows):
         candidate = _at(padded, position, windows)

@@ -16,6 +16,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -80,8 +81,10 @@ class Generator:
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         if not -(2**63) <= seed < 2**64:
             raise ValueError("Overflow when unpacking long long")
-        self._seed, self._engine = int(seed) % 2**64, None
-        self.next_double_normal_sample = self.next_float_normal_sample = None
+        self._seed = int(seed) % 2**64
+        self._engine: np.random.MT19937 | None = None
+        self.next_double_normal_sample: float | None = None
+        self.next_float_normal_sample: float | None = None
         return self
 
     def initial_seed(self) -> int:
@@ -144,7 +147,11 @@ class Generator:
         self._seed = int(legacy["the_initial_seed"])
         position = WORDS if legacy["left"] == 1 else int(legacy["next"])  # 1: the next number begins another round
         twister = {"key": legacy["state"].astype(np.uint32), "pos": position}
-        self.engine.state = {"bit_generator": "MT19937", "state": twister}
+        state_of_engine: Any = {
+            "bit_generator": "MT19937",
+            "state": twister,
+        }  # numpy's types give "key" a dtype of its own
+        self.engine.state = state_of_engine
         self.next_double_normal_sample = float(legacy["normal_y"]) if legacy["normal_is_valid"] else None
         valid = state["is_next_float_normal_sample_valid"]
         self.next_float_normal_sample = float(state["next_float_normal_sample"]) if valid else None
@@ -464,7 +471,7 @@ def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
 
     def draw(generator: Generator, count: int) -> np.ndarray:
         order = list(range(count))
-        steps = generator.random(count - 1) % np.arange(count, 1, -1, np.uint64)
+        steps = generator.random(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
         for i, step in enumerate(steps.tolist()):
             order[i], order[i + step] = order[i + step], order[i]
         return np.array(order)
@@ -553,10 +560,13 @@ def functional_form(fill: Callable) -> Callable:
     return functional
 
 
-uniform, normal_functional, exponential = map(functional_form, (uniform_, normal_, exponential_))
-bernoulli_tensor, random, random_from, random_to = map(
-    functional_form, (bernoulli_tensor_, random_, random_from_, random_to_)
-)
+uniform = functional_form(uniform_)
+normal_functional = functional_form(normal_)
+exponential = functional_form(exponential_)
+bernoulli_tensor = functional_form(bernoulli_tensor_)
+random = functional_form(random_)
+random_from = functional_form(random_from_)
+random_to = functional_form(random_to_)
 
 
 # Normal numbers with other means and deviations ----------------------------------------------------------------------
@@ -576,6 +586,7 @@ def normal_tensor_out(mean: Tensor | float, std: Tensor | float, generator: Gene
     _check_std(std)
     with excluding(BIT["ADInplaceOrView"]):  # one write, whatever the number of steps
         if not isinstance(std, Tensor):
+            assert isinstance(mean, Tensor)
             resize_output(out, infer_size(mean.shape, out.shape))
             return out.normal_(0.0, std, generator=generator).add_(mean)
         resize_output(out, infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) else std.shape)
@@ -585,6 +596,7 @@ def normal_tensor_out(mean: Tensor | float, std: Tensor | float, generator: Gene
 def normal_tensor(mean: Tensor | float, std: Tensor | float, generator: Generator | None = None) -> Tensor:
     _check_std(std)
     like = mean if isinstance(mean, Tensor) else std
+    assert isinstance(like, Tensor)
     sizes = infer_size(mean.shape, std.shape) if isinstance(mean, Tensor) and isinstance(std, Tensor) else like.shape
     return normal_tensor_out(mean, std, generator, functions.empty(sizes, dtype=like.dtype, device=like.device))
 

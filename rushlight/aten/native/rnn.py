@@ -72,7 +72,7 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih, w_hh, b_ih=None, b_hh=None) -> Ten
     return _cell(gru_step, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
 
 
-def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih, w_hh, b_ih=None, b_hh=None) -> tuple[Tensor, Tensor]:
+def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih, w_hh, b_ih=None, b_hh=None) -> State:
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
     return _cell(lstm_step, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
@@ -85,7 +85,8 @@ def _layer(step: Callable, input: Tensor, state: State, params: Sequence[Tensor]
     """The outputs of all steps, (steps, batch, hidden), and the last state. An LSTM with projections has one more parameter, by
     which its output is multiplied."""
     w_ih, w_hh, *rest = params
-    b_ih, b_hh, *projection = rest if has_biases else (None, None, *rest)
+    b_ih, b_hh = rest[:2] if has_biases else (None, None)
+    projection = rest[2:] if has_biases else rest
     gates, outputs = functions.linear(input, w_ih, b_ih).unbind(0), []
     for of_input in reversed(gates) if reverse else gates:
         state = step(of_input, functions.linear(state[0], w_hh, b_hh), state)
@@ -132,19 +133,19 @@ def _layers(
     return input, *(functions.stack(each) for each in zip(*last))
 
 
-def rnn_tanh(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, Tensor]:
+def rnn_tanh(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
     return _layers(rnn_tanh_step, input, (hx,), *rest)
 
 
-def rnn_relu(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, Tensor]:
+def rnn_relu(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
     return _layers(rnn_relu_step, input, (hx,), *rest)
 
 
-def gru(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, Tensor]:
+def gru(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
     return _layers(gru_step, input, (hx,), *rest)
 
 
-def lstm(input: Tensor, hx: Sequence[Tensor], *rest) -> tuple[Tensor, Tensor, Tensor]:
+def lstm(input: Tensor, hx: Sequence[Tensor], *rest) -> tuple[Tensor, ...]:
     if len(hx) != 2:
         raise RuntimeError("lstm expects two hidden states")
     return _layers(lstm_step, input, tuple(hx), *rest)

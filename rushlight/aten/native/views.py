@@ -395,7 +395,7 @@ def shaped_as(kernel: Callable) -> Callable:
     return lambda self, other: kernel(self, other.shape)
 
 
-view_as, reshape_as, expand_as = map(shaped_as, (Tensor.view, functions.reshape, Tensor.expand))
+view_as, reshape_as, expand_as = shaped_as(Tensor.view), shaped_as(functions.reshape), shaped_as(Tensor.expand)
 
 
 def numpy_T(self: Tensor) -> Tensor:
@@ -438,7 +438,8 @@ def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     return out
 
 
-select_backward, slice_backward, diagonal_backward = map(embed_in_zeros, (strided.select, strided.slice, diagonal))
+select_backward, slice_backward = embed_in_zeros(strided.select), embed_in_zeros(strided.slice)
+diagonal_backward = embed_in_zeros(diagonal)
 
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
