@@ -315,6 +315,12 @@ def prepare(machine: Machine, heading: str) -> None:
             machine.run(command)
 
 
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """What a copy of the course does not need: at its top, tests, pages and what commands write there."""
+    top = {"tests", "site", "docs", "classroom", "work", "shots"} if Path(folder) == ROOT else set()
+    return {name for name in names if name in top or name == "__pycache__" or name.startswith(".")}
+
+
 @contextmanager
 def installed(students: list[str], labs: list[str]) -> Iterator[Machine]:
     """The machine of a class, in which some labs can be released, with an exchange."""
@@ -323,8 +329,7 @@ def installed(students: list[str], labs: list[str]) -> Iterator[Machine]:
         machine = Machine(place, [*students, TEACHER])
         try:
             release(labs, place / "srv" / "rushlight")
-            ignored = shutil.ignore_patterns("__pycache__", ".*", "tests", "site", "docs", "classroom", "work", "shots")
-            shutil.copytree(ROOT, place / "srv" / "course", ignore=ignored)
+            shutil.copytree(ROOT, place / "srv" / "course", ignore=left_out)
             for course in COURSES:
                 install(machine, course)
             prepare(machine, "Install")
