@@ -315,26 +315,30 @@ def line(base: Tree, factor: int, summand: int) -> Tree:
     return scaled if summand == 0 else ("+", scaled, summand)
 
 
-def fit(values: Sequence[int], worlds: Sequence[Mapping[str, int]], known: Sequence[Tree] = ()) -> Tree | None:
-    """A number, or an expression, that has `values[i]` for the sizes `worlds[i]`. None if none is found: of a line in a symbol, a
-    product or a part of it, of `known`, and of a sum of symbols."""
+def fit(values: Sequence[int], assignments: Sequence[Mapping[str, int]], known: Sequence[Tree] = ()) -> Tree | None:
+    """Return a number or an expression that has the value `values[i]` at the sizes `assignments[i]`, or None.
+
+    The candidates are a line in one base (a symbol, a product of two, a quotient of these, an expression of `known`), and a sum of
+    symbols. A line has two unknowns and is tested at more sizes than two, so a wrong candidate fails at one of them. The simplest
+    candidates come first, because several can fit.
+    """
     if len(set(values)) == 1:
         return values[0]
-    names = list(worlds[0])
+    names = list(assignments[0])
     products = names + [("*", *pair) for pair in combinations_with_replacement(names, 2)]
     divided = [("//", product, divisor) for divisor in DIVISORS for product in products]
     divided += [
         ("//", ("+", name, rest), divisor) for divisor in DIVISORS for rest in range(1, divisor) for name in names
     ]
     for base in [*products, *divided, *known]:
-        found = _line([evaluate(base, world) for world in worlds], values)
-        if found is not None:
-            return line(base, *found)
-    return _sum(names, values, worlds)
+        coefficients = _line([evaluate(base, assignment) for assignment in assignments], values)
+        if coefficients is not None:
+            return line(base, *coefficients)
+    return _sum(names, values, assignments)
 
 
 def _line(base: Sequence[int], values: Sequence[int]) -> tuple[int, int] | None:
-    """A factor and a summand that make each value of its base."""
+    """Return the factor and the summand that make each value of its base, or None."""
     pairs = sorted(set(zip(base, values)))
     (x0, y0), (x1, y1) = pairs[0], pairs[-1]
     if x0 == x1 or (y1 - y0) % (x1 - x0):
@@ -344,11 +348,11 @@ def _line(base: Sequence[int], values: Sequence[int]) -> tuple[int, int] | None:
     return (factor, summand) if factor and all(factor * x + summand == y for x, y in pairs) else None
 
 
-def _sum(names: Sequence[str], values: Sequence[int], worlds: Sequence[Mapping[str, int]]) -> Tree | None:
-    """A sum of symbols with factors, and a number. More sizes than factors are needed, so that the sum is no accident."""
-    if len({*map(tuple, (world.values() for world in worlds))}) < len(names) + 2:
+def _sum(names: Sequence[str], values: Sequence[int], assignments: Sequence[Mapping[str, int]]) -> Tree | None:
+    """Return a sum of symbols with factors, and a number. More sizes than unknowns are needed: with as many, a sum always fits."""
+    if len({*map(tuple, (assignment.values() for assignment in assignments))}) < len(names) + 2:
         return None
-    table = numpy.array([[*(world[name] for name in names), 1] for world in worlds], dtype=float)
+    table = numpy.array([[*(assignment[name] for name in names), 1] for assignment in assignments], dtype=float)
     solution, _, rank, _ = numpy.linalg.lstsq(table, numpy.array(values, dtype=float), rcond=None)
     *factors, summand = (round(x) for x in solution.tolist())
     terms = [line(name, factor, 0) for name, factor in zip(names, factors) if factor]
@@ -358,7 +362,9 @@ def _sum(names: Sequence[str], values: Sequence[int], worlds: Sequence[Mapping[s
     for term in terms[1:]:
         total = ("+", total, term)
     total = line(total, 1, summand)
-    return total if all(evaluate(total, world) == value for world, value in zip(worlds, values)) else None
+    return (
+        total if all(evaluate(total, assignment) == value for assignment, value in zip(assignments, values)) else None
+    )
 
 
 # In a graph ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rushlight.aot import joint
@@ -41,6 +41,7 @@ from rushlight.export.expressions import Expression, Relation, is_always_true, r
 from rushlight.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
+    InputSpec,
     KeyPath,
     SymIntArgument,
     input_specs,
@@ -51,7 +52,7 @@ from rushlight.export.symbolic_shapes import Results, SizeNodes, fit, local_stat
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.nn.modules.module import Module
 
-World = Mapping[str, int]  # a size for each symbol
+Assignment = Mapping[str, int]  # a size for each symbol
 TRIES = 5000  # of sizes for which all relations hold
 
 
@@ -83,7 +84,7 @@ def export(
     leaves = leaves_of(named)
     examples = [value for _, value in leaves]
     in_spec = flatten((args, kwargs))[1]
-    dims = [dims_of(value, wish, path) for (path, value), wish in zip(leaves, wishes(named, dynamic_shapes))]
+    dims = [dims_of(value, spec, path) for (path, value), spec in zip(leaves, specs_of_leaves(named, dynamic_shapes))]
     program = Program(mod, in_spec, [path for path, _ in leaves], examples)
     return program.export(dims)
 
@@ -109,8 +110,8 @@ def leaves_of(value: Any, path: KeyPath = ()) -> list[tuple[KeyPath, Any]]:
     return [leaf for key, item in items for leaf in leaves_of(item, (*path, key))]
 
 
-def wishes(named: dict[str, Any], dynamic_shapes: Any) -> list[Any]:
-    """What the user asked for at each leaf of the arguments."""
+def specs_of_leaves(named: dict[str, Any], dynamic_shapes: Any) -> list[Any]:
+    """Return the part of `dynamic_shapes` for each leaf of the arguments, None where it has none."""
     if dynamic_shapes is None:
         return [None] * len(leaves_of(named))
     if isinstance(dynamic_shapes, (tuple, list)):
@@ -121,24 +122,24 @@ def wishes(named: dict[str, Any], dynamic_shapes: Any) -> list[Any]:
             f" but here they are {[*dynamic_shapes]}"
         )
 
-    def each(value: Any, wish: Any) -> Iterator[Any]:
+    def walk(value: Any, spec: Any) -> Iterator[Any]:
         if not isinstance(value, (dict, list, tuple)):
-            yield wish
+            yield spec
             return
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
-            inner = None if wish is None else wish.get(key) if isinstance(wish, dict) else wish[key]
-            yield from each(item, inner)
+            inner = None if spec is None else spec.get(key) if isinstance(spec, dict) else spec[key]
+            yield from walk(item, inner)
 
-    return list(each(named, dynamic_shapes))
+    return list(walk(named, dynamic_shapes))
 
 
-def dims_of(value: Any, wish: Any, path: KeyPath) -> dict[int, Dim | DimHint]:
-    """The dynamic dimensions of one argument."""
-    if wish is None or not isinstance(value, Tensor):
+def dims_of(value: Any, spec: Any, path: KeyPath) -> dict[int, Dim | DimHint]:
+    """Return the dynamic dimensions of one argument."""
+    if spec is None or not isinstance(value, Tensor):
         return {}
-    items = wish.items() if isinstance(wish, dict) else enumerate(wish)
-    found = {}
+    items = spec.items() if isinstance(spec, dict) else enumerate(spec)
+    dims = {}
     for d, dim in items:
         if dim is None or dim is Dim.STATIC or isinstance(dim, int):
             continue
@@ -146,8 +147,8 @@ def dims_of(value: Any, wish: Any, path: KeyPath) -> dict[int, Dim | DimHint]:
             raise UserError(f"Unexpected dimension {dim!r} in dynamic_shapes of {'_'.join(map(str, path))}")
         if isinstance(dim, Dim) and not (dim.min <= value.shape[d] <= (value.shape[d] if dim.max is None else dim.max)):
             raise ConstraintViolationError(f"{value.shape[d]} not in range [{dim.min}, {dim.max}]")
-        found[d] = dim
-    return found
+        dims[d] = dim
+    return dims
 
 
 # Tracing -------------------------------------------------------------------------------------------------------------
@@ -157,10 +158,44 @@ def dims_of(value: Any, wish: Any, path: KeyPath) -> dict[int, Dim | DimHint]:
 class Traced:
     """The graphs of a program at several sizes, and the shapes of results that its code has read there."""
 
-    worlds: Sequence[World]
+    assignments: Sequence[Assignment]
     graphs: list[GraphModule]
     reads: list[Sequence[Sequence[int]]]
     problem: str = ""
+
+
+@dataclass
+class Shapes:
+    """The symbols as guards leave them: which are one, which are numbers, and what the others may be."""
+
+    at: list[dict[int, str]]  # for each input, the symbol of each dynamic dimension
+    ranges: Mapping[str, ValueRange]  # of the symbols that are left
+    guards: Sequence[Guard | Relation]  # on these symbols, other than the ranges
+    classes: Mapping[str, str] = field(default_factory=dict)  # for each symbol the first one that is equal to it
+
+    @staticmethod
+    def of(symbols: dict[str, Symbol], at: Sequence[Mapping[int, str]], recorded: Sequence[Guard | Relation]) -> Shapes:
+        """Apply guards to the symbols of the inputs."""
+        guards = [guard for guard in recorded if isinstance(guard, Guard)]
+        ranges = constraints(symbols, guards)
+        classes = {name: name for name in symbols}
+        for guard in guards:
+            if isinstance(guard.other, str):
+                first, second = sorted((classes[guard.symbol], classes[guard.other]), key=[*symbols].index)
+                classes = {name: first if known == second else known for name, known in classes.items()}
+        dynamic = {name: bounds for name, bounds in ranges.items() if isinstance(bounds, ValueRange)}
+        fixed = {name: size for name, size in ranges.items() if isinstance(size, int)}
+        joined = [{d: classes[name] for d, name in dims.items() if name in dynamic} for dims in at]
+        relations = [guard.renamed(classes | fixed) for guard in recorded if isinstance(guard, Relation)]
+        left = {name: bounds for name, bounds in dynamic.items() if classes[name] == name}
+        relations, left = relate(relations, symbols, left)
+        unequal = [guard for guard in guards if guard.symbol in left and guard.comparison == "!="]
+        return Shapes(joined, left, [*unequal, *relations], classes)
+
+    def imply(self, guard: Guard | Relation) -> bool:
+        """Whether a guard is one of these, or the ranges say that it holds."""
+        limits = {name: ValueRange(max(lower, 2), upper) for name, (lower, upper) in self.ranges.items()}
+        return guard in self.guards or is_always_true(Relation(*guard), limits)
 
 
 class Program:
@@ -203,66 +238,70 @@ class Program:
     def export_symbols(
         self, symbols: dict[str, Symbol], at: Sequence[Mapping[int, str]], tried: Sequence[Guard | Relation] = ()
     ) -> ExportedProgram:
-        """Export with these symbols. `tried` has guards that were found by trying."""
+        """Export with these symbols. `tried` has the guards that earlier attempts have found.
+
+        1. Trace at the example's sizes. The comparisons of the user's code there are guards: they say at which sizes the code
+           takes the same path. The guards join symbols that are equal, and fix symbols to numbers.
+        2. Trace at other sizes that fulfil the guards, and make one program of all graphs (`merge`).
+        3. Comparisons of the sizes of results are known only now, because step 2 has found these sizes as expressions of the
+           symbols. If they add guards, begin again with them.
+        4. If the graphs do not merge, a guard is missing that no comparison shows. Try whether two symbols that are equal in
+           the example must be equal, and then fix the last symbol that the user has not named.
+
+        This ends: each attempt has one guard more that the others do not imply, or one symbol less. The program does at all
+        sizes of step 2 what the module did there. At other sizes this is a conclusion: an expression that fits several sizes
+        is taken for the rule.
+        """
         hints = {name: symbol.hint for name, symbol in symbols.items()}
         recorded: list[Guard | Relation] = []
         with recording(recorded, hints) as self.expressions:
             first = self.trace(hints, at)
-        recorded += tried
-        guards = [guard for guard in recorded if isinstance(guard, Guard)]
-        ranges = constraints(symbols, guards)
-        classes = {name: name for name in symbols}  # symbols that are equal have the first one's name
-        for guard in guards:
-            if isinstance(guard.other, str):
-                one, other = sorted((classes[guard.symbol], classes[guard.other]), key=[*symbols].index)
-                classes = {name: one if known == other else known for name, known in classes.items()}
-        joined = [{d: classes[n] for d, n in dims.items() if isinstance(ranges[n], ValueRange)} for dims in at]
-        kept = {n: r for n, r in ranges.items() if isinstance(r, ValueRange) and classes[n] == n}
-        specialised = {n: r for n, r in ranges.items() if isinstance(r, int)}
-        relations = [each.renamed(classes | specialised) for each in recorded if isinstance(each, Relation)]
-        relations, kept = relate(relations, symbols, kept)
-        guards = [g for g in guards if g.symbol in kept and g.comparison == "!="] + relations
-        at_example = {name: hints[name] for name in kept}
-        traced = self.trace_at_sizes(first, joined, at_example, kept, guards)
+        shapes = Shapes.of(symbols, at, [*recorded, *tried])
+        traced = self.trace_at_sizes(first, shapes.at, {name: hints[name] for name in shapes.ranges}, shapes)
         reads = self.shapes_of_results(traced)
-        try:
-            program = self.merge(traced, joined, kept, guards)
-        except ConstraintViolationError:
-            program = None
+        program = None
+        with suppress(ConstraintViolationError):
+            program = self.merge(traced, shapes)
         if len(reads) < max(map(len, traced.reads)):
             program = None
-        found = [each for each in self.guards_of_results(traced, reads, joined) if not is_known(each, guards, kept)]
-        if found:  # until the graphs differ, all have read the same shapes
-            return self.export_symbols(symbols, at, [*tried, *(found if program else found[:1])])
-        if program is None:
-            for one, other in itertools.combinations(kept, 2):
-                if hints[one] == hints[other]:
-                    with suppress(ConstraintViolationError):
-                        return self.export_symbols(symbols, at, [*tried, Guard(one, "==", other)])
-            automatic = [name for name in kept if symbols[name].dim is Dim.AUTO]
-            if not automatic:
-                raise ConstraintViolationError(not_general(traced))
-            rest = {
-                name: symbol for name, symbol in symbols.items() if classes[name] != automatic[-1]
-            }  # specialise one
-            at = [{d: n for d, n in dims.items() if n in rest} for dims in at]
-            return self.export_symbols(rest, at, [g for g in tried if {*symbols_in(g)} <= {*rest}])
-        return program
+        new = [guard for guard in self.guards_of_results(traced, reads, shapes.at) if not shapes.imply(guard)]
+        if new:  # if the graphs differ, only the first guard is certain: before it, the code has read the same sizes
+            return self.export_symbols(symbols, at, [*tried, *(new if program else new[:1])])
+        return program or self.export_fewer_symbols(symbols, at, tried, shapes, traced)
+
+    def export_fewer_symbols(
+        self,
+        symbols: dict[str, Symbol],
+        at: Sequence[Mapping[int, str]],
+        tried: Sequence[Guard | Relation],
+        shapes: Shapes,
+        traced: Traced,
+    ) -> ExportedProgram:
+        """Step 4 of `export_symbols`."""
+        for one, other in itertools.combinations(shapes.ranges, 2):
+            if symbols[one].hint == symbols[other].hint:
+                with suppress(ConstraintViolationError):
+                    return self.export_symbols(symbols, at, [*tried, Guard(one, "==", other)])
+        automatic = [name for name in shapes.ranges if symbols[name].dim is Dim.AUTO]
+        if not automatic:
+            raise ConstraintViolationError(not_general(traced))
+        rest = {name: symbol for name, symbol in symbols.items() if shapes.classes[name] != automatic[-1]}
+        at = [{d: name for d, name in dims.items() if name in rest} for dims in at]
+        return self.export_symbols(rest, at, [guard for guard in tried if {*symbols_in(guard)} <= {*rest}])
 
     def trace_at_sizes(
         self,
         first: GraphModule,
         at: Sequence[Mapping[int, str]],
-        hints: World,
-        ranges: Mapping[str, ValueRange],
-        guards: Sequence[Guard | Relation],
+        hints: Assignment,
+        shapes: Shapes,
     ) -> Traced:
         """The trace at the example, and traces at other sizes. A program that raises an error at other sizes has no graph there."""
-        worlds = [hints, *sample(hints, ranges, guards)] if ranges else [hints]
-        traced = Traced(worlds, [first], [first.meta["reads"]])
-        for world in worlds[1:]:
+        assignments = [hints, *sample(hints, shapes.ranges, shapes.guards)] if shapes.ranges else [hints]
+        traced = Traced(assignments, [first], [first.meta["reads"]])
+        for assignment in assignments[1:]:
             try:
-                traced.graphs.append(self.trace(world, at))
+                traced.graphs.append(self.trace(assignment, at))
             except Exception as error:  # of the user's code, too
                 traced.problem = f": {str(error).partition(chr(10))[0]}"
             traced.reads.append(local_state.reads)
@@ -272,7 +311,7 @@ class Program:
         """The shapes of results that the user's code reads, as far as they are expressions."""
         found = []
         for versions in zip(*traced.reads):
-            sizes = [fit(each, traced.worlds, self.known(traced.worlds[0])) for each in zip(*versions)]
+            sizes = [fit(each, traced.assignments, self.known(traced.assignments[0])) for each in zip(*versions)]
             if None in sizes or len({*map(len, versions)}) > 1:
                 break
             found.append(sizes)
@@ -284,11 +323,11 @@ class Program:
         """The comparisons of the user's code, in order, if it sees the shapes of results as these expressions."""
         found: list[Guard | Relation] = []
         if any(not isinstance(size, int) for sizes in reads for size in sizes):
-            with recording(found, traced.worlds[0], reads):
-                self.trace(traced.worlds[0], at)
+            with recording(found, traced.assignments[0], reads):
+                self.trace(traced.assignments[0], at)
         return found
 
-    def trace(self, world: World, at: Sequence[Mapping[int, str]]) -> GraphModule:
+    def trace(self, assignment: Assignment, at: Sequence[Mapping[int, str]]) -> GraphModule:
         """The graph of the module at these sizes. `out_spec` becomes the structure of its results."""
         count, is_grad_enabled = len(self.owned), local.grad_enabled
 
@@ -303,7 +342,7 @@ class Program:
                 results, self.out_spec = flatten(self.mod(*args, **kwargs))
             return [int(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in results]
 
-        examples = [example_at(value, dims, world) for value, dims in zip(self.examples, at)]
+        examples = [example_at(value, dims, assignment) for value, dims in zip(self.examples, at)]
         given = [*self.owned.values(), *examples]
         with no_grad(), data_dependent_errors():
             meta = joint.collect_metadata(function, given)
@@ -321,75 +360,54 @@ class Program:
 
     # One graph from those of all sizes
 
-    def merge(
-        self,
-        traced: Traced,
-        at: Sequence[Mapping[int, str]],
-        ranges: Mapping[str, ValueRange],
-        guards: Sequence[Guard | Relation],
-    ) -> ExportedProgram:
-        """The exported program. A size that differs between the traces becomes a node that computes it."""
-        worlds, modules = traced.worlds, traced.graphs
-        if len(modules) < len(worlds):
+    def merge(self, traced: Traced, shapes: Shapes) -> ExportedProgram:
+        """Make one program of the graphs of all sizes.
+
+        The graphs must have the same operators in the same order, so that they differ in numbers only. A number that differs
+        becomes the expression of the symbols that has these values (`fit`), and a node of the new graph computes it. So at
+        each of the sizes, the new graph does what the graph of these sizes does.
+        """
+        if len(traced.graphs) < len(traced.assignments):
             raise ConstraintViolationError(not_general(traced))
-        first = modules[0]
-        constants = self.constants_of(first)
+        constants = self.constants_of(traced.graphs[0])
         inputs = input_specs([*self.parameters], self.persistent, [*constants], self.paths)
-        graph, copies = Graph(), {}
-        made = [named_placeholder(graph, spec.arg.name) for spec in inputs]
-        owned, users = made[: len(self.owned)], made[len(self.owned) + len(constants) :]
-        lifted = dict(zip([id(tensor) for tensor in constants.values()], made[len(self.owned) :]))
-        sources = {name: (node, d) for node, dims in reversed([*zip(users, at)]) for d, name in dims.items()}
-        merger = Merger(graph, copies, traced, SizeNodes(graph, sources), self.known(worlds[0]))
-        old_placeholders = iter([*owned, *users])
-        symbols = dict(zip(users, at))
-        for node, *others in zip(*same_length([list(module.graph.nodes) for module in modules])):
-            if any((other.op, other.target) != (node.op, node.target) for other in others):
-                raise ConstraintViolationError(not_general(traced))
-            if node.op == "placeholder":
-                copies[node] = next(old_placeholders)
-            elif node.op == "get_attr":
-                tensor = getattr(first, node.target)
-                if not all(same_data(tensor, getattr(each, node.target)) for each in modules):
-                    raise ConstraintViolationError(not_general(traced))
-                copies[node] = lifted[id(tensor)]
-            elif node.op == "output":
-                results = merger.merge([each.args[0] for each in (node, *others)])
-                graph.output(tuple(results))
-                continue
-            else:
-                args = merger.merge([each.args for each in (node, *others)])
-                kwargs = merger.merge([dict(each.kwargs) for each in (node, *others)])
-                copies[node] = graph.create_node("call_function", node.target, tuple(args), kwargs, node.name)
-            copies[node].meta["val"] = node.meta.get("val")
-            copies[node].meta["sizes"] = merger.sizes_of([each.meta.get("val") for each in (node, *others)])
-            for d, name in symbols.get(copies[node], {}).items():
-                copies[node].meta["sizes"][d] = name
-        for spec, value in zip(inputs[len(inputs) - len(users) :], self.examples):
+        graph = Graph()
+        placeholders = [named_placeholder(graph, spec.arg.name) for spec in inputs]
+        owned, users = placeholders[: len(self.owned)], placeholders[len(self.owned) + len(constants) :]
+        lifted = dict(zip(map(id, constants.values()), placeholders[len(self.owned) :]))
+        sources = {name: (node, d) for node, dims in reversed([*zip(users, shapes.at)]) for d, name in dims.items()}
+        merger = Merger(
+            graph, traced, SizeNodes(graph, sources), self.known(traced.assignments[0]), [*owned, *users], lifted
+        )
+        results = merger.merge_graphs()
+        for node, dims in zip(users, shapes.at):
+            for d, name in dims.items():
+                node.meta["sizes"][d] = name
+        state = {name: tensor for name, tensor in self.owned.items() if self.persistent.get(name, True)}
+        rest = {name: tensor for name, tensor in self.buffers.items() if not self.persistent[name]}
+        mutated = traced.graphs[0].meta["mutated"]
+        changed = {(owned + users)[i].name: node for i, node in zip(mutated, results)}
+        signature = self.signature(inputs, changed, results)
+        ranges, guards = dict(shapes.ranges), list(shapes.guards)
+        return ExportedProgram(graph, signature, state, constants | rest, ranges, guards, self.in_spec, self.out_spec)
+
+    def signature(
+        self, inputs: list[InputSpec], changed: Mapping[str, Node], results: Sequence[Any]
+    ) -> ExportGraphSignature:
+        """The signature of a graph. `changed` has the results that are new values of inputs, by the inputs' names. They are the
+        first of the results."""
+        for spec, value in zip(inputs[len(inputs) - len(self.examples) :], self.examples):
             if not isinstance(value, Tensor):
                 spec.arg = ConstantArgument(spec.arg.name, value)
-        mutated = first.meta["mutated"]
-        changed = {(owned + users)[i].name: node for i, node in zip(mutated, results)}
-        outputs = output_specs(inputs, changed, results[len(mutated) :])
+        outputs = output_specs(inputs, changed, results[len(changed) :])
         for spec, result in zip(outputs, results):
             if isinstance(result, Node) and result.meta["sizes"] is None:
                 spec.arg = SymIntArgument(result.name)
-        state = {name: each for name, each in self.owned.items() if self.persistent.get(name, True)}
-        rest = {name: each for name, each in self.buffers.items() if not self.persistent[name]}
-        return ExportedProgram(
-            graph,
-            ExportGraphSignature(inputs, outputs),
-            state,
-            constants | rest,
-            dict(ranges),
-            list(guards),
-            self.in_spec,
-            self.out_spec,
-        )
+        return ExportGraphSignature(inputs, outputs)
 
-    def known(self, world: World) -> list[Expression]:
+    def known(self, assignment: Assignment) -> list[Expression]:
         """The expressions that the user's code has computed, of the symbols that are left."""
-        return [each for each in dict.fromkeys(self.expressions) if {*symbols_of(each)} <= {*world}]
+        return [each for each in dict.fromkeys(self.expressions) if {*symbols_of(each)} <= {*assignment}]
 
     def constants_of(self, module: GraphModule) -> dict[str, Tensor]:
         """The constants of a graph by name: that of the module's attribute, or a new one."""
@@ -409,19 +427,52 @@ class Program:
 
 
 class Merger:
-    """Makes one argument of those in the graphs of all sizes."""
+    """Makes one graph of those of all sizes: a node or an argument of each graph becomes one of the new graph."""
 
     def __init__(
         self,
         graph: Graph,
-        copies: dict[Node, Node],
         traced: Traced,
         size_nodes: SizeNodes,
         known: Sequence[Expression],
+        placeholders: Sequence[Node],
+        lifted: Mapping[int, Node],
     ) -> None:
-        self.graph, self.copies, self.traced, self.size_nodes, self.known = graph, copies, traced, size_nodes, known
+        self.graph, self.traced, self.size_nodes, self.known = graph, traced, size_nodes, known
+        self.placeholders, self.lifted = iter(placeholders), lifted
+        self.copies: dict[Node, Node] = {}  # by the nodes of the first graph
+
+    def merge_graphs(self) -> list[Any]:
+        """Copy the nodes, and return the results."""
+        for versions in zip(*same_length([list(module.graph.nodes) for module in self.traced.graphs])):
+            first = versions[0]
+            if any((version.op, version.target) != (first.op, first.target) for version in versions):
+                raise ConstraintViolationError(not_general(self.traced))
+            if first.op == "output":
+                results = self.merge([version.args[0] for version in versions])
+                self.graph.output(tuple(results))
+            else:
+                copy = self.copies[first] = self.merge_nodes(versions)
+                copy.meta["val"] = first.meta.get("val")
+                copy.meta["sizes"] = self.sizes_of([version.meta.get("val") for version in versions])
+        return results
+
+    def merge_nodes(self, versions: Sequence[Node]) -> Node:
+        """Return the node of the new graph for one of each graph."""
+        first = versions[0]
+        if first.op == "placeholder":
+            return next(self.placeholders)
+        if first.op == "get_attr":
+            tensor, *others = [getattr(module, first.target) for module in self.traced.graphs]
+            if not all(same_data(tensor, other) for other in others):
+                raise ConstraintViolationError(not_general(self.traced))
+            return self.lifted[id(tensor)]
+        args = self.merge([version.args for version in versions])
+        kwargs = self.merge([dict(version.kwargs) for version in versions])
+        return self.graph.create_node("call_function", first.target, tuple(args), kwargs, first.name)
 
     def merge(self, versions: Sequence[Any]) -> Any:
+        """Return the argument of the new graph for one of each graph."""
         first = versions[0]
         if isinstance(first, Node):
             return self.copies[first]
@@ -433,7 +484,7 @@ class Merger:
             if any(each != first for each in versions) and first == first:
                 raise ConstraintViolationError(not_general(self.traced))
             return first
-        found = fit(versions, self.traced.worlds, self.known)
+        found = fit(versions, self.traced.assignments, self.known)
         if found is None:
             raise ConstraintViolationError(not_general(self.traced))
         return self.size_nodes.of(found)
@@ -443,7 +494,8 @@ class Merger:
         if not isinstance(versions[0], Tensor):
             return None
         found = [
-            fit(sizes, self.traced.worlds, self.known) for sizes in zip(*same_length([each.shape for each in versions]))
+            fit(sizes, self.traced.assignments, self.known)
+            for sizes in zip(*same_length([each.shape for each in versions]))
         ]
         if None in found:
             raise ConstraintViolationError(not_general(self.traced))
@@ -462,51 +514,61 @@ def same_length(versions: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
 
 
 def not_general(traced: Traced) -> str:
-    worlds = traced.worlds
-    tried = ", ".join(f"{name} = {[world[name] for world in worlds]}" for name in worlds[0])
+    assignments = traced.assignments
+    tried = ", ".join(f"{name} = {[assignment[name] for assignment in assignments]}" for name in assignments[0])
     return (
         f"You marked a size as dynamic but your code specialized it: there is no one graph for {tried}{traced.problem}"
     )
 
 
-def sample(hints: World, ranges: Mapping[str, ValueRange], guards: Sequence[Guard | Relation]) -> list[dict[str, int]]:
+def sample(
+    hints: Assignment, ranges: Mapping[str, ValueRange], guards: Sequence[Guard | Relation]
+) -> list[dict[str, int]]:
     """Sizes that the ranges and guards allow: the ends, and some between them, in other combinations for each symbol."""
-    worlds = []
+    assignments = []
     for steps in ((0, 1, 2, 3), (1, 3, 0, 5), (7, 4, 9, 2), (12, 29, 17, 23), (97, 89, 83, 79)):
-        world = {}
+        assignment = {}
         for i, (name, (lower, upper)) in enumerate(ranges.items()):
             lower = max(lower, 2)
             size = lower + steps[i % 4] if upper is None else lower + min(steps[i % 4], upper - lower)
             wrong = [g.other for g in guards if isinstance(g, Guard) and g.symbol == name and g.comparison == "!="]
             while size in wrong:
                 size += 1
-            world[name] = size
-        worlds.append(world)
-    return related(worlds, hints, ranges, guards) if any(isinstance(guard, Relation) for guard in guards) else worlds
+            assignment[name] = size
+        assignments.append(assignment)
+    return (
+        related(assignments, hints, ranges, guards)
+        if any(isinstance(guard, Relation) for guard in guards)
+        else assignments
+    )
 
 
 def related(
-    worlds: list[dict[str, int]], hints: World, ranges: Mapping[str, ValueRange], guards: Sequence[Guard | Relation]
+    assignments: list[dict[str, int]],
+    hints: Assignment,
+    ranges: Mapping[str, ValueRange],
+    guards: Sequence[Guard | Relation],
 ) -> list[dict[str, int]]:
-    """Worlds in which all relations hold, too: of the given ones, and of others near the ends of the ranges and the example."""
+    """Return assignments that fulfil all relations: some of the given ones, and others near the ends of the ranges and near the
+    example."""
 
-    def is_allowed(world: World) -> bool:
+    def is_allowed(assignment: Assignment) -> bool:
         return all(
-            guard.holds(world) if isinstance(guard, Relation) else world[guard.symbol] != guard.other
+            guard.holds(assignment) if isinstance(guard, Relation) else assignment[guard.symbol] != guard.other
             for guard in guards
         )
 
-    found, draw = [world for world in worlds if is_allowed(world)], random.Random(0)
+    found, draw = [assignment for assignment in assignments if is_allowed(assignment)], random.Random(0)
     for _ in range(TRIES):
-        if len(found) >= len(worlds):
+        if len(found) >= len(assignments):
             break
-        world = {}
+        assignment = {}
         for name, (lower, upper) in ranges.items():
             around = draw.choice((lower, max(lower, hints[name] - 6), lower + 40))
             size = max(2, around + draw.randrange(13))
-            world[name] = size if upper is None else min(size, upper)
-        if world not in found and is_allowed(world):
-            found.append(world)
+            assignment[name] = size if upper is None else min(size, upper)
+        if assignment not in found and is_allowed(assignment):
+            found.append(assignment)
     if len(found) < 2:
         raise ConstraintViolationError(f"You marked a size as dynamic but your code specialized it: {guards[-1]}")
     return found
@@ -515,11 +577,11 @@ def related(
 # Running the module --------------------------------------------------------------------------------------------------
 
 
-def example_at(value: Any, dims: Mapping[int, str], world: World) -> Any:
+def example_at(value: Any, dims: Mapping[int, str], assignment: Assignment) -> Any:
     """An input that is like the example, at other sizes."""
     if not isinstance(value, Tensor) or not dims:
         return value
-    sizes = [world[dims[d]] if d in dims and dims[d] in world else n for d, n in enumerate(value.shape)]
+    sizes = [assignment[dims[d]] if d in dims and dims[d] in assignment else n for d, n in enumerate(value.shape)]
     return functions.empty(sizes, dtype=value.dtype, device="meta")
 
 
@@ -544,7 +606,7 @@ def swapped(mod: Module, tensors: Mapping[str, Tensor]) -> Iterator[None]:
 
 @contextmanager
 def recording(
-    guards: list[Guard | Relation], hints: World, reads: Sequence[Sequence[Expression]] = ()
+    guards: list[Guard | Relation], hints: Assignment, reads: Sequence[Sequence[Expression]] = ()
 ) -> Iterator[list[Expression]]:
     """A context in which the comparisons of the user's code are recorded, and the sizes that it computes. `reads` has the shapes
     of results that it will read."""
@@ -560,12 +622,6 @@ def recording(
 def symbols_in(guard: Guard | Relation) -> list[str]:
     """The symbols that a guard compares."""
     return guard.symbols() if isinstance(guard, Relation) else symbols_of(("-", guard.symbol, guard.other))
-
-
-def is_known(guard: Guard | Relation, guards: Sequence[Guard | Relation], ranges: Mapping[str, ValueRange]) -> bool:
-    """Whether a guard is one of these, or the ranges say that it holds."""
-    limits = {name: ValueRange(max(lower, 2), upper) for name, (lower, upper) in ranges.items()}
-    return guard in guards or is_always_true(Relation(*guard), limits)
 
 
 @contextmanager
@@ -604,8 +660,8 @@ def run_decompositions(program: ExportedProgram, decomp_table: Decompositions = 
     traced = Program(program.module(), program.in_spec, [(spec.arg.name,) for spec in inputs], examples)
     traced.decompositions = core_aten_decompositions() if decomp_table is None else decomp_table
     first = traced.trace(hints, at)
-    ranges, guards = program.range_constraints, program.guards
-    result = traced.merge(traced.trace_at_sizes(first, at, hints, ranges, guards), at, ranges, guards)
+    shapes = Shapes(at, program.range_constraints, program.guards)
+    result = traced.merge(traced.trace_at_sizes(first, at, hints, shapes), shapes)
     result.state_dict, result.constants = program.state_dict, program.constants
     return result
 
