@@ -6,6 +6,7 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 from pictures import is_legible, is_whole
+from sweep import sweep
 
 import rushlight as rl
 from rushlight.course.draw.paper import MARK
@@ -47,7 +48,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", sweep([*PICTURES], every=3))
 def test_nothing_is_cut_off(name):
     figure = PICTURES[name]()
     assert is_whole(figure) and is_legible(figure)

@@ -2,6 +2,7 @@
 
 import pytest
 from pictures import is_legible, is_whole
+from sweep import sweep
 
 import rushlight as rl
 from rushlight.inductor import ir, scheduler
@@ -70,7 +71,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", sweep([*PICTURES], every=3))
 def test_nothing_is_cut_off(name):
     figure = PICTURES[name]()
     assert is_whole(figure) and is_legible(figure)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 from pictures import is_legible, is_whole
+from sweep import sweep
 
 import rushlight as rl
 from rushlight.course.draw.paper import MARK
@@ -75,7 +76,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", sweep([*PICTURES], every=3))
 def test_nothing_is_cut_off(name):
     figure = PICTURES[name]()
     assert is_whole(figure) and is_legible(figure)

@@ -1,6 +1,7 @@
 """Fully sharded training: the same shards, gradients, weights and numbers of messages as with torch's fully_shard."""
 
 import pytest
+from sweep import sweep
 
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
@@ -79,7 +80,9 @@ def both(reshard, forward, backward):
     return mine_seen, theirs, (shapes, wanted), max(peak), mine.gathered_bytes()
 
 
-@pytest.mark.parametrize(("reshard", "forward", "backward"), [(True, 0, 1), (False, 0, 1), (True, 2, 2)])
+@pytest.mark.parametrize(
+    ("reshard", "forward", "backward"), sweep([(True, 0, 1), (False, 0, 1), (True, 2, 2)], every=2)
+)
 def test_training_is_that_of_torch(reshard, forward, backward):
     for mine, theirs, (shapes, wanted), peak, left in run_ranks(both, 3, reshard, forward, backward):
         assert shapes == wanted
