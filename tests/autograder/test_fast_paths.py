@@ -73,7 +73,7 @@ def differs(given, wanted):
 BUILD_LABS = [lab for lab in labs() if not is_bench(lab)]
 
 
-@pytest.mark.parametrize("lab", sweep(BUILD_LABS, every=4))
+@pytest.mark.parametrize("lab", sweep(BUILD_LABS, every=7))
 def test_no_fast_path_passes_by_a_piece(lab):
     checks = [name for cell in released(lab)["cells"] if (name := check_name(cell))]
     assert not passed_by(exercises(lab), checks)
